@@ -28,6 +28,11 @@ export type ScaleAnswer =
 	  }
 	/** A DaemonSet that was changed, and whose controller has not said since how many nodes it is for. */
 	| { readonly kind: "unsettled"; readonly uid: string }
+	/**
+	 * A custom resource whose scale says no number, or whose API gives none now. `why` names the field or the answer; `passes`: it
+	 * may be known in a moment, without any action on the resource.
+	 */
+	| { readonly kind: "unstated"; readonly why: string; readonly passes: boolean }
 	/** Nobody has the name (404), or no served version of the group has the kind. */
 	| { readonly kind: "gone" }
 	/** The resource exists but has no scale subresource (a Job). */

@@ -3,15 +3,16 @@
 // the number of nodes that their controller has found for them.
 //
 // Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
-// of its group has the kind. Whatever else is answered is an error, never a number.
+// of its group has the kind. Whatever else is answered is an error, or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { controllerOf } from "../../disruption/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/remembered-controllers.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
-import { isMissingObject } from "../kubernetes/api-refusal.ts";
-import type { DiscoveredKind, Discovery } from "../kubernetes/discovery.ts";
+import type { ApiAnswer } from "../kubernetes/api-connection.ts";
+import { isMissingObject, saidText, statusMessage } from "../kubernetes/api-refusal.ts";
+import { type DiscoveredKind, type Discovery, SilentGroupError, serverErrors } from "../kubernetes/discovery.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
 import { findWorkloadKind } from "./workload-record.ts";
@@ -36,7 +37,14 @@ export async function getScale(
 	// Kubernetes' own kinds are found without discovery.
 	const workload = findWorkloadKind(controller);
 	if (workload) return ofWorkload(controller, workload, namespace, asker);
-	const kind = await discovery.find(controller.apiVersion, controller.kind);
+	const kind = await discovery.find(controller.apiVersion, controller.kind).catch((error: unknown) => {
+		if (error instanceof SilentGroupError) return error;
+		throw error;
+	});
+	if (kind instanceof SilentGroupError) {
+		const why = `its API ${kind.apiVersion} does not answer (${kind.said})`;
+		return { kind: "unstated", why, passes: true };
+	}
 	// Uninstalled, and every object of the kind went with it.
 	if (!kind) return { kind: "gone" };
 	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
@@ -99,7 +107,8 @@ async function ofScale(options: {
 		group: groupOf(controller.apiVersion),
 		...(kind.namespaced && { namespace }),
 	};
-	const answer = await asker.ask(question, 404);
+	const answer = await asker.ask(question, 404, ...serverErrors);
+	if (answer.status >= 500) return unstated(answer);
 	if (isMissingObject(answer, controller.name)) return { kind: "gone" };
 	if (answer.status === 404) {
 		discovery.forget(controller.apiVersion);
@@ -110,6 +119,14 @@ async function ofScale(options: {
 		// A Scale leaves replicas out where it is 0.
 		return { kind: "replicas", replicas: replicasOf(answer.body) ?? 0, uid };
 	});
+}
+
+/** An API server answers with a 500 where the field that a custom resource names for its replicas is not set. */
+function unstated(answer: ApiAnswer): ScaleAnswer {
+	const [, field] = /the spec replicas field "(.+?)" does not exist/.exec(statusMessage(answer)) ?? [];
+	return field === undefined
+		? { kind: "unstated", why: `its scale cannot be read (${saidText(answer)})`, passes: true }
+		: { kind: "unstated", why: `its ${shorten(field)} is not set`, passes: false };
 }
 
 function replicasOf(object: unknown): number | undefined {

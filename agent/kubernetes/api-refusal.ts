@@ -20,7 +20,7 @@ export class MissingRightError extends AgentUnavailableError {}
 export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {
 	const { verb, resource, group, namespace } = question;
 	const target = `${group === "" ? resource : `${resource}.${group}`}${namespace === undefined ? "" : ` in namespace "${namespace}"`}`;
-	const said = `${answer.status}${statusMessage(answer) === "" ? "" : `: ${statusMessage(answer)}`}`;
+	const said = saidText(answer);
 	const why = (): string => {
 		switch (answer.status) {
 			case 401:
@@ -40,6 +40,12 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 	const message = `Cannot ${question.what} in cluster "${cluster}": ${why()}`;
 	if (answer.status === 403) return new MissingRightError(message, cluster);
 	return new AgentUnavailableError(message, cluster, { silent });
+}
+
+/** "503: service unavailable" */
+export function saidText(answer: ApiAnswer): string {
+	const message = statusMessage(answer);
+	return message === "" ? String(answer.status) : `${answer.status}: ${message}`;
 }
 
 /** The message of a metav1.Status, or the start of whatever else was answered. */

@@ -1,8 +1,27 @@
 // Which resource a kind is, and whether it has `scale`, as the API server says.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/remembered-controllers.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
+import { saidText } from "./api-refusal.ts";
+
+/** An API group other than Kubernetes' own does not answer: its service is away, while the API server is there. */
+export class SilentGroupError extends AgentUnavailableError {
+	readonly apiVersion: string;
+	readonly said: string;
+	constructor(
+		message: string,
+		{ cluster, apiVersion, said }: Readonly<Record<"cluster" | "apiVersion" | "said", string>>,
+	) {
+		super(message, cluster);
+		this.apiVersion = apiVersion;
+		this.said = said;
+	}
+}
+
+/** Of a server, or of a service behind it, that has trouble. */
+export const serverErrors = [500, 502, 503, 504] as const;
 
 export interface DiscoveredKind {
 	/** "/apis/GROUP/VERSION" or "/api/v1". */
@@ -117,8 +136,16 @@ async function discover(asker: ApiAsker, apiVersion: string): Promise<ReadonlyMa
 		resource: prefix,
 		group: "",
 	};
-	const answer = await asker.ask(question, 404);
+	const answer = await asker.ask(question, 404, ...(fixedGroups.test(apiVersion) ? [] : serverErrors));
 	if (answer.status === 404) return new Map();
+	if (answer.status >= 500) {
+		const { cluster } = asker.connection;
+		throw new SilentGroupError(asker.refusal(answer, question).message, {
+			cluster,
+			apiVersion,
+			said: saidText(answer),
+		});
+	}
 	return asker.read(question, () => {
 		const resources = isRecord(answer.body) ? answer.body["resources"] : undefined;
 		if (!Array.isArray(resources)) throw new TypeError("it has no list of resources");

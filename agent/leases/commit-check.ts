@@ -127,7 +127,8 @@ function isSelected(pod: PodRecord, budgets: readonly MemberBudget[]): boolean {
 	return coveringBudgets(budgets, pod).some(({ selector }) => selector !== undefined);
 }
 
-/** Of those that can say how many pods they want. */
+/** Of those that say how many pods they want, or may again. */
 function rememberedOf(owner: Owner): ControllerReference | undefined {
-	return owner.kind === "scaled" || owner.kind === "unsettled" ? owner.controller : undefined;
+	const isKnown = owner.kind === "scaled" || owner.kind === "unsettled" || owner.kind === "unstated";
+	return isKnown ? owner.controller : undefined;
 }

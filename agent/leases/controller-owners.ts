@@ -9,6 +9,13 @@ export type Owner =
 	| { readonly kind: "scaled"; readonly controller: ControllerReference; readonly wants: number }
 	/** It was changed, and its own controller has not looked at it since. */
 	| { readonly kind: "unsettled"; readonly controller: ControllerReference }
+	/** Its API gives no number: that may change at any time. */
+	| {
+			readonly kind: "unstated";
+			readonly controller: ControllerReference;
+			readonly why: string;
+			readonly passes: boolean;
+	  }
 	| { readonly kind: "withoutScale"; readonly controller: ControllerReference }
 	/** 404, another uid under the name, or a kind that is not served any more; `controller` is who is missing. */
 	| { readonly kind: "gone"; readonly controller: ControllerReference };
@@ -68,6 +75,7 @@ function ownerOf(
 	isThatOne: (uid: string, named: string) => boolean,
 ): Owner {
 	if (answer.kind === "gone" || answer.kind === "withoutScale") return { kind: answer.kind, controller };
+	if (answer.kind === "unstated") return { ...answer, controller };
 	if (!isThatOne(answer.uid, controller.uid)) return { kind: "gone", controller };
 	const found = { ...controller, uid: answer.uid };
 	if (answer.kind === "unsettled") return { kind: "unsettled", controller: found };

@@ -87,7 +87,7 @@ export async function expectedPods(
 }
 
 function isCounted({ kind }: Owner): boolean {
-	return kind === "scaled" || kind === "unsettled";
+	return kind === "scaled" || kind === "unsettled" || kind === "unstated";
 }
 
 /** The controllers of pods that would be forgotten with those pods. */
@@ -170,9 +170,17 @@ function sumOf(
 	if (without !== undefined) return { kind: "unknown", reason: without };
 	let total = bare;
 	let unsettled: ControllerReference | undefined;
+	let unstated: Extract<Owner, { kind: "unstated" }> | undefined;
 	for (const owner of counted) {
 		if (owner.kind === "scaled") total += owner.wants;
 		else if (owner.kind === "unsettled") unsettled ??= owner.controller;
+		// What does not pass by itself is told first.
+		else if (owner.kind === "unstated" && (unstated === undefined || unstated.passes)) unstated = owner;
+	}
+	if (unstated) {
+		const { controller, why, passes } = unstated;
+		const reason = `${controller.kind} "${namespace}/${controller.name}" does not say how many pods it wants: ${why}`;
+		return { kind: "unknown", reason, ...(passes && { settles: true }) };
 	}
 	if (unsettled) {
 		const { kind, name } = unsettled;

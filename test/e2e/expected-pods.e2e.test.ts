@@ -100,4 +100,64 @@ describeOnFleet("pods whose number no scale says", () => {
 		const gone = await evict("db-0", namespace.name);
 		expect(gone.code, gone.stderr).toBe(0);
 	});
+
+	test.concurrent("a custom resource that does not say how many pods it wants is named, and hides nothing else", async () => {
+		await using namespace = await namespaceOf(`clones-${Date.now().toString(36)}`);
+		const group = "kruise.test.example";
+		const metadata = { name: "noreplicas", namespace: namespace.name };
+		const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+		const definition = {
+			apiVersion: "apiextensions.k8s.io/v1",
+			kind: "CustomResourceDefinition",
+			metadata: { name: `clonesets.${group}` },
+			spec: {
+				group,
+				scope: "Namespaced",
+				names: { plural: "clonesets", singular: "cloneset", kind: "CloneSet", listKind: "CloneSetList" },
+				versions: [
+					{
+						name: "v1beta1",
+						served: true,
+						storage: true,
+						schema: { openAPIV3Schema: open },
+						subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+					},
+				],
+			},
+		};
+		await apply(["c1"], [definition]);
+		await kubectl("c1", ["wait", "--for=condition=Established", `crd/clonesets.${group}`]);
+		await apply(["c1"], [{ apiVersion: `${group}/v1beta1`, kind: "CloneSet", metadata, spec: {} }]);
+		const path = `/apis/${group}/v1beta1/namespaces/${namespace.name}/clonesets/noreplicas`;
+		const { uid } = (await getJson<{ readonly metadata: { readonly uid: string } }>("c1", path)).metadata;
+		const owner = { apiVersion: `${group}/v1beta1`, kind: "CloneSet", name: "noreplicas", uid, controller: true };
+		const pod = (name: string, more: object) => ({
+			apiVersion: "v1",
+			kind: "Pod",
+			metadata: { name, namespace: namespace.name, ...more },
+			spec: { containers, nodeName: "c1-n0" },
+		});
+		await apply(
+			["c1"],
+			[pod("clone-0", { labels, ownerReferences: [owner] }), pod("other", { labels: { app: "other" } })],
+		);
+		await applyBudget(contexts, namespace.name, { maxUnavailable: 1 });
+		await eventually("both pods to be ready", async () => (await readyPods("c1", namespace.name)).length === 2);
+		const why = 'CloneSet "\\S+/noreplicas" does not say how many pods it wants: its \\.spec\\.replicas is not set';
+		const kept = await evict("clone-0", namespace.name, "15s");
+		expect(kept.code).toBe(1);
+		expect(kept.stdout + kept.stderr).toMatch(new RegExp(why));
+		expect(kept.stdout + kept.stderr).not.toContain("gives no answer");
+		const args = ["c1-n0", "--context", "c1-operator", "--ignore-daemonsets", "--force", "--pod-selector=app"];
+		const plan = await plugin(["plan", ...args, "-o", "json"]);
+		const { pods, impossible } = JSON.parse(plan.stdout) as Record<
+			"pods" | "impossible",
+			readonly { readonly namespace: string; readonly pod: string; readonly reason: string; readonly message: string }[]
+		>;
+		const ofNamespace = (list: typeof pods) => list.filter((each) => each.namespace === namespace.name);
+		expect(ofNamespace(pods).map((each) => each.pod)).toEqual(["other"]);
+		expect(ofNamespace(impossible)).toMatchObject([
+			{ pod: "clone-0", reason: "ExpectedPodsUnknown", message: expect.stringMatching(new RegExp(why)) },
+		]);
+	});
 });

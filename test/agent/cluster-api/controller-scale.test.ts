@@ -99,7 +99,7 @@ describe("getScale() of a kind that is not served", () => {
 		["the groups cannot be asked", { [all]: { status: 503, body: { message: "down" } } }],
 		["everything is a 404: that is no API server", {}],
 		["the list of groups is empty: that is no API server", { [all]: { body: { groups: [] } } }],
-		["a version cannot be asked", { [`${group}/v1`]: { status: 503, body: { message: "down" } } }],
+		["a version refuses", { [`${group}/v1`]: { status: 403, body: { message: "no" } } }],
 		["another version cannot be asked", { [all]: versions("v2"), [`${group}/v2`]: { status: 403, body: {} } }],
 		["there is no list of groups", { [all]: { body: {} } }],
 		["the group has an empty list of versions", { [all]: versions() }],
@@ -109,4 +109,48 @@ describe("getScale() of a kind that is not served", () => {
 			await expect(ask(answers, rocket).answer).rejects.toThrow(AgentUnavailableError);
 		});
 	}
+});
+
+describe("getScale() of a custom resource that says no number", () => {
+	const group = "/apis/space.example.com/v1";
+	const kinds = ["rockets", "rockets/scale"].map((name) => ({ name, kind: "Rocket", namespaced: true }));
+	const scale = `${group}/namespaces/shop/rockets/r/scale`;
+	const answered = (status: number, message: string): Answers => ({
+		[group]: { body: { resources: kinds } },
+		[scale]: { status, body: { kind: "Status", message } },
+	});
+
+	test("names the field that is not set", async () => {
+		const message = 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist';
+		expect(await ask(answered(500, message), rocket).answer).toEqual({
+			kind: "unstated",
+			why: "its .spec.replicas is not set",
+			passes: false,
+		});
+	});
+
+	test("may be known again where its API has trouble", async () => {
+		expect(await ask(answered(500, "conversion webhook failed"), rocket).answer).toEqual({
+			kind: "unstated",
+			why: "its scale cannot be read (500: conversion webhook failed)",
+			passes: true,
+		});
+		const away = { [group]: { status: 503, body: "service unavailable" } };
+		expect(await ask(away, rocket).answer).toEqual({
+			kind: "unstated",
+			why: "its API space.example.com/v1 does not answer (503: service unavailable)",
+			passes: true,
+		});
+	});
+
+	test("is an outage where Kubernetes' own workloads cannot be read", async () => {
+		const path = "/apis/apps/v1/namespaces/shop/daemonsets/proxy";
+		await expect(ask({ [path]: { status: 500, body: { message: "etcd" } } }, daemonSet).answer).rejects.toThrow(
+			AgentUnavailableError,
+		);
+		const job = { apiVersion: "batch/v1", kind: "CronJob", name: "j" };
+		await expect(ask({ "/apis/batch/v1": { status: 503, body: "" } }, job).answer).rejects.toThrow(
+			AgentUnavailableError,
+		);
+	});
 });

@@ -110,6 +110,8 @@ describe("ClusterApi errors", () => {
 	for (const [call, ask] of Object.entries(calls)) {
 		for (const { name, handle, says } of answers) {
 			if (name === "a success that is no object" && contentIsNotRead.has(call)) continue;
+			// The service of another group may be away while the API server is there.
+			if (call === "getScale of another kind" && name.startsWith("50")) continue;
 			test(`${call}() rejects on ${name}, and says why`, async () => {
 				const { api, server, connectionClock } = await setUp(handle);
 				const asked = ask(api).then(
@@ -335,7 +337,7 @@ describe("ClusterApi.getScale() of other kinds", () => {
 			else if (request.path === prefix) request.json(200, resources("rockets", "rockets/scale"));
 			else request.json(200, scale(2));
 		});
-		await expect(api.getScale(rocket, "db")).rejects.toThrow(/503/);
+		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "unstated", passes: true });
 		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 2 });
 	});
 

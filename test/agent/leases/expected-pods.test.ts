@@ -18,6 +18,7 @@ const newReplicaSet = controller("ReplicaSet", "web-2");
 const statefulSet = controller("StatefulSet", "db");
 const job = controller("Job", "import", "batch/v1");
 const daemonSet = controller("DaemonSet", "agent");
+const custom = controller("CloneSet", "web", "kruise.example.com/v1beta1");
 
 /** `uid` undefined: of the controller for which it stands. */
 const replicas = (count: number, ownedBy?: ControllerReference, uid = ""): ScaleAnswer => ({
@@ -162,6 +163,26 @@ describe("expectedPods()", () => {
 			expected: {
 				kind: "unknown",
 				reason: 'DaemonSet "shop/agent" was changed, and its controller has not said since how many nodes it is for',
+				settles: true,
+			},
+		},
+		{
+			name: "cannot be had where a custom resource does not say how many pods it wants",
+			scales: [[custom, { kind: "unstated", why: "its .spec.replicas is not set", passes: false }]],
+			pods: pods(custom, 3),
+			expected: unknown('CloneSet "shop/web" does not say how many pods it wants: its .spec.replicas is not set'),
+		},
+		{
+			name: "is no number of a remembered custom resource either, without any pod",
+			scales: [
+				[custom, { kind: "unstated", why: "its API does not answer", passes: true }],
+				[daemonSet, replicas(1)],
+			],
+			pods: pods(daemonSet, 1),
+			remembered: [custom],
+			expected: {
+				kind: "unknown",
+				reason: 'CloneSet "shop/web" does not say how many pods it wants: its API does not answer',
 				settles: true,
 			},
 		},
