@@ -20,7 +20,7 @@ const eu = { id: "0f0d2f60-0000-4000-8000-000000000001", name: "eu", address: "e
 const us = { id: "0f0d2f60-0000-4000-8000-000000000002", name: "us" };
 const plain: FleetSettings = {
 	agentNamespace: "xpdb-system",
-	image: undefined,
+	image: "registry.example.com/xpdb-agent:0.2.0",
 	imagePullSecret: undefined,
 	members: [eu, us],
 	forgotten: [],
@@ -94,7 +94,8 @@ describe.skipIf(isMissing)(name, () => {
 			"with everything that can be set",
 			{
 				agentNamespace: "budgets",
-				image: "registry.example.com:5000/team/xpdb-agent@sha256:0123456789abcdef",
+				image:
+					"registry.example.com:5000/team/xpdb-agent@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 				imagePullSecret: "registry.login",
 				members: [eu, us],
 				forgotten: [{ id: "3", name: "gone: #1" }, { id: "0x4" }],
@@ -143,7 +144,39 @@ describe.skipIf(isMissing)(name, () => {
 		expect(code, stdout).toBe(0);
 	});
 
+	test("passes helm's own check with the values that are shipped for it", () => {
+		if (helm.kind === "missing") throw new Error(helm.reason);
+		const values = "agent/chart/ci/example-values.yaml";
+		const lint = spawnSync(helm.path("helm"), ["lint", "--strict", "agent/chart", "--values", values], {
+			env: { HOME: folder, PATH: "" },
+			encoding: "utf8",
+		});
+		expect(lint.status, lint.stdout).toBe(0);
+	});
+
+	test("names what has to be filled in where there are no values", () => {
+		const { code, stdout } = run(["lint", "agent/chart"], {});
+		expect(code).toBe(1);
+		expect(stdout).toContain("at '/members': minItems: got 0, want 1");
+		expect(stdout).toContain("at '/image': minLength: got 0, want 1");
+	});
+
 	test.each([
+		["two members of one id", { members: [eu, { ...us, id: eu.id }] }, `members: the id ${eu.id} is listed twice`],
+		["two members of one name", { members: [eu, { ...us, name: "eu" }] }, "members: the name eu is listed twice"],
+		["a member that is forgotten", { forgotten: [{ id: us.id }] }, `the id ${us.id} is also in members`],
+	])("refuses %s", (_name, changed, why) => {
+		const { code, stderr } = run(template, { ...valuesOf(plain), ...changed });
+		expect(code).toBe(1);
+		expect(stderr).toContain(why);
+	});
+
+	test.each([
+		["no image", { image: "" }, "image"],
+		["an image with capital letters", { image: "Example.com/UPPER:1" }, "image"],
+		["an image with half a digest", { image: "agent@sha256:abc" }, "image"],
+		["a port that does not exist", { members: [{ ...eu, address: "eu.example.com:99999" }] }, "address"],
+		["port 0", { members: [{ ...eu, address: "eu.example.com:0" }] }, "address"],
 		["no member", { members: [] }, "members"],
 		["a member without an id", { members: [{ name: "eu" }] }, "id"],
 		["a value that it does not know", { replicas: 3 }, "replicas"],

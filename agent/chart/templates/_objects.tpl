@@ -86,3 +86,19 @@
 {{- toYaml (dict "apiVersion" "v1" "kind" "Service" "metadata" $metadata "spec" $spec) }}
 {{- end }}
 {{- end }}
+
+{{- /* What a schema cannot say: agents refuse such a list (disruption/declared-fleet.ts). */}}
+{{- define "xpdb.refuse" }}
+{{- $ids := dict }}
+{{- $names := dict }}
+{{- range $member := .members }}
+{{- if hasKey $ids $member.id }}{{ fail (printf "members: the id %s is listed twice" $member.id) }}{{ end }}
+{{- if hasKey $names $member.name }}{{ fail (printf "members: the name %s is listed twice" $member.name) }}{{ end }}
+{{- $_ := set $ids $member.id true }}
+{{- $_ := set $names $member.name true }}
+{{- end }}
+{{- range $gone := .forgotten }}
+{{- if hasKey $ids $gone.id }}{{ fail (printf "forgotten: the id %s is also in members, or listed twice" $gone.id) }}{{ end }}
+{{- $_ := set $ids $gone.id true }}
+{{- end }}
+{{- end }}
