@@ -22,7 +22,7 @@ import {
 } from "../output/lease-lines.ts";
 import { leasesChange, leasesDocument } from "../output/leases-document.ts";
 import { isDocument, parseReadFormat, type ReadFormat, writeDocument } from "../output/read-format.ts";
-import { tableLines } from "../output/table.ts";
+import { fittedLines } from "../output/table.ts";
 import { sleep } from "../run/run-runtime.ts";
 import { type LeaseChanges, watchLeases } from "../run/watch-leases.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -107,7 +107,7 @@ function printer(
 	const hasHeaders = !booleanFlag(input, "no-headers");
 	const rows = new AppendedRows({
 		...(hasHeaders && { headers: leaseHeaders(shown) }),
-		columns: () => (isWide ? undefined : stdout.columns),
+		columns: () => stdout.columns,
 	});
 	const print = (lines: readonly string[]): void => lines.forEach((line) => stdout.write(`${line}\n`));
 	const tell = (notes: readonly string[]): void => notes.forEach((note) => stderr.write(`${note}\n`));
@@ -121,7 +121,8 @@ function printer(
 			else if (listed.length > 0) {
 				print(rows.lines(listed.map((row) => leaseCells(row, shown))));
 				const reserved = isWide ? listed.flatMap(reservationCells) : [];
-				if (reserved.length > 0) print(["", ...tableLines(hasHeaders ? reservationHeaders : undefined, reserved)]);
+				if (reserved.length > 0)
+					print(["", ...fittedLines(hasHeaders ? reservationHeaders : undefined, reserved, stdout.columns)]);
 			} else if (found.some(({ kind }) => kind === "listed")) {
 				stderr.write("No Leases found: nobody has asked for these budgets yet\n");
 			}

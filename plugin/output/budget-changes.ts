@@ -4,7 +4,7 @@ import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { budgetCells, budgetHeaders, budgetNotes, fitLast } from "./budget-lines.ts";
-import { columnWidths, rowLine } from "./table.ts";
+import { columnWidths, fittedRow, fittedWidths, rowLine } from "./table.ts";
 
 export interface BudgetChangesOptions {
 	/** A column for each cluster, and the bound. */
@@ -46,7 +46,8 @@ export class BudgetChangeLines {
 		if (cells.length === 0) return [];
 		const all = this.#widths || !headers ? cells : [budgetHeaders({ isWide, clusters }), ...cells];
 		const widths = (this.#widths ??= columnWidths(all));
-		return all.map((row) => rowLine(row, widths)).map((line) => (isWide ? line : fitLast(line, columns())));
+		if (isWide) return all.map((row) => fittedRow(row, fittedWidths(widths, columns())));
+		return all.map((row) => fitLast(rowLine(row, widths), columns()));
 	}
 
 	/** Lines for stderr: what the rows have no room for, once each. */

@@ -8,7 +8,7 @@ import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type MissingPods, missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
-import { tableLines } from "./table.ts";
+import { fittedLines, tableLines } from "./table.ts";
 
 export interface BudgetLinesOptions {
 	/** A column for each cluster, and the bound. */
@@ -41,8 +41,8 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 		...missingPods(row).map((missing) => missingCells(row, missing)),
 	]);
 	return [
-		...tableLines(headers ? budgetHeaders(wide) : undefined, cells),
-		...(users.length > 0 ? ["", ...tableLines(headers ? userHeaders : undefined, users)] : []),
+		...fittedLines(headers ? budgetHeaders(wide) : undefined, cells, columns),
+		...(users.length > 0 ? ["", ...fittedLines(headers ? userHeaders : undefined, users, columns)] : []),
 	];
 }
 

@@ -38,11 +38,11 @@ function cellText(cell: string): string {
 
 /** Rows that fit a terminal: the widest column gives way first. Undefined is as wide as it takes. */
 export function fittedLines(
-	headers: readonly string[],
+	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
 	columns: number | undefined,
 ): readonly string[] {
-	const all = [headers, ...rows];
+	const all = headers ? [headers, ...rows] : rows;
 	const widths = fittedWidths(columnWidths(all), columns);
 	return all.map((row) => fittedRow(row, widths));
 }

@@ -63,6 +63,8 @@ describe("BudgetChangeLines.rows()", () => {
 			"NAMESPACE   NAME   ALLOWED   HEALTHY   NEED   EXPECTED   eu    us   BOUND",
 			"shop        db     1         6         5      6          3/3   ?    maxUnavailable 1",
 		]);
+		const narrow = print({ isWide: true, columns: 80 }).rows([row("db", 6)], [], [eu, us]);
+		expect(narrow.at(-1)).toBe("shop        db     1         6         5      6          3/3   ?    maxUn..ble 1");
 	});
 
 	test("leaves out what cannot be seen in the row", () => {

@@ -111,7 +111,7 @@ shop        worker   ?         ?         ?      ?
 	});
 
 	test("has a column for each cluster, the bounds, and a row for each of these pods, with -o wide", () => {
-		expect(frame({ isWide: true, listsPods: true, columns: 80 })).toBe(
+		expect(frame({ isWide: true, listsPods: true })).toBe(
 			`
 NAMESPACE   NAME     ALLOWED   HEALTHY   NEED   EXPECTED   c1    c2    c3    BOUND
 shop        cart     1         6         5      6          2/2   2/2   2/2   maxUnavailable 1
@@ -125,6 +125,16 @@ shop/db   c2        db-1   Pending       9m00s   -              -          -    
 shop/db   c3        db-1   Terminating   -       -              x-pdb      -
 `.trim(),
 		);
+	});
+
+	test("lets no column go over the end of a terminal, with -o wide: the widest give way", () => {
+		for (const columns of [80, 100, 140]) {
+			const lines = frame({ isWide: true, listsPods: true, columns }).split("\n");
+			expect(lines).toHaveLength(10);
+			expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+		}
+		const [, , named] = frame({ isWide: true, listsPods: true, columns: 100 }).split("\n");
+		expect(named).toMatch(/^shop {8}db {7}0 .*2\/2 {3}2\/2 {3}2\/2 {3}c3: max\S.*\.\..*le 1$/);
 	});
 
 	test("has them for budgets that were named, without a column for each cluster", () => {
