@@ -13,6 +13,7 @@ import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
 import { type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
+import type { NodeHold } from "../nodes/node-hold.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import type { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
@@ -35,7 +36,7 @@ export interface DrainDependencies {
 	readonly evictions: Pick<Evictions, "evict"> | undefined;
 	readonly emit: EventSink;
 	/** What the nodes remember of the run; none for a dry run. */
-	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained">;
+	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained" | "hold">;
 	/** No new evictions, no new nodes. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
@@ -112,13 +113,20 @@ export async function drain(
 async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeOutcome> {
 	const { emit } = deps;
 	const at = { context: node.context.name, node: node.name };
+	const hold = deps.annotations?.hold(node);
+	const over = new AbortController();
+	void hold?.watch(AbortSignal.any([deps.stop, over.signal]));
+	const takenOver = ({ why }: NodeHold): NodeOutcome => fail(node, [why], [], { deps, reason: "TakenOver", why });
 	try {
+		await hold?.confirm(deps.stop);
+		if (hold?.lost.aborted) return takenOver(hold);
 		const readAt = deps.now();
 		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
 		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
 		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
 		if (deps.evictions) emit({ type: "node.draining", ...at, pods: take.length });
-		const failures = await evictAll(node, { pods: take, readAt }, options, deps);
+		const failures = await evictAll(node, { pods: take, readAt, hold }, options, deps);
+		if (hold?.lost.aborted) return takenOver(hold);
 		if (failures === "stopped") return { kind: "stopped" };
 		if (failures.length > 0) {
 			const pending = await podsToTake(node, options, deps.wallClock());
@@ -144,6 +152,8 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 		const unreachable = error instanceof ConnectionError;
 		const reason = unreachable ? "ServerUnreachable" : refusalReason(error);
 		return fail(node, [errorText(error)], [], { deps, unreachable, reason });
+	} finally {
+		over.abort("its drain has ended");
 	}
 }
 
@@ -170,7 +180,11 @@ function fail(
 /** Evicts the pods group by group. A group that is not gone as a whole ends it: what comes after would be out of order. */
 async function evictAll(
 	node: NodeTarget,
-	{ pods, readAt }: { readonly pods: readonly V1Pod[]; readonly readAt: number },
+	{
+		pods,
+		readAt,
+		hold,
+	}: { readonly pods: readonly V1Pod[]; readonly readAt: number; readonly hold: NodeHold | undefined },
 	options: DrainOptions,
 	deps: DrainDependencies,
 ): Promise<"stopped" | readonly FailedPod[]> {
@@ -189,6 +203,7 @@ async function evictAll(
 				timeout,
 				deletes,
 				deletions,
+				hold,
 				strands: deps.isStranded?.(pod.metadata?.uid ?? "") ?? false,
 				gracePeriodSeconds,
 				readAt,

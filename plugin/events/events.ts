@@ -249,6 +249,8 @@ export type RunEvent =
 			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
 			readonly reason?: Reason;
+			/** TakenOver: of which node. */
+			readonly node?: string;
 			/** BudgetSuspended: NAMESPACE/NAME. */
 			readonly budget?: string;
 			/** BudgetSuspended: by whom, where that was written down. */
@@ -292,6 +294,10 @@ export interface RunSummary {
 	readonly cordoned: readonly NodeName[];
 	readonly uncordoned: readonly NodeName[];
 	readonly longestWaitMs: number;
+	/** Nothing was changed; left out for a run that was none. */
+	readonly dryRun?: Exclude<DryRun, "none">;
+	/** Of a run that was left: pods whose eviction was accepted and whose end it has not seen. */
+	readonly terminating?: readonly PodEvent[];
 	/** The command that continues, where something is left. */
 	readonly resume?: string;
 	readonly undo?: string;

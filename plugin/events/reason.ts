@@ -30,6 +30,8 @@ export const reasons = [
 	"ReturnsToNode",
 	"TimedOut",
 	"Interrupted",
+	/** Another run drains the node now. */
+	"TakenOver",
 ] as const;
 
 export type Reason = (typeof reasons)[number];
@@ -67,6 +69,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	Interrupted: "XPDB4104",
 	NoOtherNode: "XPDB4105",
 	ReturnsToNode: "XPDB4110",
+	TakenOver: "XPDB4106",
 };
 
 /** What an answer other than 2xx says about an eviction. */

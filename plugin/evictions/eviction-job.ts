@@ -15,6 +15,14 @@ export interface Timeout {
 	readonly text: string;
 }
 
+/** What the run has to hold while it evicts the pod: its node. */
+export interface Hold {
+	/** Aborts once another run has it; the job's timeout signal aborts with it. */
+	readonly lost: AbortSignal;
+	/** Resolves when it was held a moment ago, or when it is lost, or when `ends` aborts. */
+	confirm(ends: AbortSignal): Promise<void>;
+}
+
 export interface EvictionJob {
 	readonly context: KubeContext;
 	readonly pod: PodReference;
@@ -22,6 +30,7 @@ export interface EvictionJob {
 	seen: SeenPod;
 	readonly node?: string;
 	readonly timeout: Timeout;
+	readonly hold?: Hold;
 	/** DELETE instead of an eviction. */
 	readonly deletes: boolean;
 	/** Nothing healthy will ever be in its place: nobody makes another one, or no node would take that. Only a dry run asks. */
@@ -42,6 +51,7 @@ export function createJob(
 		readonly node?: string;
 		readonly deletes?: boolean;
 		readonly deletions?: PodDeletions | undefined;
+		readonly hold?: Hold | undefined;
 		/** No node would take what replaces it. */
 		readonly strands?: boolean;
 		readonly gracePeriodSeconds: number;
@@ -50,7 +60,8 @@ export function createJob(
 	},
 ): EvictionJob {
 	const { metadata, spec } = pod;
-	const { context, timeout, node, deletes = false, deletions, strands = false, gracePeriodSeconds, readAt } = rest;
+	const { context, node, hold, deletes = false, deletions, strands = false, gracePeriodSeconds, readAt } = rest;
+	const timeout = hold ? { ...rest.timeout, signal: AbortSignal.any([rest.timeout.signal, hold.lost]) } : rest.timeout;
 	return {
 		context,
 		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
@@ -62,6 +73,7 @@ export function createJob(
 		graceSeconds:
 			gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
 		...(deletions && { deletions }),
+		...(hold && { hold }),
 		attempts: 0,
 	};
 }

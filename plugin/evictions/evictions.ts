@@ -180,7 +180,7 @@ export class Evictions {
 				case "agentRefused":
 					return failedPod(job, { reason: "AgentRefused", message: outcome.message });
 				case "timedOut":
-					return this.#timedOut(job, { reason, ...outcome });
+					return job.hold?.lost.aborted ? { kind: "stopped" } : this.#timedOut(job, { reason, ...outcome });
 				case "again": {
 					tries += 1;
 					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);

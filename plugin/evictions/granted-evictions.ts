@@ -34,6 +34,7 @@ export class GrantedEvictions {
 	async #send(pod: WaitingPod, evict: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): Promise<void> {
 		const { name } = pod.job.context;
 		const mayGo = await this.#limit.take(name, pod.over);
+		if (mayGo) await pod.job.hold?.confirm(pod.over);
 		if (pod.over.aborted || this.#limit.isPaused) {
 			if (mayGo) this.#limit.giveBack(name);
 			await giveUp?.();

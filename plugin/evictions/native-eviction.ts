@@ -67,6 +67,8 @@ async function tryOnce(
 ): Promise<TryOutcome> {
 	const { client } = job.context;
 	const { uid } = job.pod;
+	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
+	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	job.attempts += 1;
 	emit({
 		type: "pod.evicting",

@@ -31,7 +31,7 @@ const firstPollMs = 100;
 export async function waitUntilGone(
 	job: EvictionJob,
 	options: TerminationOptions,
-): Promise<Extract<PodOutcome, { kind: "evicted" | "failed" }>> {
+): Promise<Extract<PodOutcome, { kind: "evicted" | "failed" | "stopped" }>> {
 	const { pod, context, timeout } = job;
 	// A pod that may be skipped has to be looked at again and again.
 	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
@@ -67,6 +67,8 @@ export async function waitUntilGone(
 			}
 		}
 		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
+		// The run that has the node now waits for the pod.
+		if (job.hold?.lost.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) return failed("TimedOut", "context deadline exceeded");
 	}
 }

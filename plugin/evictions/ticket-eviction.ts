@@ -37,6 +37,10 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 	const { cluster, evictor, currentBudgets, runtime, stop } = deps;
 	for (;;) {
 		let answer: CarriedOut;
+		if (job.hold?.lost.aborted) {
+			await cancelTicket(ticket, cluster, runtime, { sent: true });
+			return { kind: "timedOut" };
+		}
 		try {
 			answer = await carryOut(ticket, cluster, evictor, currentBudgets, runtime);
 		} catch (error) {
@@ -65,7 +69,9 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 							reason: error instanceof GarbledLeaseError ? "GarbledLease" : "PeerUnreachable",
 						};
 			}
-			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
+			const ends = AbortSignal.any([stop, job.timeout.signal]);
+			await runtime.sleep(askAgainAfterMs, ends);
+			await job.hold?.confirm(ends);
 			continue;
 		}
 		return tryOutcome(job, answer, deps);

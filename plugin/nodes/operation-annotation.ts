@@ -1,11 +1,19 @@
 // The annotation that a drain leaves on its nodes: written with the cordon, changed when the node is drained. That of another
-// run is taken over by the cordon, and never touched after that.
-import type { EventSink } from "../events/events.ts";
+// run is taken over by the cordon, and never touched after that. Each write names the version that was read.
+import type { V1Node } from "@kubernetes/client-node";
+import type { EventSink, NodeName } from "../events/events.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
-import type { NodeTarget } from "./node-target.ts";
-import { formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
+import { NodeHold } from "./node-hold.ts";
+import { type NodeTarget, nodeTarget } from "./node-target.ts";
+import {
+	formatOperation,
+	type Operation,
+	operationAnnotation,
+	type OperationReading,
+	parseOperation,
+} from "./operation.ts";
 
 interface NodeObject {
 	readonly metadata?: {
@@ -17,14 +25,25 @@ interface NodeObject {
 /** The node was written by somebody else between our read and our write; kubelets write every few seconds at most. */
 const maxConflicts = 5;
 
-export class OperationAnnotations {
-	readonly #operation: Omit<Operation, "state" | "cordonedBefore">;
-	readonly #emit: EventSink;
-	readonly #annotated = new Map<string, Operation>();
+type RunOperation = Omit<Operation, "state" | "cordonedBefore"> & { readonly holder: string };
 
-	constructor(operation: Omit<Operation, "state" | "cordonedBefore">, emit: EventSink) {
+/** Monotonic, and includes the time that the machine slept. */
+interface HoldClock {
+	readonly now: () => number;
+	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export class OperationAnnotations {
+	readonly #operation: RunOperation;
+	readonly #emit: EventSink;
+	readonly #clock: HoldClock;
+	#isResumptionTold = false;
+	readonly #annotated = new Map<string, { readonly operation: Operation; readonly hold: NodeHold }>();
+
+	constructor(operation: RunOperation, emit: EventSink, clock: HoldClock) {
 		this.#operation = operation;
 		this.#emit = emit;
+		this.#clock = clock;
 	}
 
 	/** Whether every one of these nodes can be found by the run's id. */
@@ -32,34 +51,92 @@ export class OperationAnnotations {
 		return nodes.every((node) => this.#annotated.has(key(node)));
 	}
 
+	/** None for a node whose annotation could not be written. */
+	hold(node: NodeTarget): NodeHold | undefined {
+		return this.#annotated.get(key(node))?.hold;
+	}
+
+	/** The operation by which the node is found now: another one after this run has lost it, or none. */
+	operationOf(node: NodeName): string | undefined {
+		const hold = this.#annotated.get(`${node.context} ${node.node}`)?.hold;
+		return hold?.lost.aborted ? hold.heldBy : this.#operation.id;
+	}
+
+	/** Takes the node, whoever holds it: no write of another run in between is lost or overwritten unread. */
 	async cordon(node: NodeTarget): Promise<CordonResult> {
-		const { operation: found } = node;
-		const other = found?.kind === "operation" ? found.operation : undefined;
-		const operation: Operation = {
-			...this.#operation,
-			state: "draining",
-			cordonedBefore: wasCordonedBefore(node, this.#operation.id),
+		const { context, name } = node;
+		const path = `/api/v1/nodes/${encodeURIComponent(name)}`;
+		const cordoning = { desired: true, dryRun: "none", emit: this.#emit, annotations: {} } as const;
+		const readAnew = async () => {
+			const found = await context.client.get<V1Node>(path);
+			return { target: nodeTarget(context, found), resourceVersion: found.metadata?.resourceVersion };
 		};
-		const taken = other && other.id !== operation.id && other.state === "draining" && node.unschedulable;
-		// One's own runs follow one another all the time.
-		if (taken && other.by !== operation.by) {
-			const message = `node "${node.name}" is taken over from operation ${other.id} of ${other.by}`;
-			this.#emit({ type: "diagnostic", level: "warning", context: node.context.name, message });
+		let current: Awaited<ReturnType<typeof readAnew>>;
+		try {
+			current = await readAnew();
+		} catch (error) {
+			return setUnschedulable(node, { ...cordoning, write: () => Promise.reject(error) });
 		}
-		const annotations = { [operationAnnotation]: formatOperation(operation) };
-		const ours = !operation.cordonedBefore;
-		const result = await setUnschedulable(node, { desired: true, dryRun: "none", emit: this.#emit, annotations, ours });
-		if (result === "done") this.#annotated.set(key(node), operation);
+		let operation = this.#operationFor(current.target);
+		const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
+			for (let attempt = 1; ; attempt += 1) {
+				const { target, resourceVersion } = current;
+				operation = this.#operationFor(target);
+				const annotations = { [operationAnnotation]: formatOperation(operation) };
+				try {
+					const metadata = { annotations, ...(resourceVersion !== undefined && { resourceVersion }) };
+					await context.client.patch(`${path}?fieldManager=${fieldManager}`, { ...patch, metadata });
+					this.#tellTakenOver(target);
+					return;
+				} catch (error) {
+					if (!(error instanceof ApiError && error.code === 409) || attempt >= maxConflicts) throw error;
+					current = await readAnew();
+				}
+			}
+		};
+		const result = await setUnschedulable(current.target, { ...cordoning, ours: !operation.cordonedBefore, write });
+		if (result === "done") {
+			const read = async (): Promise<OperationReading | undefined> => {
+				const { metadata } = await context.client.get<NodeObject>(path);
+				const text = metadata?.annotations?.[operationAnnotation];
+				return text === undefined ? undefined : parseOperation(text);
+			};
+			const { holder } = this.#operation;
+			this.#annotated.set(key(node), { operation, hold: new NodeHold(node, { holder, read, ...this.#clock }) });
+		}
 		return result;
+	}
+
+	#operationFor(node: NodeTarget): Operation {
+		return { ...this.#operation, state: "draining", cordonedBefore: wasCordonedBefore(node, this.#operation.id) };
+	}
+
+	/** The run that had it may be over, or go on elsewhere: it notices before its next step. Of its own operation once. */
+	#tellTakenOver({ name, context, unschedulable, operation: found }: NodeTarget): void {
+		const other = found?.kind === "operation" ? found.operation : undefined;
+		if (other?.state !== "draining" || !unschedulable) return;
+		const stops =
+			other.holder === undefined
+				? "if that run of version 0.1 still goes on, it does not stop by itself"
+				: "if that run still goes on, it stops before its next step";
+		const about = { type: "diagnostic", reason: "TakenOver" } as const;
+		if (other.id !== this.#operation.id) {
+			const message = `node "${name}" is taken over from operation ${other.id} of ${other.by}: ${stops}`;
+			this.#emit({ ...about, level: "warning", context: context.name, node: name, message });
+		} else if (!this.#isResumptionTold) {
+			this.#isResumptionTold = true;
+			const message = `operation ${other.id} is taken over from the run of ${other.by}: ${stops}`;
+			this.#emit({ ...about, level: "info", message });
+		}
 	}
 
 	/** Only its own annotation: a run that took the node over has its own to keep. */
 	async drained(node: NodeTarget): Promise<void> {
-		const operation = this.#annotated.get(key(node));
+		const { operation } = this.#annotated.get(key(node)) ?? {};
 		if (!operation) return;
 		try {
 			const text = formatOperation({ ...operation, state: "drained" });
-			await patchAnnotated(node, operation.id, { metadata: { annotations: { [operationAnnotation]: text } } });
+			await patchAnnotated(node, operation, { metadata: { annotations: { [operationAnnotation]: text } } });
 		} catch (error) {
 			if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
 			const message = `node "${node.name}" is drained, but could not be marked so: ${errorText(error)}`;
@@ -68,10 +145,10 @@ export class OperationAnnotations {
 	}
 }
 
-/** Patches the node only while it carries this operation's annotation; false where it does not any more. */
+/** Patches the node only while it carries this operation's annotation, and this holder if one is named; false otherwise. */
 export async function patchAnnotated(
 	node: NodeTarget,
-	id: string,
+	{ id, holder }: Pick<Operation, "id" | "holder">,
 	patch: Readonly<Record<string, object>>,
 ): Promise<boolean> {
 	const { client } = node.context;
@@ -80,6 +157,7 @@ export async function patchAnnotated(
 		const { metadata } = await client.get<NodeObject>(path);
 		const reading = parseOperation(metadata?.annotations?.[operationAnnotation] ?? "");
 		if (reading.kind !== "operation" || reading.operation.id !== id) return false;
+		if (holder !== undefined && reading.operation.holder !== holder) return false;
 		try {
 			const resourceVersion = metadata?.resourceVersion;
 			await client.patch(`${path}?fieldManager=${fieldManager}`, {

@@ -6,14 +6,16 @@ import { isRecord } from "../../disruption/record.ts";
 
 export const operationAnnotation = "xpdb.form3.tech/operation";
 
-/** Of what is written here; a later one is not understood, and not touched by undo and resume. */
-const version = 1;
+/** With a holder; 1 has none. A later one is not understood, and not touched by undo and resume. */
+const version = 2;
 const maxTextLength = 1_024;
 
 export type FlagValue = string | number | boolean;
 
 export interface Operation {
 	readonly id: string;
+	/** The run that drains it, 16 random hex digits: a resumed operation has its id and another holder. None from version 0.1. */
+	readonly holder?: string;
 	/** A drained node keeps the annotation until it is uncordoned, so that undo finds it. */
 	readonly state: "draining" | "drained";
 	/** Who began it or went on with it last. */
@@ -42,13 +44,18 @@ export function newOperationId(): string {
 	return randomBytes(3).toString("hex");
 }
 
+/** 64 bits: no run has that of another one. */
+export function newHolder(): string {
+	return randomBytes(8).toString("hex");
+}
+
 export function isOperationId(text: string): boolean {
 	return /^[0-9a-f]{6}$/.test(text);
 }
 
 export function formatOperation(operation: Operation): string {
 	return JSON.stringify({
-		version,
+		version: operation.holder === undefined ? 1 : version,
 		...operation,
 		by: operation.by.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?").slice(0, maxTextLength),
 	});
@@ -63,10 +70,10 @@ export function parseOperation(text: string): OperationReading {
 		throw error;
 	}
 	if (!isRecord(value)) return { kind: "garbled" };
-	const { version: found, id, state, by, since, nodes, fleet, flags, typedAgain, cordonedBefore } = value;
+	const { version: found, id, holder, state, by, since, nodes, fleet, flags, typedAgain, cordonedBefore } = value;
 	if (typeof found === "number" && found > version) return { kind: "later", version: found };
 	const isWhole =
-		found === version &&
+		(found === 1 ? holder === undefined : found === version && isHolder(holder)) &&
 		isText(id) &&
 		isOperationId(id) &&
 		isState(state) &&
@@ -82,6 +89,7 @@ export function parseOperation(text: string): OperationReading {
 	const known = Object.entries(flags).filter((entry): entry is [string, FlagValue] => isFlagValue(entry[1]));
 	const operation = {
 		id,
+		...(isHolder(holder) && { holder }),
 		state,
 		by,
 		since,
@@ -98,6 +106,10 @@ export function parseOperation(text: string): OperationReading {
 export function isFlagValue(value: unknown): value is FlagValue {
 	if (typeof value === "string") return value.length <= maxTextLength;
 	return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+}
+
+function isHolder(value: unknown): value is string {
+	return typeof value === "string" && /^[0-9a-f]{16}$/.test(value);
 }
 
 function isState(value: unknown): value is Operation["state"] {

@@ -15,7 +15,7 @@ export async function undoCordon(
 ): Promise<CordonResult> {
 	const { context, name, operation } = node;
 	const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
-		if (await patchAnnotated(node, id, patch)) return;
+		if (await patchAnnotated(node, { id }, patch)) return;
 		throw new Error(`it does not belong to operation ${id} any more`);
 	};
 	const wasBefore = operation?.kind === "operation" && operation.operation.cordonedBefore;

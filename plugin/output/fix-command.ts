@@ -67,6 +67,8 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "NoOtherNode":
 		case "ReturnsToNode":
 			return kubectl("get", "nodes");
+		case "TakenOver":
+			return suggest.xpdb(["ops"], context);
 		case "PreActivityPending":
 		case "Refused":
 		case "TimedOut":

@@ -182,7 +182,7 @@ export class PublishedEvents {
 }
 
 function publishSummary(summary: RunSummary): Fields {
-	const { interrupted, drained, notDrained, cordoned, uncordoned, longestWaitMs, ...fields } = summary;
+	const { interrupted, drained, notDrained, cordoned, uncordoned, longestWaitMs, terminating, ...fields } = summary;
 	return {
 		...fields,
 		result: interrupted ? "interrupted" : fields.exitCode === 0 ? "done" : "failed",
@@ -191,6 +191,7 @@ function publishSummary(summary: RunSummary): Fields {
 		cordoned: cordoned.map(nodePath),
 		uncordoned: uncordoned.map(nodePath),
 		longestWaitMs: Math.round(longestWaitMs),
+		...(terminating && { terminating: terminating.map(withPod) }),
 	};
 }
 

@@ -1,5 +1,5 @@
 // How a run ends: what was done, what is left behind, how to go on.
-import type { NodeName, RunSummary } from "../events/events.ts";
+import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
@@ -15,8 +15,9 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 				: "";
 		const id = command === "drain" && summary.op !== undefined ? `, operation ${summary.op}` : "";
 		const failed = summary.failed > 0 ? `, ${summary.failed} failed` : "";
+		const pretended = summary.dryRun === undefined ? "" : ` (${summary.dryRun} dry run, nothing was changed)`;
 		lines.push(
-			`Done: ${nodes}${counted(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
+			`Done${pretended}: ${nodes}${counted(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
 				`exit code ${summary.exitCode}${id}`,
 		);
 		for (const { context, node, message } of summary.notDrained) {
@@ -28,7 +29,18 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 		const named = ({ context, node }: NodeName): string => (several ? `${context} ${node}` : node);
 		lines.push(`Left behind: ${summary.cordoned.map(named).join(", ")} cordoned.`);
 	}
+	const { terminating = [] } = summary;
+	if (terminating.length > 0) lines.push(`Still terminating: ${podNames(terminating, several)}`);
 	if (tellsHow && resume !== undefined) lines.push(`Continue:     ${resume}`);
 	if (tellsHow && undo !== undefined) lines.push(`Undo cordons: ${undo}`);
 	return lines;
+}
+
+const mostNamed = 10;
+
+function podNames(pods: readonly PodEvent[], several: boolean): string {
+	const names = pods.slice(0, mostNamed).map(({ context, namespace, pod }) => {
+		return `${several && context !== "" ? `${context}/` : ""}${namespace}/${pod}`;
+	});
+	return `${names.join(", ")}${pods.length > names.length ? ` and ${pods.length - names.length} more` : ""}`;
 }

@@ -1,10 +1,12 @@
 // A drain of nodes as the work of a run: under the budgets of the fleet, with an annotation on each node by which it can go on.
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
+import type { NodeName } from "../events/events.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import type { LostContext } from "../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
+import { newHolder } from "../nodes/operation.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
 import { resumeOperationCommand, typedCommand, undoOperationCommand } from "../nodes/resume-command.ts";
@@ -15,6 +17,7 @@ import type { EvictionSession } from "./eviction-session.ts";
 import { failLostNodes } from "./lost-contexts.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
+import { sleep } from "./run-runtime.ts";
 import { warnOfStranded } from "./warn-of-stranded.ts";
 
 export interface DrainTask {
@@ -92,6 +95,7 @@ async function drainUnderBudgets(
 	const annotations = new OperationAnnotations(
 		{
 			id: op,
+			holder: newHolder(),
 			by: userAtHost(),
 			since: resumed?.since ?? new Date().toISOString(),
 			nodes: resumed?.total ?? nodes.length,
@@ -99,17 +103,25 @@ async function drainUnderBudgets(
 			...flags,
 		},
 		emit,
+		{ now: runClock, sleep },
 	);
+	/** One command for each operation that has some of these nodes now: another one may have taken them over. */
+	const byOperation = (those: readonly NodeName[], command: (id: string) => string): string | undefined => {
+		const ids = new Set(those.map((node) => annotations.operationOf(node)));
+		const commands = [...ids].flatMap((id) => (id === undefined ? [] : [command(id)]));
+		return commands.length === 0 ? undefined : commands.join(" && ");
+	};
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
 		// By its id only the nodes are found that could be marked before it ended.
 		const goOn =
 			lost.length === 0 && annotations.hasAll(nodes)
-				? resumeOperationCommand(op, again, suggest)
+				? byOperation(record.nodesLeft, (id) => resumeOperationCommand(id, again, suggest))
 				: typedCommand(input.argv);
+		const undo = byOperation(record.ours, (id) => undoOperationCommand(id, suggest));
 		return {
-			...(record.nodesLeft.length + lost.length > 0 && annotates && { resume: goOn }),
-			...(record.ours.length > 0 && { undo: undoOperationCommand(op, suggest) }),
+			...(record.nodesLeft.length + lost.length > 0 && annotates && goOn !== undefined && { resume: goOn }),
+			...(undo !== undefined && { undo }),
 		};
 	});
 	failLostNodes(lost, emit);

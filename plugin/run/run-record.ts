@@ -3,6 +3,7 @@ import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary, UsedBy } fro
 import { PodTally } from "../events/pod-tally.ts";
 import type { Reason } from "../events/reason.ts";
 import { waitText } from "../events/used-by-text.ts";
+import type { DryRun } from "../flags/dry-run.ts";
 
 interface NodeState extends NodeName {
 	ours: boolean;
@@ -25,6 +26,9 @@ export class RunRecord {
 	readonly #nodes = new Map<string, NodeState>();
 	/** Pods whose end is known, by name and uid. */
 	readonly #ended = new Set<string>();
+	/** Evicted, and not known to be gone. */
+	readonly #terminating = new Map<string, PodEvent>();
+	#dryRun: DryRun = "none";
 	#pods: readonly PodEvent[] = [];
 	#accepted = 0;
 	#failedAfterwards = 0;
@@ -69,6 +73,7 @@ export class RunRecord {
 			case "run.started":
 				this.#started = true;
 				this.#pods = event.pods;
+				this.#dryRun = event.dryRun;
 				for (const node of event.nodes) this.#node(node);
 				return;
 			case "node.cordoned":
@@ -95,12 +100,18 @@ export class RunRecord {
 			case "pod.accepted":
 				this.#accepted += 1;
 				this.#ended.add(podKey(event));
+				if (this.#dryRun === "none") this.#terminating.set(podKey(event), event);
 				return;
 			case "pod.gone":
 				this.#ended.add(podKey(event));
 				return;
+			case "pod.evicted":
+				this.#terminating.delete(podKey(event));
+				return;
 			case "pod.failed":
 				this.#failed += 1;
+				// What timed out goes on terminating.
+				if (!event.accepted) this.#terminating.delete(podKey(event));
 				if (event.accepted) this.#failedAfterwards += 1;
 				this.#ended.add(podKey(event));
 				return;
@@ -118,7 +129,6 @@ export class RunRecord {
 			case "pod.retrying":
 			case "pod.skipped":
 			case "pod.stopped":
-			case "pod.evicted":
 			case "plan":
 			case "budget.changed":
 			case "budget.unknown":
@@ -136,7 +146,7 @@ export class RunRecord {
 		}
 	}
 
-	summary(end: Pick<RunSummary, "op" | "exitCode" | "interrupted" | "resume" | "undo">): RunSummary {
+	summary(end: Pick<RunSummary, "op" | "exitCode" | "interrupted" | "dryRun" | "resume" | "undo">): RunSummary {
 		const nodes = [...this.#nodes.values()];
 		const drains = this.#command === "drain";
 		return {
@@ -152,6 +162,7 @@ export class RunRecord {
 			cordoned: nodes.filter(({ ours, state }) => ours && state !== "drained").map(nameOf),
 			uncordoned: nodes.filter(({ state }) => state === "uncordoned").map(nameOf),
 			longestWaitMs: this.#longestWaitMs,
+			...(end.interrupted && this.#terminating.size > 0 && { terminating: [...this.#terminating.values()].map(podOf) }),
 		};
 	}
 
@@ -178,6 +189,10 @@ export class RunRecord {
 
 function nameOf({ context, node }: NodeName): NodeName {
 	return { context, node };
+}
+
+function podOf({ context, namespace, pod, uid, node }: PodEvent): PodEvent {
+	return { context, namespace, pod, ...(uid !== undefined && { uid }), ...(node !== undefined && { node }) };
 }
 
 function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {

@@ -2,6 +2,7 @@
 // and the last one is its summary.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
+import { parseDryRun } from "../flags/dry-run.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -105,9 +106,10 @@ export async function reportRun(
 		json?.(event);
 		screen?.write(event);
 	};
+	const dryRun = readDryRun(input);
+	const run = { ...(op !== undefined && { op }), ...(dryRun !== undefined && { dryRun }) };
 	const end = (code: ExitCode, interrupted: boolean): void => {
-		if (record.started || writesJson)
-			emit(record.summary({ ...(op !== undefined && { op }), exitCode: code, interrupted, ...next() }));
+		if (record.started || writesJson) emit(record.summary({ ...run, exitCode: code, interrupted, ...next() }));
 		drawPicture();
 	};
 	let isDrawn = false;
@@ -163,6 +165,19 @@ export async function reportRun(
 	} finally {
 		forget();
 		for (const { client } of contexts) client.close();
+	}
+}
+
+/** As it was typed: a value that makes no sense ends the run before it begins, and is told there. */
+function readDryRun(input: CommandInput): "client" | "server" | undefined {
+	const text = textFlag(input, "dry-run");
+	if (text === "") return undefined;
+	try {
+		const dryRun = parseDryRun(text, { write: () => true });
+		return dryRun === "none" ? undefined : dryRun;
+	} catch (error) {
+		if (!(error instanceof UsageError)) throw error;
+		return undefined;
 	}
 }
 

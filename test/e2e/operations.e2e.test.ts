@@ -120,6 +120,53 @@ describeOnFleet("drain --resume", () => {
 	});
 });
 
+describeOnFleet("a drain whose node is taken over", () => {
+	afterEach(uncordonAll);
+
+	/** Begins a drain that waits for its budget. */
+	async function waiting(args: readonly string[]) {
+		const run = startPlugin(["drain", ...args, ...contexts, "-y"]);
+		await run.printed(/pod \S+ waits: .*\n/);
+		return run;
+	}
+
+	test("by a resume of its own operation leaves it alone, and both say so", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const [node] = await nodesOf(database);
+		using first = await waiting([node, "--ignore-daemonsets"]);
+		const { id } = JSON.parse((await markOf(node)) ?? "{}") as { readonly id: string };
+		using second = await waiting(["--resume", id]);
+		const { code, stderr } = await first.finished;
+		expect(code, stderr).toBe(1);
+		const name = node.split("/")[1];
+		expect(stderr).toContain(`node "${name}" was taken over by `);
+		expect(stderr).toMatch(new RegExp(`^Not drained: ${node}: .*this run leaves it alone$`, "m"));
+		expect(stderr).toContain(`Continue:     kubectl xpdb drain --resume ${id} --contexts=`);
+		await loosen(database);
+		const ended = await second.finished;
+		expect(ended.code, ended.stderr).toBe(0);
+		expect(ended.stderr).toContain(`operation ${id} is taken over from the run of `);
+		expect(await markOf(node)).toContain(`"state":"drained"`);
+	});
+
+	test("by another drain prints commands of that one", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const [node] = await nodesOf(database);
+		using first = await waiting([node, "--ignore-daemonsets"]);
+		using second = await waiting([node, "--ignore-daemonsets"]);
+		const { id } = JSON.parse((await markOf(node)) ?? "{}") as { readonly id: string };
+		const { code, stderr } = await first.finished;
+		expect(code, stderr).toBe(1);
+		expect(stderr).toContain(`Continue:     kubectl xpdb drain --resume ${id} --contexts=`);
+		expect(stderr).toContain(`Undo cordons: kubectl xpdb uncordon --op ${id} --contexts=`);
+		second.child.kill("SIGINT");
+		const ended = await second.finished;
+		expect(ended.stderr).toContain(`kubectl xpdb drain --resume ${id} --contexts=`);
+		expect((await plugin(["uncordon", "--op", id, ...contexts, "-y"])).code).toBe(0);
+		expect(await isCordoned(node)).toBe(false);
+	});
+});
+
 describeOnFleet("uncordon --op", () => {
 	afterEach(uncordonAll);
 

@@ -32,6 +32,8 @@ class FakeNode {
 	patches = 0;
 	/** Another writer comes before each of the next patches. */
 	conflicts = 0;
+	/** The same once, with what it writes. */
+	beforePatch: (() => void) | undefined;
 	denies = false;
 	readonly events: RunEvent[] = [];
 	#version = 1;
@@ -71,6 +73,10 @@ class FakeNode {
 		};
 		this.patches += 1;
 		if (this.denies) throw new ApiError("nodes is forbidden", { code: 403, reason: "Forbidden" });
+		const write = this.beforePatch;
+		this.beforePatch = undefined;
+		write?.();
+		if (write) this.#version += 1;
 		if (this.conflicts > 0) {
 			this.conflicts -= 1;
 			this.#version += 1;
@@ -85,8 +91,14 @@ class FakeNode {
 	}
 }
 
-const annotationsOf = (node: FakeNode): OperationAnnotations =>
-	new OperationAnnotations(base, (event) => void node.events.push(event));
+const holder = "00112233445566aa";
+const mine = { ...base, holder };
+const clock = { ms: 0 };
+const annotationsOf = (node: FakeNode, operation = mine): OperationAnnotations =>
+	new OperationAnnotations(operation, (event) => void node.events.push(event), {
+		now: () => clock.ms,
+		sleep: async (ms) => void (clock.ms += ms),
+	});
 const undo = (node: FakeNode, id = base.id) =>
 	undoCordon(node.target(), { id, dryRun: "none", emit: (event) => void node.events.push(event) });
 
@@ -97,7 +109,7 @@ describe("OperationAnnotations", () => {
 		const annotations = annotationsOf(node);
 		await annotations.cordon(target);
 		expect(node).toMatchObject({ unschedulable: true, patches: 1 });
-		expect(node.operation).toEqual({ ...base, state: "draining", cordonedBefore: false });
+		expect(node.operation).toEqual({ ...mine, state: "draining", cordonedBefore: false });
 		expect(annotations.hasAll([target])).toBe(true);
 		await annotations.drained(target);
 		expect(node.operation?.state).toBe("drained");
@@ -121,21 +133,90 @@ describe("OperationAnnotations", () => {
 		test(`a node cordoned before ${name}`, async () => {
 			const node = new FakeNode({ unschedulable: true, ...(mark && { mark }) });
 			await annotationsOf(node).cordon(node.target());
-			expect(node.operation).toEqual({ ...base, state: "draining", cordonedBefore });
+			expect(node.operation).toEqual({ ...mine, state: "draining", cordonedBefore });
 			expect(node.events.at(-1)).toMatchObject({ type: "node.cordoned", already: true, ours: !cordonedBefore });
 		});
 	}
 
-	test("tell whose run is taken over, where it is somebody else's", async () => {
-		const node = new FakeNode({ unschedulable: true, mark: bobs });
+	test("tell whose run is taken over, and whether that one notices", async () => {
+		const node = new FakeNode({ unschedulable: true, mark: { ...bobs, holder: "b0b0b0b0b0b0b0b0" } });
 		await annotationsOf(node).cordon(node.target());
-		expect(node.events[0]).toMatchObject({
+		expect(node.events[0]).toEqual({
 			type: "diagnostic",
-			message: 'node "n1" is taken over from operation b0b0b0 of bob@host',
+			level: "warning",
+			context: "eu",
+			node: "n1",
+			reason: "TakenOver",
+			message:
+				'node "n1" is taken over from operation b0b0b0 of bob@host: ' +
+				"if that run still goes on, it stops before its next step",
 		});
-		const own = new FakeNode({ unschedulable: true, mark: { ...bobs, by: base.by } });
-		await annotationsOf(own).cordon(own.target());
-		expect(own.events.map(({ type }) => type)).toEqual(["node.cordoned"]);
+		const old = new FakeNode({ unschedulable: true, mark: bobs });
+		await annotationsOf(old).cordon(old.target());
+		expect(old.events[0]).toMatchObject({ message: expect.stringMatching(/version 0\.1 .* does not stop by itself$/) });
+	});
+
+	test("tell once whose run of this operation is taken over", async () => {
+		const node = new FakeNode({ unschedulable: true, mark: { ...bobs, id: base.id, holder: "b0b0b0b0b0b0b0b0" } });
+		const annotations = annotationsOf(node);
+		await annotations.cordon(node.target());
+		expect(node.events[0]).toMatchObject({
+			level: "info",
+			reason: "TakenOver",
+			message: expect.stringContaining("operation 7f3c2a is taken over from the run of bob@host"),
+		});
+	});
+
+	test("take the place of one that came in between, and tell of that", async () => {
+		const node = new FakeNode();
+		const target = node.target();
+		node.beforePatch = () => {
+			node.unschedulable = true;
+			node.mark = formatOperation({ ...bobs, cordonedBefore: true, holder: "b0b0b0b0b0b0b0b0" });
+		};
+		await annotationsOf(node).cordon(target);
+		expect(node.operation).toEqual({ ...mine, state: "draining", cordonedBefore: true });
+		expect(node.events[0]).toMatchObject({ reason: "TakenOver", message: expect.stringContaining("b0b0b0") });
+	});
+
+	test("of two runs of one operation: the first one finds the other holder, and marks nothing", async () => {
+		const node = new FakeNode();
+		const target = node.target();
+		const first = annotationsOf(node);
+		await first.cordon(target);
+		const second = annotationsOf(node, { ...mine, by: "bob@host", holder: "b0b0b0b0b0b0b0b0" });
+		await second.cordon(node.target());
+		const written = node.mark;
+		clock.ms += 60_000;
+		await first.hold(target)?.confirm(new AbortController().signal);
+		expect(first.hold(target)).toMatchObject({
+			why: 'node "n1" was taken over by bob@host, operation 7f3c2a: this run leaves it alone',
+			heldBy: "7f3c2a",
+		});
+		expect(first.operationOf({ context: "eu", node: "n1" })).toBe("7f3c2a");
+		await first.drained(target);
+		expect(node.mark).toBe(written);
+		await second.hold(target)?.confirm(new AbortController().signal);
+		expect(second.hold(target)?.lost.aborted).toBe(false);
+	});
+
+	test("tell by which operation a lost node is found, for the commands that continue and undo", async () => {
+		const node = new FakeNode();
+		const target = node.target();
+		const annotations = annotationsOf(node);
+		await annotations.cordon(target);
+		expect(annotations.operationOf({ context: "eu", node: "n1" })).toBe(base.id);
+		node.mark = formatOperation({ ...bobs, holder: "b0b0b0b0b0b0b0b0" });
+		clock.ms += 60_000;
+		await annotations.hold(target)?.confirm(new AbortController().signal);
+		expect(annotations.operationOf({ context: "eu", node: "n1" })).toBe("b0b0b0");
+		node.mark = undefined;
+		const undone = annotationsOf(node);
+		await undone.cordon(target);
+		node.mark = undefined;
+		clock.ms += 60_000;
+		await undone.hold(target)?.confirm(new AbortController().signal);
+		expect(undone.operationOf({ context: "eu", node: "n1" })).toBeUndefined();
 	});
 
 	test("of a run that was taken over are left to the other one", async () => {

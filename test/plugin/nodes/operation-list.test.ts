@@ -99,7 +99,7 @@ describe("findOperation()", () => {
 	});
 
 	test("says that a later version may know more", async () => {
-		const later = contextOf("ap", [{ name: "a1", mark: JSON.stringify({ version: 2 }) }]);
+		const later = contextOf("ap", [{ name: "a1", mark: JSON.stringify({ version: 3 }) }]);
 		await expect(findOperation([later], "7f3c2a")).rejects.toMatchObject({
 			message: 'no node in context ap belongs to operation "7f3c2a", nothing was touched',
 			hint: "A later version of kubectl-xpdb marked a1: update this one",

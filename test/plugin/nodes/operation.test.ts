@@ -37,7 +37,7 @@ describe("parseOperation()", () => {
 	const changed = (change: Readonly<Record<string, unknown>>): string =>
 		JSON.stringify({ ...(JSON.parse(formatOperation(operation)) as object), ...change });
 	const rows: readonly { readonly name: string; readonly text: string; readonly kind: string }[] = [
-		{ name: "a later version is not understood", text: changed({ version: 2 }), kind: "later" },
+		{ name: "a later version is not understood", text: changed({ version: 3 }), kind: "later" },
 		{ name: "text that moves a terminal's cursor", text: changed({ by: "bob\u001b[2J" }), kind: "garbled" },
 		{ name: "a time that is none", text: changed({ since: "yesterday" }), kind: "garbled" },
 		{ name: "no JSON", text: "{", kind: "garbled" },

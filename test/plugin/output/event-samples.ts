@@ -192,6 +192,7 @@ export const eventSamples = {
 			cordoned: [node],
 			uncordoned: [],
 			longestWaitMs: 12.5,
+			terminating: [{ context: "eu", namespace: "shop", pod: "db-0", uid: "u0", node: "n1" }],
 			resume: "kubectl xpdb drain eu/n1",
 			undo: "kubectl xpdb uncordon eu/n1",
 		},

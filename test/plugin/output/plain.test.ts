@@ -140,6 +140,26 @@ describe("one context: kubectl's own lines", () => {
 describe("a dry run on the server", () => {
 	const dryRun = "server";
 
+	test("is called one by its summary", () => {
+		const summary = {
+			type: "summary",
+			command: "drain",
+			exitCode: 0,
+			interrupted: false,
+			evicted: 3,
+			failed: 0,
+			drained: [{ context: "eu", node: "n1" }],
+			notDrained: [],
+			cordoned: [],
+			uncordoned: [],
+			longestWaitMs: 0,
+			dryRun,
+		} as const;
+		expect(print([[0, summary]], ["eu", "us"])).toEqual([
+			"err: Done (server dry run, nothing was changed): 1 node drained, 0 not, 3 pods evicted, longest wait 0s, exit code 0",
+		]);
+	});
+
 	test("says for what pods would wait, the first few by name", () => {
 		const usedBy = [{ cluster: "us", namespace: "default", pod: "web-9", why: "Reserved", holder: "this run" }];
 		const events = Array.from({ length: 7 }, (_, index): Timed => {
@@ -269,6 +289,7 @@ describe("several contexts", () => {
 							cordoned: [{ context: "us-west", node: "n2" }],
 							uncordoned: [],
 							longestWaitMs: 65_000,
+							terminating: [{ context: "us-west", namespace: "shop", pod: "db-1", node: "n2" }],
 							resume: "kubectl xpdb drain eu/n1 us-west/n2",
 							undo: "kubectl xpdb uncordon us-west/n2",
 						},
@@ -281,6 +302,7 @@ describe("several contexts", () => {
 			"err: Done: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
 			"err: Not drained: us-west/n2: stopped",
 			"err: Left behind: us-west n2 cordoned.",
+			"err: Still terminating: us-west/shop/db-1",
 			"err: Continue:     kubectl xpdb drain eu/n1 us-west/n2",
 			"err: Undo cordons: kubectl xpdb uncordon us-west/n2",
 		]);

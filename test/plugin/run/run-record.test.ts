@@ -69,6 +69,25 @@ describe("RunRecord", () => {
 		expect(record.ours).toEqual([node("n1"), node("n2")]);
 	});
 
+	test("a run that was left: pods that were still terminating, and none of a dry run", () => {
+		const accepted = (name: string): RunEvent => ({
+			type: "pod.accepted",
+			...pod(name, "n1"),
+			waitedMs: 10,
+			graceSeconds: 30,
+		});
+		const events: readonly RunEvent[] = [
+			started,
+			accepted("a"),
+			accepted("b"),
+			{ type: "pod.evicted", ...pod("a", "n1"), deletes: false, elapsedMs: 20 },
+		];
+		expect(recordOf("drain", events).summary(end).terminating).toEqual([pod("b", "n1")]);
+		expect(recordOf("drain", events).summary({ ...end, interrupted: false })).not.toHaveProperty("terminating");
+		const pretended = recordOf("drain", [{ ...started, dryRun: "server" }, ...events.slice(1)]);
+		expect(pretended.summary(end)).not.toHaveProperty("terminating");
+	});
+
 	test("a node that is not drained, with who used the budget up", () => {
 		const usedBy = [
 			{
