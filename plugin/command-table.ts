@@ -3,6 +3,7 @@ import { fleetCommands } from "./commands/fleet-commands.ts";
 import { setupCommands } from "./commands/setup-commands.ts";
 import type { Command } from "./flags/command.ts";
 import type { FlagTable } from "./flags/flag.ts";
+import { waitUntilFlag } from "./flags/wait-until.ts";
 
 const dryRun: FlagTable = {
 	"dry-run": {
@@ -120,12 +121,7 @@ export const commands: readonly Command[] = [
 			...selector,
 			"all-namespaces": { kind: "boolean", short: "A", describe: "With -l: pods of all namespaces" },
 			wait: { kind: "boolean", default: true, describe: "Wait until the pods are gone" },
-			for: {
-				kind: "text",
-				default: "deleted",
-				value: "deleted|replaced",
-				describe: "replaced: wait until their budgets have recovered",
-			},
+			...waitUntilFlag,
 			timeout: { kind: "duration", default: 0, describe: "How long the whole command may take; 0: for ever" },
 			...gracePeriod,
 			...dryRun,
@@ -157,6 +153,7 @@ export const commands: readonly Command[] = [
 		],
 		flags: {
 			...drainFlags,
+			...waitUntilFlag,
 			resume: { kind: "text", default: "", value: "ID", describe: "Go on with this drain, with its flags" },
 			...dryRun,
 			...runOutput,
@@ -185,6 +182,7 @@ export const commands: readonly Command[] = [
 				describe: "json, yaml: the whole plan as one document; wide: a line for each pod",
 			},
 			"dry-run": { kind: "text", default: "none", bare: "client", describe: "Taken for drain's sake: a plan is one" },
+			for: { kind: "text", default: "deleted", describe: "Taken for drain's sake: a plan waits for nothing" },
 			yes: { kind: "boolean", short: "y", describe: "Taken for drain's sake: a plan asks nothing" },
 		},
 		load: async () => (await import("./commands/plan.ts")).runPlan,

@@ -9,6 +9,7 @@ import {
 	textFlag,
 } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
+import { readReplaced } from "../flags/wait-until.ts";
 import { beginConnecting, type Connecting } from "../fleet/connect-fleet.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
@@ -65,25 +66,21 @@ function readOptions(input: CommandInput, { streams }: CommandDependencies) {
 	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
 	const selector = textFlag(input, "selector");
 	const allNamespaces = booleanFlag(input, "all-namespaces");
-	const until = textFlag(input, "for");
+	const replaced = readReplaced(input, "evict");
 	const see = "See 'kubectl xpdb evict --help' for usage.";
 	if (input.words.length > 0 && selector !== "")
 		throw new UsageError("cannot specify both a pod name and a --selector option", see);
 	if (input.words.length === 0 && selector === "") throw new UsageError("USAGE: evict POD [flags]", see);
 	if (allNamespaces && selector === "")
 		throw new UsageError("a pod cannot be named across all namespaces", "Use -n, or -A with -l");
-	if (until !== "deleted" && until !== "replaced") {
-		throw new UsageError(`Invalid --for value (${until}). Must be "deleted" or "replaced".`, see);
-	}
 	const wait = booleanFlag(input, "wait");
-	if (!wait && until === "replaced")
-		throw new UsageError("--for=replaced waits, --wait=false does not: use one of them", see);
+	if (!wait && replaced) throw new UsageError("--for=replaced waits, --wait=false does not: use one of them", see);
 	return {
 		words: input.words,
 		selector,
 		allNamespaces,
 		wait,
-		replaced: until === "replaced",
+		replaced,
 		timeoutMs: numberFlag(input, "timeout"),
 		gracePeriodSeconds: numberFlag(input, "grace-period"),
 		dryRun,

@@ -2,6 +2,7 @@
 import { booleanFlag, type CommandDependencies, type CommandInput, numberFlag, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { isLabelSelector } from "../flags/label-selector-text.ts";
+import { readReplaced } from "../flags/wait-until.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { DrainOptions } from "./drain.ts";
 import { parsePodOrder } from "./pod-order.ts";
@@ -21,6 +22,7 @@ export function readDrainOptions(input: CommandInput, { streams }: CommandDepend
 		dryRun: parseDryRun(textFlag(input, "dry-run"), streams.stderr),
 		podSelector,
 		maxNodes,
+		replaced: readReplaced(input, "drain"),
 		deletes: booleanFlag(input, "disable-eviction"),
 		order: parsePodOrder(orderBy),
 		force: booleanFlag(input, "force"),

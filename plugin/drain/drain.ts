@@ -25,6 +25,8 @@ export interface DrainOptions extends PodQuery {
 	readonly gracePeriodSeconds: number;
 	/** DELETE instead of evictions. */
 	readonly deletes: boolean;
+	/** Wait until the budgets of the pods have recovered, when all nodes are drained. */
+	readonly replaced: boolean;
 	/** Nodes at a time in each cluster. */
 	readonly maxNodes: number;
 	readonly order: PodOrder;

@@ -68,6 +68,19 @@ export interface WaitSum {
 	readonly usedBy: readonly UsedBy[];
 }
 
+export interface UnrecoveredBudget {
+	/** NAMESPACE/NAME */
+	readonly budget: string;
+	/** None where a cluster did not tell; `message` says why. */
+	readonly healthy?: number;
+	readonly expected?: number;
+	/** Pods that their controllers want and have not made. */
+	readonly missing: number;
+	/** Pods that are there and count as down. */
+	readonly usedBy: readonly UsedBy[];
+	readonly message: string;
+}
+
 export type RunEvent =
 	/** The first event of a run that goes ahead. */
 	| {
@@ -190,6 +203,8 @@ export type RunEvent =
 	  } & Omit<BudgetState, "budget">)
 	/** The watch cannot tell what it comes to, which counts as nothing left. */
 	| { readonly type: "budget.unknown"; readonly budget: string; readonly message: string }
+	/** At the end of a run, of a budget that it evicted under: fewer pods are healthy than are expected. */
+	| ({ readonly type: "budget.notRecovered" } & UnrecoveredBudget)
 	/** Of a drain, before it touches anything. */
 	| {
 			readonly type: "plan";
@@ -293,6 +308,8 @@ export interface RunSummary {
 	/** Nodes that this run cordoned and did not drain. */
 	readonly cordoned: readonly NodeName[];
 	readonly uncordoned: readonly NodeName[];
+	/** Budgets that it evicted under, and that lack pods at its end. */
+	readonly notRecovered: readonly UnrecoveredBudget[];
 	readonly longestWaitMs: number;
 	/** Nothing was changed; left out for a run that was none. */
 	readonly dryRun?: Exclude<DryRun, "none">;

@@ -28,6 +28,7 @@ export const reasons = [
 	"PodsNotAllowed",
 	"NoOtherNode",
 	"ReturnsToNode",
+	"NotRecovered",
 	"TimedOut",
 	"Interrupted",
 	/** Another run drains the node now. */
@@ -70,6 +71,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	NoOtherNode: "XPDB4105",
 	ReturnsToNode: "XPDB4110",
 	TakenOver: "XPDB4106",
+	NotRecovered: "XPDB4107",
 };
 
 /** What an answer other than 2xx says about an eviction. */

@@ -63,13 +63,14 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	const names = new Map(lists.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name])));
 	const rows = [...names.keys()].toSorted().flatMap((key) => {
 		const name = names.get(key);
-		return name ? [readRow(fleet, name, lists)] : [];
+		return name ? [readBudgetRow(fleet, name, lists)] : [];
 	});
 	return Promise.all(rows);
 }
 
-async function readRow(
-	{ members, descriptions }: Fleet,
+/** `lists`: of the members that told. */
+export async function readBudgetRow(
+	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,
 	lists: readonly ListOfMember[],
 ): Promise<BudgetRow> {

@@ -11,6 +11,7 @@ const kept: Readonly<Record<string, Kind>> = {
 	"pod-selector": "text",
 	"ignore-daemonsets": "boolean",
 	timeout: "number",
+	for: "text",
 	"skip-wait-for-delete-timeout": "number",
 	"chunk-size": "number",
 	"max-nodes": "number",

@@ -32,6 +32,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "LeaseFull":
 		case "LeaseHeld":
 		case "SelectorsDiffer":
+		case "NotRecovered":
 			return suggest.xpdb(["budgets", ...inNamespace, "-o", "wide"], context);
 		case "InvalidBudget":
 		case "FeatureMissing":

@@ -126,6 +126,8 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "plan":
 			case "budget.changed":
 			case "budget.unknown":
+			// The summary has it.
+			case "budget.notRecovered":
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":

@@ -1,7 +1,15 @@
 // What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
 // run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
 import type { Silent } from "../../disruption/errors.ts";
-import type { MemberAgent, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
+import type {
+	MemberAgent,
+	NodeName,
+	PodEvent,
+	RunEvent,
+	RunSummary,
+	UnrecoveredBudget,
+	UsedBy,
+} from "../events/events.ts";
 import { type Reason, reasonCodes } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type FixSubject, fixCommand } from "./fix-command.ts";
@@ -115,6 +123,8 @@ export class PublishedEvents {
 					),
 				};
 			}
+			case "budget.notRecovered":
+				return { type: event.type, ...this.#unrecovered(event) };
 			case "diagnostic": {
 				const { reason, budget, context = "" } = event;
 				return { ...event, ...(reason && this.#codeAndFix(reason, { context, budget })) };
@@ -137,8 +147,27 @@ export class PublishedEvents {
 			case "interrupted":
 				return { ...event };
 			case "summary":
-				return publishSummary(event);
+				return {
+					...publishSummary(event),
+					notRecovered: event.notRecovered.map((each) => this.#unrecovered(each)),
+				};
 		}
+	}
+
+	#unrecovered({ budget, healthy, expected, missing, usedBy, message }: UnrecoveredBudget): Fields {
+		const [namespace] = budget.split("/");
+		// Where one of the pods is, or in any context of the fleet.
+		const context = this.#contexts.get(usedBy[0]?.cluster ?? "") ?? [...this.#contexts.values()][0] ?? "";
+		return {
+			budget,
+			...(healthy !== undefined && { healthy }),
+			...(expected !== undefined && { expected }),
+			missing,
+			usedBy: usedBy.map((used) => this.#usedBy(used)),
+			message,
+			reason: "NotRecovered",
+			...this.#codeAndFix("NotRecovered", { context, namespace }),
+		};
 	}
 
 	#codeAndFix(reason: Reason, where: Omit<FixSubject, "suggest">): Fields {
@@ -182,7 +211,17 @@ export class PublishedEvents {
 }
 
 function publishSummary(summary: RunSummary): Fields {
-	const { interrupted, drained, notDrained, cordoned, uncordoned, longestWaitMs, terminating, ...fields } = summary;
+	const {
+		interrupted,
+		drained,
+		notDrained,
+		cordoned,
+		uncordoned,
+		longestWaitMs,
+		notRecovered: _,
+		terminating,
+		...fields
+	} = summary;
 	return {
 		...fields,
 		result: interrupted ? "interrupted" : fields.exitCode === 0 ? "done" : "failed",

@@ -3,7 +3,7 @@ import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
-/** No lines for a run in one context that did all it was asked: kubectl has none either. */
+/** For a run in one context that did all it was asked, as kubectl has it: nothing but budgets that lack pods. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
 	if (command !== "drain" && command !== "evict") return [];
@@ -24,6 +24,7 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 			lines.push(`Not drained: ${context}/${node}: ${message}`);
 		}
 	}
+	for (const { message } of summary.notRecovered) lines.push(message);
 	const tellsHow = interrupted || (several && summary.notDrained.length > 0);
 	if (interrupted && summary.cordoned.length > 0) {
 		const named = ({ context, node }: NodeName): string => (several ? `${context} ${node}` : node);

@@ -17,6 +17,7 @@ import { question, targetPod } from "./question.ts";
 import { RunBudgetWatch } from "./run-budget-watch.ts";
 import { tellInterruption, tellProgress } from "./run-progress.ts";
 import { type OpenRun, type RunCall, reportRun } from "./run-report.ts";
+import { tellUnrecovered } from "./tell-unrecovered.ts";
 import { watchClock } from "./watch-clock.ts";
 
 export interface RunSteps<Options> {
@@ -116,6 +117,12 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		const result = await work.work(session).finally(endProgress);
 		// What was only reserved is given back before anything is said about what is left.
 		await session.settled();
+		if (session.fleet && work.settings.waitsUntilGone) {
+			const { fleet, holder, runtime } = session;
+			const { budgets } = run.record;
+			const wallClock = (): number => Date.now();
+			await tellUnrecovered({ fleet, budgets, emit: run.emit, holder, wallClock, sleep: runtime.sleep });
+		}
 		return end(call, run, endWithoutLost(result, work.lost));
 	} finally {
 		budgets.end();

@@ -15,6 +15,7 @@ import { aggregate } from "../output/plain.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import { failLostNodes } from "./lost-contexts.ts";
+import { drainRecovery } from "./drain-recovery.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { sleep } from "./run-runtime.ts";
@@ -125,6 +126,9 @@ async function drainUnderBudgets(
 		};
 	});
 	failLostNodes(lost, emit);
+	const recovery = options.replaced && fleet && annotates ? drainRecovery(session, fleet, options, stop) : undefined;
+	const measured = recovery && (await recovery.measure(nodes));
+	if (measured?.kind === "failed") return { kind: "ended", failures: [measured] };
 	const result = await drain(nodes, options, {
 		evictions,
 		emit,
@@ -140,7 +144,10 @@ async function drainUnderBudgets(
 			session.nodesDone += 1;
 		},
 	});
-	return resultOf(result, run);
+	const ended = resultOf(result, run);
+	if (measured?.kind !== "measured" || ended.failures.length > 0) return ended;
+	const recovered = await recovery?.wait(measured.before);
+	return recovered?.kind === "failed" ? { ...ended, failures: [recovered] } : ended;
 }
 
 /** It ends as kubectl does: the nodes that are left, then all errors once more. */

@@ -34,6 +34,8 @@ export interface EvictionSession {
 	/** "" where there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
+	/** Who this run is, for others. */
+	readonly holder: string;
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
@@ -81,9 +83,10 @@ export async function openEvictions(
 		membersWithFailPoints(members, deps.env).map((member) =>
 			withLeaseEvents(member, { emit, now: () => runtime.now() }),
 		);
+	const holder = holderIdentity(command, op);
 	const evictions = new Evictions({
 		fleet: fleet && watchMembers(fleet, { watch, reconnected: () => warnOfAgents(fleet) }),
-		holder: holderIdentity(command, op),
+		holder,
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
 		runtime,
@@ -98,6 +101,7 @@ export async function openEvictions(
 		fleet,
 		fleetHash: fleet ? fleetHash(fleet.members.map(({ id }) => id)) : "",
 		evictions,
+		holder,
 		emit,
 		runtime,
 		reachability,

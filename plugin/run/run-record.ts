@@ -1,5 +1,13 @@
 // What a run has done so far, folded from its events: the same at its end, at a second Ctrl-C and after an error.
-import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
+import type {
+	NodeName,
+	PodEvent,
+	RunCommand,
+	RunEvent,
+	RunSummary,
+	UnrecoveredBudget,
+	UsedBy,
+} from "../events/events.ts";
 import { PodTally } from "../events/pod-tally.ts";
 import type { Reason } from "../events/reason.ts";
 import { waitText } from "../events/used-by-text.ts";
@@ -29,6 +37,11 @@ export class RunRecord {
 	/** Evicted, and not known to be gone. */
 	readonly #terminating = new Map<string, PodEvent>();
 	#dryRun: DryRun = "none";
+	/** Of pods that are being evicted, by name and uid. */
+	readonly #budgetsOfPod = new Map<string, readonly string[]>();
+	/** Of pods that were accepted. */
+	readonly #budgets = new Set<string>();
+	readonly #notRecovered: UnrecoveredBudget[] = [];
 	#pods: readonly PodEvent[] = [];
 	#accepted = 0;
 	#failedAfterwards = 0;
@@ -66,6 +79,11 @@ export class RunRecord {
 		return [...this.#nodes.values()].filter(({ ours }) => ours).map(nameOf);
 	}
 
+	/** Budgets of ours that it evicted under: NAMESPACE/NAME. */
+	get budgets(): readonly string[] {
+		return [...this.#budgets].toSorted();
+	}
+
 	see(event: RunEvent): void {
 		this.tally.see(event);
 		if ("waitedMs" in event) this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
@@ -95,10 +113,12 @@ export class RunRecord {
 				if (event.node !== undefined) this.#keep(event, event.node, event);
 				return;
 			case "pod.evicting":
+				if (event.dryRun === "none") this.#budgetsOfPod.set(podKey(event), event.budgets);
 				if (event.node !== undefined) this.#keep(event, event.node, stopped);
 				return;
 			case "pod.accepted":
 				this.#accepted += 1;
+				for (const budget of this.#budgetsOfPod.get(podKey(event)) ?? []) this.#budgets.add(budget);
 				this.#ended.add(podKey(event));
 				if (this.#dryRun === "none") this.#terminating.set(podKey(event), event);
 				return;
@@ -115,6 +135,11 @@ export class RunRecord {
 				if (event.accepted) this.#failedAfterwards += 1;
 				this.#ended.add(podKey(event));
 				return;
+			case "budget.notRecovered": {
+				const { type: _, ...unrecovered } = event;
+				this.#notRecovered.push(unrecovered);
+				return;
+			}
 			case "summary":
 				this.#hasSummary = true;
 				return;
@@ -161,6 +186,7 @@ export class RunRecord {
 				.map((node) => ({ ...nameOf(node), reason: node.reason, message: waitText(node, this.#wallClock()) })),
 			cordoned: nodes.filter(({ ours, state }) => ours && state !== "drained").map(nameOf),
 			uncordoned: nodes.filter(({ state }) => state === "uncordoned").map(nameOf),
+			notRecovered: this.#notRecovered,
 			longestWaitMs: this.#longestWaitMs,
 			...(end.interrupted && this.#terminating.size > 0 && { terminating: [...this.#terminating.values()].map(podOf) }),
 		};

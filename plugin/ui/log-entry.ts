@@ -63,6 +63,8 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 			return tell("", `resumed after ${formatElapsed(event.pausedMs)}`);
 		case "interrupted":
 			return tell("", `stopping: no new evictions, ${event.accepted} already accepted will finish`, "warning");
+		case "budget.notRecovered":
+			return tell("", event.message, "warning");
 		case "budget.changed":
 		case "budget.unknown":
 		case "lease.acquired":

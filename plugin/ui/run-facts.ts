@@ -169,6 +169,7 @@ export class RunFacts {
 			case "budget.unsuspended":
 			case "budget.suspendFailed":
 			case "budget.takenBack":
+			case "budget.notRecovered":
 			case "run.failed":
 			case "nodes.pending":
 			case "budget.changed":

@@ -9,6 +9,7 @@ export const drainOptions: DrainOptions = {
 	podSelector: "",
 	chunkSize: 500,
 	deletes: false,
+	replaced: false,
 	timeoutMs: 0,
 	gracePeriodSeconds: -1,
 	maxNodes: 1,

@@ -12,6 +12,15 @@ const member = { context: "eu", cluster: "europe", budget: "shop/db" };
 const suspension = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z", reason: "storage migration" };
 const message = "budget shop/db needs 2 healthy, has 2";
 
+const unrecovered = {
+	budget: "shop/pin",
+	healthy: 2,
+	expected: 3,
+	missing: 0,
+	usedBy: [{ cluster: "europe", namespace: "shop", pod: "pin-0", why: "NotReady", state: "Pending" }],
+	message: "not recovered: shop/pin 2/3, shop/pin-0 in europe: Pending",
+} as const;
+
 type Samples = { readonly [Type in RunEvent["type"]]: readonly (RunEvent & { readonly type: Type })[] };
 
 export const eventSamples = {
@@ -125,6 +134,10 @@ export const eventSamples = {
 		},
 	],
 	"budget.unknown": [{ type: "budget.unknown", budget: "shop/db", message: "us: no answer" }],
+	"budget.notRecovered": [
+		{ type: "budget.notRecovered", ...unrecovered },
+		{ type: "budget.notRecovered", budget: "shop/db", missing: 0, usedBy: [], message: "not known: no answer" },
+	],
 	plan: [
 		{
 			type: "plan",
@@ -191,6 +204,7 @@ export const eventSamples = {
 			notDrained: [{ ...node, reason: "Interrupted", message: "stopped" }],
 			cordoned: [node],
 			uncordoned: [],
+			notRecovered: [unrecovered],
 			longestWaitMs: 12.5,
 			terminating: [{ context: "eu", namespace: "shop", pod: "db-0", uid: "u0", node: "n1" }],
 			resume: "kubectl xpdb drain eu/n1",

@@ -129,6 +129,7 @@ describe("one context: kubectl's own lines", () => {
 						notDrained: [],
 						cordoned: [],
 						uncordoned: [],
+						notRecovered: [],
 						longestWaitMs: 0,
 					},
 				],
@@ -152,6 +153,7 @@ describe("a dry run on the server", () => {
 			notDrained: [],
 			cordoned: [],
 			uncordoned: [],
+			notRecovered: [],
 			longestWaitMs: 0,
 			dryRun,
 		} as const;
@@ -288,6 +290,7 @@ describe("several contexts", () => {
 							notDrained: [{ context: "us-west", node: "n2", reason: "Interrupted", message: "stopped" }],
 							cordoned: [{ context: "us-west", node: "n2" }],
 							uncordoned: [],
+							notRecovered: [],
 							longestWaitMs: 65_000,
 							terminating: [{ context: "us-west", namespace: "shop", pod: "db-1", node: "n2" }],
 							resume: "kubectl xpdb drain eu/n1 us-west/n2",

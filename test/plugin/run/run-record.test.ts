@@ -149,3 +149,34 @@ describe("RunRecord", () => {
 		expect(record.summary(end)).toMatchObject({ evicted: 0, failed: 1 });
 	});
 });
+
+describe("what is left of budgets", () => {
+	const evicting = (name: string, budgets: readonly string[], dryRun: "none" | "server" = "none"): RunEvent => ({
+		type: "pod.evicting",
+		...pod(name),
+		dryRun,
+		deletes: false,
+		budgets,
+		attempt: 1,
+	});
+	const accepted = (name: string): RunEvent => ({ type: "pod.accepted", ...pod(name), waitedMs: 0, graceSeconds: 30 });
+
+	test("has the budgets of pods that were accepted, each once", () => {
+		const record = recordOf("evict", [
+			evicting("a", ["shop/db", "shop/all"]),
+			accepted("a"),
+			evicting("b", ["shop/db"]),
+			accepted("b"),
+			evicting("c", ["shop/refused"]),
+			evicting("d", ["shop/tried"], "server"),
+			accepted("d"),
+		]);
+		expect(record.budgets).toEqual(["shop/all", "shop/db"]);
+	});
+
+	test("is in the summary", () => {
+		const left = { budget: "shop/db", healthy: 2, expected: 3, missing: 1, usedBy: [], message: "not recovered" };
+		const record = recordOf("evict", [{ type: "budget.notRecovered", ...left }]);
+		expect(record.summary(end).notRecovered).toEqual([left]);
+	});
+});

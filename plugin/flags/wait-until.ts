@@ -1,0 +1,23 @@
+// --for of evict and drain: what the command waits for, after its pods are gone.
+import { UsageError } from "../terminal/errors.ts";
+import { type CommandInput, textFlag } from "./command.ts";
+import type { FlagTable } from "./flag.ts";
+
+export const waitUntilFlag: FlagTable = {
+	for: {
+		kind: "text",
+		default: "deleted",
+		value: "deleted|replaced",
+		describe: "replaced: wait until their budgets have recovered",
+	},
+};
+
+/** Whether to wait for --for=replaced. Throws UsageError. */
+export function readReplaced(input: CommandInput, command: "evict" | "drain"): boolean {
+	const until = textFlag(input, "for");
+	if (until === "deleted" || until === "replaced") return until === "replaced";
+	throw new UsageError(
+		`Invalid --for value (${until}). Must be "deleted" or "replaced".`,
+		`See 'kubectl xpdb ${command} --help' for usage.`,
+	);
+}

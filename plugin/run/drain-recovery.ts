@@ -1,0 +1,43 @@
+// drain --for=replaced: before it cordons a node, it measures the budgets of the pods to take; when all nodes are drained, it waits until
+// they have recovered. Each of the two may take --timeout, as a node may.
+import type { DrainOptions } from "../drain/drain.ts";
+import { podsToTake } from "../drain/pods-to-take.ts";
+import { createTimeout } from "../evictions/eviction-job.ts";
+import type { PodTarget } from "../evictions/pod-targets.ts";
+import {
+	type Measured,
+	type RecoveryDependencies,
+	waitUntilMeasured,
+	waitUntilRecovered,
+} from "../evictions/recovery.ts";
+import { formatDuration } from "../flags/duration.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import type { EvictionSession } from "./eviction-session.ts";
+
+export function drainRecovery(session: EvictionSession, fleet: Fleet, options: DrainOptions, stop: AbortSignal) {
+	const within = (): RecoveryDependencies => {
+		const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
+		session.limit(timeout.signal);
+		return { ...session, fleet, timeout, stop };
+	};
+	return {
+		async measure(nodes: readonly NodeTarget[]) {
+			const lists = await Promise.all(nodes.map((node) => podsOf(node, options)));
+			return waitUntilMeasured(lists.flat(), within());
+		},
+		wait: (before: readonly Measured[]) => waitUntilRecovered(before, within()),
+	};
+}
+
+async function podsOf(node: NodeTarget, options: DrainOptions): Promise<readonly PodTarget[]> {
+	try {
+		const { take } = await podsToTake(node, options, Date.now());
+		return take.map((pod) => ({ context: node.context, pod }));
+	} catch (error) {
+		// The drain of this node tells it, and takes none of them.
+		if (error instanceof ApiError || error instanceof ConnectionError) return [];
+		throw error;
+	}
+}

@@ -1,0 +1,87 @@
+// What a run leaves behind: the budgets that it evicted under and that lack pods at its end. Told once, whatever the exit code is.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { EventSink, UnrecoveredBudget, UsedBy } from "../events/events.ts";
+import { usedByText } from "../events/used-by-text.ts";
+import { type BudgetRow, readBudgetRow } from "../fleet/budget-table.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
+import { describeBriefly } from "./report-error.ts";
+
+/** The run is over: a person waits no longer than this to hear what it has left behind. */
+const tellWithinMs = 3_000;
+
+export interface UnrecoveredQuestion {
+	readonly fleet: Pick<Fleet, "members" | "descriptions" | "listBudgets">;
+	/** NAMESPACE/NAME of those that the run evicted under. */
+	readonly budgets: readonly string[];
+	readonly emit: EventSink;
+	/** Who this run is. */
+	readonly holder: string;
+	readonly wallClock: () => number;
+	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export async function tellUnrecovered({ budgets, sleep, ...question }: UnrecoveredQuestion): Promise<void> {
+	if (budgets.length === 0) return;
+	const over = new AbortController();
+	const late = sleep(tellWithinMs, over.signal).then(() => `no answer within ${tellWithinMs / 1_000} s`);
+	const found = findUnrecovered(budgets, question).catch((error: unknown) => describeBriefly(error));
+	const told = await Promise.race([found, late]).finally(() => over.abort());
+	const unknown = (why: string) => (budget: string) => ({
+		budget,
+		missing: 0,
+		usedBy: [],
+		message: unknownText(budget, why),
+	});
+	const unrecovered: readonly UnrecoveredBudget[] = typeof told === "string" ? budgets.map(unknown(told)) : told;
+	for (const each of unrecovered) question.emit({ type: "budget.notRecovered", ...each });
+}
+
+async function findUnrecovered(
+	budgets: readonly string[],
+	{ fleet, holder, wallClock }: Omit<UnrecoveredQuestion, "budgets" | "sleep">,
+): Promise<readonly UnrecoveredBudget[]> {
+	const lists = await fleet.listBudgets([...new Set(budgets.map((budget) => budget.split("/")[0] ?? ""))]);
+	const names = new Map(
+		lists.flatMap((list) => list.budgets.map(({ name }) => [formatBudgetName(name), name] as const)),
+	);
+	const rows = await Promise.all(
+		budgets.flatMap((budget) => {
+			const name = names.get(budget);
+			// Deleted meanwhile: nobody counts its pods any more.
+			return name ? [readBudgetRow(fleet, name, lists).then((row) => ({ budget, row }))] : [];
+		}),
+	);
+	return rows.flatMap(({ budget, row }) => {
+		const { healthy, expected, problem } = row;
+		if (problem === undefined && healthy !== undefined && healthy >= (expected ?? 0)) return [];
+		const usedBy = row.usedBy.map(
+			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
+		);
+		return [
+			{
+				budget,
+				...(healthy !== undefined && { healthy }),
+				...(expected !== undefined && { expected }),
+				missing: missingCount(missingPods(row)),
+				usedBy,
+				message: unrecoveredText(budget, row, usedByText(usedBy, { at: wallClock() })),
+			},
+		];
+	});
+}
+
+/** "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available" */
+function unrecoveredText(budget: string, row: BudgetRow, users: string): string {
+	if (row.problem !== undefined) return unknownText(budget, row.problem);
+	const missing = missingPods(row).map((pods) => `${missingText(pods)} in ${pods.cluster}`);
+	return [
+		`not recovered: ${budget} ${row.healthy}/${row.expected ?? "?"}`,
+		...(users === "" ? [] : [users]),
+		...missing,
+	].join(", ");
+}
+
+function unknownText(budget: string, why: string): string {
+	return `not known whether budget ${budget} has recovered: ${why}`;
+}
