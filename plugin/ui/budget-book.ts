@@ -84,6 +84,7 @@ export class BudgetBook {
 				return;
 			case "cluster.recovered":
 			case "cluster.unreachable":
+			case "budget.notRecovered":
 			case "diagnostic":
 			case "interrupted":
 			case "lease.lost":

@@ -84,6 +84,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 				"json",
 				"lease-list",
 				"lease-release",
+				"not-recovered",
 				"operations",
 				"operators-evening",
 				"plan",
