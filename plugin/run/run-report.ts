@@ -86,6 +86,7 @@ export async function reportRun(
 					suggest,
 					verbosity: input.globals.verbosity,
 					deps,
+					contexts,
 					writePlain(options) {
 						const names = contexts.map(({ name }) => name);
 						return createPlainWriter({

@@ -5,6 +5,7 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { CommandDependencies } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { OpenScreen } from "../ui/open-screen.tsx";
@@ -21,6 +22,8 @@ export interface RunScreenOptions {
 	/** Results go into a file (-o json > FILE): the screen is drawn on stderr, and without one nothing is told here. */
 	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
+	/** Those that are open by then. */
+	readonly contexts: readonly KubeContext[];
 	/** Begins plain lines; `sums`: with the summary, whatever the number of contexts. */
 	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
 }
@@ -74,7 +77,7 @@ export class RunScreen {
 			return;
 		}
 		const { openScreen } = await import("../ui/screens.ts");
-		const { command, op, suggest } = this.#options;
+		const { command, op, suggest, contexts } = this.#options;
 		this.#open = () =>
 			openScreen({
 				terminal,
@@ -84,6 +87,10 @@ export class RunScreen {
 				op,
 				suggest,
 				wallClock: () => Date.now(),
+				async readObject(object) {
+					const { objectForScreen } = await import("./object-for-screen.ts");
+					return objectForScreen(object, contexts);
+				},
 				onPause: (paused) => (paused ? this.#run?.pause() : this.#run?.resume()),
 				onInterrupt: () => deps.interrupts.interrupt(exitCode.interrupted),
 				onLeave: () => this.#end("Left the view: the run goes on in plain lines, Ctrl-C stops it."),

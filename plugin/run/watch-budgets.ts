@@ -8,6 +8,7 @@ import { BudgetChangeLines } from "../output/budget-changes.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import type { ObjectName } from "../ui/shown-object.ts";
 import { readUiChoice } from "./ui-choice.ts";
 import { watchClock } from "./watch-clock.ts";
 import { keepHeapSmall } from "./watch-heap.ts";
@@ -28,7 +29,13 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 		const { explainForScreen } = await import("./explain-for-screen.ts");
 		return explainForScreen(budget, asked, input);
 	};
-	const screen = isTable ? await openWatchScreen(input, deps, explain) : undefined;
+	const readObject = async (object: ObjectName): Promise<readonly string[]> => {
+		const { objectForScreen } = await import("./object-for-screen.ts");
+		return objectForScreen(object, asked);
+	};
+	let contextOf = (_cluster: string): string | undefined => undefined;
+	const asks = { explain, readObject, contextOf: (cluster: string) => contextOf(cluster) };
+	const screen = isTable ? await openWatchScreen(input, deps, asks) : undefined;
 	const leaveHeap = keepHeapSmall();
 	try {
 		// What talks to clusters takes as long to load as all else: the screen is there first.
@@ -43,6 +50,10 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 				return exitCode.done;
 			}
 			asked = contexts;
+			contextOf = (cluster) => {
+				const member = fleet.members.find(({ name }) => name === cluster);
+				return member && fleet.contextOf(member.id);
+			};
 			const everywhere = booleanFlag(input, "all-namespaces");
 			const { words } = input;
 			await watchBudgets({

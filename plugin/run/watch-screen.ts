@@ -1,10 +1,11 @@
 // The screen of a watch: whether there is one, and what becomes of it. It is drawn before the fleet is reached, so that a person sees at
 // once that something is under way; what goes wrong meanwhile is told when the terminal is as it was.
-import type { BudgetName } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import type { BudgetScreenOptions } from "../ui/open-budget-screen.tsx";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "./ui-choice.ts";
 
 export interface WatchScreen {
@@ -22,7 +23,7 @@ export interface WatchScreen {
 export async function openWatchScreen(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
-	explain: (budget: BudgetName) => Promise<readonly string[]>,
+	asks: Pick<BudgetScreenOptions, "explain" | "readObject" | "contextOf">,
 ): Promise<WatchScreen | undefined> {
 	const choice = readUiChoice(input, env);
 	if (choice === "plain" || choice === "none") return undefined;
@@ -50,7 +51,8 @@ export async function openWatchScreen(
 		contexts,
 		namespaces: booleanFlag(input, "all-namespaces") ? "all" : namespace === undefined ? "own" : { only: namespace },
 		wallClock: () => Date.now(),
-		explain,
+		...asks,
+		suggest: new SuggestedCommands(input.globals),
 		onInterrupt: () => leave(exitCode.interrupted),
 		onLeave: () => leave(exitCode.done),
 		onFailure: (error) => {

@@ -5,6 +5,7 @@ import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories, HealthyHistory } from "../fleet/healthy-history.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
+import type { ShownObject } from "./shown-object.ts";
 import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
 export interface BudgetExplanation {
@@ -27,6 +28,8 @@ export class BudgetBoard {
 	longestName = 0;
 	/** Of the budget that somebody asked about last; without lines, it is being asked. */
 	explanation: BudgetExplanation | undefined;
+	/** The object that somebody asked for last. */
+	object: ShownObject | undefined;
 	/** Undefined until the first rows have come. */
 	knownSince: number | undefined;
 

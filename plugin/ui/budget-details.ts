@@ -7,6 +7,7 @@ import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type MissingPods, missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
+import { culpritKeys } from "./culprit-lines.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { historyLines } from "./history-lines.ts";
@@ -16,6 +17,8 @@ import { sinceText, stateText } from "./user-text.ts";
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
 	/** Left out: its members' agents have kept none. */
 	readonly history?: HealthyHistory | undefined;
+	/** Which of the pods that use it up is selected. */
+	readonly culprit?: number | undefined;
 };
 
 export function budgetDetails(
@@ -106,8 +109,8 @@ function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLin
 	};
 	return [
 		[],
-		[piece(`NOT HEALTHY: each costs 1${most}`, "bold")],
-		...usedBy.flatMap((pod) => userLines(pod, widths, options)),
+		[piece(`NOT HEALTHY: each costs 1${most}${usedBy.length > 0 ? ` (${culpritKeys})` : ""}`, "bold")],
+		...usedBy.flatMap((each, at) => userLines(each, { ...widths, isSelected: at === options.culprit }, options)),
 		...missing.flatMap((each) => missingLines(each, widths)),
 	];
 }
@@ -117,6 +120,7 @@ interface UserWidths {
 	readonly clusters: ReadonlyMap<string, string>;
 	readonly pod: number;
 	readonly pods: ReadonlyMap<string, string>;
+	readonly isSelected?: boolean;
 }
 
 function missingLines(missing: MissingPods, { cluster, clusters }: UserWidths): readonly StyledLine[] {
@@ -132,6 +136,7 @@ function userLines(pod: PodOfBudget, widths: UserWidths, { now }: DetailsOptions
 	const who = [operation, person && `by ${person}`, pod.account && `as ${pod.account}`].filter(Boolean).join(" ");
 	return [
 		[
+			...(widths.isSelected ? [piece("> ", "bold")] : []),
 			piece(padded(widths.clusters.get(pod.cluster) ?? pod.cluster, widths.cluster)),
 			piece(padded(widths.pods.get(pod.name) ?? pod.name, widths.pod)),
 			piece(`${stateText(pod)} ${sinceText(pod, now)}`.trimEnd(), "warn"),

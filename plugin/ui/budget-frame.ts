@@ -1,15 +1,18 @@
 // A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
 // made, however many there are.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { type BudgetBoard, hasNoPods } from "./budget-board.ts";
 import { budgetDetails } from "./budget-details.ts";
 import type { BudgetView } from "./budget-view.ts";
+import { culpritLines } from "./culprit-lines.ts";
 import { distinctNames } from "./distinct-names.ts";
 import { type FooterKey, footerLine } from "./footer-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
+import { objectLines } from "./shown-object.ts";
 import { fitLine, lineText, padded, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 import { needsAllText, podUserText, silenceText } from "./user-text.ts";
@@ -20,6 +23,10 @@ export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows
 	readonly contexts: readonly string[];
 	/** Whose budgets are asked for: all, or those of one, or of what each context calls its own. */
 	readonly namespaces: WatchedNamespaces;
+	/** For commands that help. */
+	readonly suggest: SuggestedCommands;
+	/** The context that leads to a cluster, where one does. */
+	readonly contextOf: (cluster: string) => string | undefined;
 }
 
 export type WatchedNamespaces = "all" | "own" | { readonly only: string };
@@ -50,10 +57,7 @@ function bodyLines(
 	body: number,
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
-	const open =
-		(view.pane === "details" || view.pane === "explain") && view.selected !== undefined
-			? board.find(view.selected)
-			: undefined;
+	const open = view.pane && view.selected !== undefined ? board.find(view.selected) : undefined;
 	// Beside the header and the note below it.
 	const table = open ? Math.min(Math.max(5, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const above = [
@@ -69,7 +73,8 @@ function bodyLines(
 	const from = Math.max(0, Math.min(view.scroll, details.length - height));
 	const below = details.length - height - from;
 	const more = below > 0 ? `  ${counted(below, "more line")} below (space)` : "";
-	const what = view.pane === "explain" ? "EXPLAIN " : "";
+	const titles = { explain: "EXPLAIN ", culprit: "WHO USES UP ", object: "OBJECT ", details: "", help: "" } as const;
+	const what = titles[view.pane ?? "details"];
 	return [...above, ruleLine(`${what}${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
 }
 
@@ -80,7 +85,17 @@ function paneLines(
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
 	const key = formatBudgetName(row);
-	if (view.pane !== "explain") return budgetDetails(row, board.members, { ...options, history: board.history(key) });
+	if (view.pane === "object") return objectLines(board.object);
+	if (view.pane === "culprit") {
+		const used = view.culprit === undefined ? undefined : row.usedBy[view.culprit];
+		if (!used) return [[piece("It does not use the budget up any more.", "good")]];
+		const { now, suggest, contextOf } = options;
+		return culpritLines({ ...used, pod: used.name }, { now, suggest, budget: key, context: contextOf(used.cluster) });
+	}
+	if (view.pane !== "explain") {
+		const { culprit } = view;
+		return budgetDetails(row, board.members, { ...options, culprit, history: board.history(key) });
+	}
 	const { explanation } = board;
 	if (explanation?.key !== key || !explanation.lines) return [[piece("asking the agents of all members ...", "dim")]];
 	const [answer = "", ...rest] = explanation.lines;
@@ -258,6 +273,7 @@ function keysLine({ isTyping, pane }: BudgetView, { columns }: BudgetFrameOption
 		{ key: "up/down", does: "select", short: "up/dn", least: "up/dn" },
 		pane ? { key: "esc", does: "back", short: "esc back" } : { key: "enter", does: "details", short: "enter" },
 		{ key: "e", does: "explain", short: "e why" },
+		{ key: "y", does: "object", short: "y yaml" },
 		{ key: "s/r", does: "sort", short: "s/r sort" },
 		{ key: "/", does: "filter", short: "/ find" },
 		{ key: "n", does: "namespace", short: "n ns" },
@@ -289,6 +305,8 @@ const help: readonly (readonly [keys: string, what: string])[] = [
 	["up, down, k, j", "select a row (also PgUp, PgDn, space)"],
 	["enter", "all about it, as it changes; PgDn reads on, esc closes it"],
 	["e", "why a pod of it may go now, or may not (explain budget/NAME)"],
+	["tab, e, y", "in the details: select a pod, explain it, show it"],
+	["y", "the budget, as each cluster has it"],
 	["s, r", "sort by the next column; the other way round"],
 	["/", "only names with this in them; !this: without it; esc: all"],
 	["n", "the next namespace; after the last one all"],

@@ -4,7 +4,7 @@ import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
 export type SortColumn = (typeof sortColumns)[number];
 
-export type BudgetPane = "details" | "explain" | "help";
+export type BudgetPane = "details" | "explain" | "culprit" | "object" | "help";
 
 export interface BudgetView {
 	readonly sort: SortColumn;
@@ -22,6 +22,8 @@ export interface BudgetView {
 	readonly pane: BudgetPane | undefined;
 	/** Lines of the pane above its first visible one. */
 	readonly scroll: number;
+	/** Which of the pods that use the budget up is selected on its page. */
+	readonly culprit: number | undefined;
 }
 
 export const firstBudgetView: BudgetView = {
@@ -34,9 +36,10 @@ export const firstBudgetView: BudgetView = {
 	index: 0,
 	pane: undefined,
 	scroll: 0,
+	culprit: undefined,
 };
 
-export type BudgetAction = "explain" | "leave" | "interrupt" | "suspend" | "redraw";
+export type BudgetAction = "object" | "explain" | "leave" | "interrupt" | "suspend" | "redraw";
 
 interface Around {
 	/** Keys of all rows that can be selected, from the top. */
@@ -44,6 +47,8 @@ interface Around {
 	readonly namespaces: readonly string[];
 	/** How many rows a page is. */
 	readonly page: number;
+	/** How many pods the page of the selected row lists. */
+	readonly culprits?: number;
 }
 
 interface PressedBudgetKey {
@@ -64,7 +69,7 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 	// Rows can be selected while one is open; what is below it is read by pages.
 	const step = stepOf(key, view.pane ? paneLines : around.page);
 	if (step !== undefined) {
-		const scrolls = view.pane === "help" || view.pane === "explain" || (view.pane && Math.abs(step) > 1);
+		const scrolls = (view.pane && view.pane !== "details") || (view.pane && Math.abs(step) > 1);
 		return {
 			view: scrolls ? { ...view, scroll: Math.max(0, view.scroll + step) } : moved(view, step, around.rows),
 		};
@@ -72,7 +77,21 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 	switch (key.name || key.input) {
 		case "enter":
 			return { view: toggled(withRow(view, around.rows), "details") };
+		case "tab": {
+			const { culprits = 0 } = around;
+			if (culprits === 0 || (view.pane !== "details" && view.pane !== "culprit")) return { view };
+			return { view: { ...view, culprit: ((view.culprit ?? -1) + 1) % culprits } };
+		}
+		case "y": {
+			if (view.pane === "object") return { view: { ...view, pane: undefined, scroll: 0 } };
+			const { culprit } = view;
+			const next = toggled(withRow(view, around.rows), "object");
+			if (next.selected === undefined) return { view };
+			return { view: hasCulprit(view) ? { ...next, culprit } : next, action: "object" };
+		}
 		case "e": {
+			if (view.pane === "culprit") return { view: { ...view, pane: "details", scroll: 0 } };
+			if (hasCulprit(view)) return { view: { ...view, pane: "culprit", scroll: 0 } };
 			const next = toggled(withRow(view, around.rows), "explain");
 			if (next.selected === undefined) return { view };
 			return next.pane === "explain" ? { view: next, action: "explain" } : { view: next };
@@ -91,7 +110,10 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 		case "n":
 			return { view: { ...view, namespace: nextNamespace(view, around.namespaces) } };
 		case "escape":
-			if (view.pane) return { view: { ...view, pane: undefined, scroll: 0 } };
+			if (view.pane === "culprit" || (view.pane === "object" && view.culprit !== undefined)) {
+				return { view: { ...view, pane: "details", scroll: 0 } };
+			}
+			if (view.pane) return { view: { ...view, pane: undefined, scroll: 0, culprit: undefined } };
 			return { view: { ...view, filter: "", namespace: undefined } };
 		case "q":
 			return { view, action: "leave" };
@@ -118,7 +140,7 @@ function moved(view: BudgetView, by: number, rows: readonly string[]): BudgetVie
 	const at = view.selected === undefined ? -1 : rows.indexOf(view.selected);
 	const from = at >= 0 ? at : view.selected === undefined ? (by > 0 ? -1 : rows.length) : view.index;
 	const index = Math.min(rows.length - 1, Math.max(0, from + by));
-	return { ...view, selected: rows[index], index, scroll: 0 };
+	return { ...view, selected: rows[index], index, scroll: 0, culprit: undefined };
 }
 
 /** The first one where none is selected. */
@@ -127,7 +149,12 @@ function withRow(view: BudgetView, rows: readonly string[]): BudgetView {
 }
 
 function toggled(view: BudgetView, pane: BudgetPane): BudgetView {
-	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0 };
+	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
+}
+
+/** One is selected on the page that is open. */
+function hasCulprit({ pane, culprit }: BudgetView): boolean {
+	return culprit !== undefined && (pane === "details" || pane === "culprit");
 }
 
 /** One after the other, and then all again. */

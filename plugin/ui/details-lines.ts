@@ -2,25 +2,36 @@
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
-import { explainLines, say } from "./explain-lines.ts";
+import { culpritLines } from "./culprit-lines.ts";
+import { culpritsOf, explainLines, say } from "./explain-lines.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
+import { objectLines } from "./shown-object.ts";
 import { padded, piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 import { shortReason } from "./user-text.ts";
-import type { Pane } from "./view-state.ts";
+import type { Pane, ViewState } from "./view-state.ts";
 
 export function paneLines(
 	pane: Pane,
 	facts: RunFacts,
-	key: string | undefined,
-	options: FrameOptions,
+	{ selected: key, culprit }: Pick<ViewState, "selected" | "culprit">,
+	frame: FrameOptions,
 ): readonly StyledLine[] {
+	const options = { ...frame, culprit };
 	switch (pane) {
 		case "details":
 			return detailsLines(facts, key, options);
 		case "explain":
 			return explainLines(facts, key, options);
+		case "culprit": {
+			const { budget, usedBy } = culpritsOf(facts, key);
+			const used = culprit === undefined ? undefined : usedBy[culprit];
+			if (!used) return [say("It does not use the budget up any more.", "good")];
+			return culpritLines(used, { ...options, budget, context: facts.budgets.wayTo(used.cluster) });
+		}
+		case "object":
+			return objectLines(options.object);
 		case "budgets":
 			return allBudgetRows(facts, { ...options, selected: undefined });
 		case "warnings":
@@ -30,7 +41,11 @@ export function paneLines(
 	}
 }
 
-function detailsLines(facts: RunFacts, key: string | undefined, options: FrameOptions): readonly StyledLine[] {
+function detailsLines(
+	facts: RunFacts,
+	key: string | undefined,
+	options: FrameOptions & Pick<ViewState, "culprit">,
+): readonly StyledLine[] {
 	const node = key === undefined ? undefined : facts.nodes.get(key);
 	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
 	if (!node && context === undefined) return explainLines(facts, key, options);
@@ -100,6 +115,8 @@ const helpLines: readonly StyledLine[] = [
 	say("  up, down, k, j   select a row; scroll an open page (also PgUp, PgDn, space)"),
 	say("  enter            all about the selected row"),
 	say("  e                why it is stuck, who uses the budget up, when that frees"),
+	say("  tab, e, y        there: select a pod that uses the budget up, explain it, show it"),
+	say("  y                the node, pod or budget, as its API server has it"),
 	say("  b                all budgets, with the healthy pods of each cluster"),
 	say("  w                all warnings and errors of the run, in full"),
 	say("  p                pause: no new evictions until p is pressed again"),

@@ -103,11 +103,13 @@ function paneBody(
 	const titles: Readonly<Record<Pane, string>> = {
 		details: "DETAILS",
 		explain: "WHY",
+		culprit: "WHO USES IT UP",
+		object: "OBJECT",
 		budgets: "BUDGETS",
 		warnings: "WARNINGS",
 		help: "HELP",
 	};
-	const indented = paneLines(pane, facts, view.selected, options).flatMap((line) =>
+	const indented = paneLines(pane, facts, view, options).flatMap((line) =>
 		wrapLine([piece(" "), ...line], options.columns - 1),
 	);
 	const height = body - 1;
@@ -212,6 +214,7 @@ function keysLine(facts: RunFacts, { pane }: ViewState, { columns }: FrameOption
 					{ key: "enter", does: "details", short: "enter" },
 				]),
 		{ key: "e", does: "explain", short: "e why" },
+		{ key: "y", does: "object", short: "y yaml" },
 		{ key: "b", does: "budgets", short: "b all" },
 		...(facts.warnings.length > 0 ? [{ key: "w", does: "warnings", short: "w warn" }] : []),
 		facts.isPaused ? { key: "p", does: "go on", short: "p go" } : { key: "p", does: "pause", short: "p pause" },

@@ -6,6 +6,7 @@ import { missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import { fixCommand } from "../output/fix-command.ts";
 import type { BudgetFacts } from "./budget-book.ts";
 import { leftText } from "./budget-rows.ts";
+import { culpritKeys, culpritMark } from "./culprit-lines.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
@@ -20,9 +21,43 @@ import {
 	sinceText,
 	stateText,
 } from "./user-text.ts";
+import type { ViewState } from "./view-state.ts";
 import { ordinal } from "./waiting-rows.ts";
 
-type ExplainOptions = Pick<FrameOptions, "now" | "suggest">;
+type ExplainOptions = Pick<FrameOptions, "now" | "suggest"> & Pick<ViewState, "culprit">;
+
+/** Who uses up what the page of a row is about: in the order in which the page has them. */
+export function culpritsOf(
+	facts: RunFacts,
+	key: string | undefined,
+): { readonly budget: string; readonly usedBy: readonly UsedBy[] } {
+	const budget = facts.budgets.all.find((each) => each.key === key);
+	if (budget) return { budget: budget.name, usedBy: budget.usedBy };
+	const pod = key === undefined ? undefined : (facts.pods.get(key) ?? facts.waiting.find(isIn(facts, key)));
+	if (pod?.state !== "waiting" || pod.wait?.budget === undefined) return { budget: "", usedBy: [] };
+	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
+}
+
+/** How many of them the page lists that is open: that of a node, or of a context, has its pods instead. */
+export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
+	const listsPods =
+		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));
+	return listsPods ? 0 : culpritsOf(facts, selected).usedBy.length;
+}
+
+/** Those of now where they are known, else those that it was told of. */
+function usersOf({ budgets }: RunFacts, { wait }: PodFacts): readonly UsedBy[] {
+	const budget = wait?.budget === undefined ? undefined : budgets.find(wait.budget);
+	return budget?.isWatched ? budget.usedBy : (wait?.usedBy ?? []);
+}
+
+/** Of the pods of a node, or of a context. */
+function isIn(facts: RunFacts, key: string | undefined): (pod: PodFacts) => boolean {
+	const node = key === undefined ? undefined : facts.nodes.get(key);
+	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
+	return (pod) =>
+		node ? pod.context === node.context && pod.node === node.node : context === undefined || pod.context === context;
+}
 
 export function say(text: string, tone: Tone = "plain"): StyledLine {
 	return [piece(text, tone)];
@@ -38,8 +73,7 @@ export function explainLines(facts: RunFacts, key: string | undefined, options: 
 	if (budget) return [...unreachable, ...explainBudget(facts, budget, options)];
 	const node = key === undefined ? undefined : facts.nodes.get(key);
 	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
-	const isHere = (each: PodFacts): boolean =>
-		node ? each.context === node.context && each.node === node.node : context === undefined || each.context === context;
+	const isHere = isIn(facts, key);
 	const name = node ? `node ${node.context}/${node.node}` : context === undefined ? "the run" : `context ${context}`;
 	if (facts.isPaused)
 		unreachable.push(say("The run is paused: nothing new is evicted until p is pressed again.", "warn"));
@@ -102,9 +136,7 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 		title,
 		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
 		...(facts.isPaused ? [say("The run is paused: nothing new is evicted until p is pressed again.", "warn")] : []),
-		...(budget
-			? [say(""), ...budgetLines(facts, budget, options, budget.isWatched ? budget.usedBy : wait.usedBy)]
-			: []),
+		...(budget ? [say(""), ...budgetLines(facts, budget, options, usersOf(facts, pod))] : []),
 		...placeLines(facts, pod),
 		say(""),
 		say(`Reason ${wait.reason}.${again}`, "dim"),
@@ -138,7 +170,7 @@ function explainBudget(facts: RunFacts, budget: BudgetFacts, options: ExplainOpt
 function budgetLines(
 	facts: RunFacts,
 	budget: BudgetFacts,
-	{ now }: ExplainOptions,
+	{ now, culprit }: ExplainOptions,
 	usedBy: readonly UsedBy[],
 ): readonly StyledLine[] {
 	const { name, need, left, fullSince, line, uncountedIn, unknown } = budget;
@@ -159,10 +191,10 @@ function budgetLines(
 			!usedBy.some((used) => used.pod === pod && facts.budgets.contextOf(used.cluster) === context),
 	);
 	const missing = missingOf(facts, budget);
-	const users = usedBy.map((used) => {
+	const users = usedBy.map((used, at) => {
 		const since = sinceText(used, now);
 		const holder = holderText(used) === "" ? "" : `, ${holderText(used)}`;
-		return `  ${facts.budgets.contextOf(used.cluster)}/${used.namespace}/${used.pod}: ${stateText(used)}${since === "" ? "" : ` for ${since}`}${holder}; ${whenItFrees(used)}`;
+		return `${culpritMark(at, culprit)}${facts.budgets.contextOf(used.cluster)}/${used.namespace}/${used.pod}: ${stateText(used)}${since === "" ? "" : ` for ${since}`}${holder}; ${whenItFrees(used)}`;
 	});
 	return [
 		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
@@ -176,7 +208,9 @@ function budgetLines(
 			: []),
 		...(uncountedIn.size === 0 ? [] : [say(uncountedText(facts, name))]),
 		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
-		...(users.length + own.length + missing === 0 ? [] : [say("Used up by:")]),
+		...(users.length + own.length + missing === 0
+			? []
+			: [say(users.length === 0 ? "Used up by:" : `Used up by (${culpritKeys}):`)]),
 		...users.map((text) => say(text)),
 		...own.map((pod) =>
 			say(

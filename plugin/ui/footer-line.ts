@@ -15,7 +15,7 @@ export function footerLine(keys: readonly FooterKey[], columns: number, tone: To
 	const texts = [
 		keys.map(({ key, does }) => `${key} ${does}`.trim()).join("  "),
 		keys.map(({ short }) => short).join("  "),
-		keys.map(({ short }) => short.replace(" ", "-")).join(" "),
+		keys.map(({ key, short }) => (key === "?" ? short : short.replace(" ", "-"))).join(" "),
 		keys.map(({ key, least = key }) => least).join(" "),
 	];
 	const text = texts.find((each) => widthOf(each) < columns) ?? texts.at(-1) ?? "";

@@ -1,6 +1,7 @@
 // What a frame needs besides the facts: the terminal's size, its signs, the time.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Glyphs } from "./glyphs.ts";
+import type { ShownObject } from "./shown-object.ts";
 
 export interface FrameOptions {
 	readonly columns: number;
@@ -12,4 +13,6 @@ export interface FrameOptions {
 	readonly op: string;
 	/** For commands that help. */
 	readonly suggest: SuggestedCommands;
+	/** That somebody asked for last. */
+	readonly object?: ShownObject | undefined;
 }

@@ -5,7 +5,7 @@ import type { KeyPress } from "./steering-keys.ts";
 
 type InkKey = Pick<
 	Key,
-	"upArrow" | "downArrow" | "pageUp" | "pageDown" | "return" | "escape" | "backspace" | "delete" | "ctrl"
+	"upArrow" | "downArrow" | "pageUp" | "pageDown" | "return" | "escape" | "tab" | "backspace" | "delete" | "ctrl"
 >;
 
 export function keyPresses(input: string, key: InkKey): readonly KeyPress[] {
@@ -21,6 +21,7 @@ function ofKey(input: string, key: InkKey): KeyPress {
 		[key.pageDown, "pageDown"],
 		[key.return, "enter"],
 		[key.escape, "escape"],
+		[key.tab, "tab"],
 		// Terminals send one for the other.
 		[key.backspace || key.delete, "backspace"],
 	] as const;
@@ -30,6 +31,7 @@ function ofKey(input: string, key: InkKey): KeyPress {
 const named: Readonly<Record<string, KeyPress["name"]>> = {
 	"\r": "enter",
 	"\n": "enter",
+	"\t": "tab",
 	"\b": "backspace",
 	"\u007f": "backspace",
 	"\u001b": "escape",

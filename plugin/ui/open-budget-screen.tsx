@@ -1,5 +1,6 @@
 // The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -7,6 +8,7 @@ import { BudgetBoard } from "./budget-board.ts";
 import { budgetFrame, type WatchedNamespaces } from "./budget-frame.ts";
 import { type BudgetAction, firstBudgetView, pressBudgetKey } from "./budget-view.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
+import type { ObjectName, ShownObject } from "./shown-object.ts";
 import { openTerminalScreen } from "./terminal-screen.tsx";
 
 export interface BudgetScreenOptions {
@@ -20,6 +22,11 @@ export interface BudgetScreenOptions {
 	readonly wallClock: () => number;
 	/** Why a pod of the budget may go now, or may not. Never rejects but with a bug. */
 	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
+	/** An object in YAML, or why it cannot be had. Never rejects but with a bug. */
+	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
+	/** The context that leads to a cluster, where one does. */
+	readonly contextOf: (cluster: string) => string | undefined;
+	readonly suggest: SuggestedCommands;
 	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
 	readonly onInterrupt: () => void;
 	/** The screen is closed. */
@@ -53,10 +60,34 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 		board.explanation = { ...asked, lines };
 		screen.drawSoon(true);
 	};
+	const readObject = async (object: ObjectName): Promise<void> => {
+		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
+		board.object = asking;
+		const lines = await options.readObject(object);
+		// Somebody has asked for another one meanwhile.
+		if (board.object !== asking) return;
+		board.object = { ...asking, lines };
+		screen.drawSoon(true);
+	};
+	const selectedRow = () => (view.selected === undefined ? undefined : board.find(view.selected));
+	const selectedObject = (): ObjectName | undefined => {
+		const row = selectedRow();
+		const used = view.culprit === undefined ? undefined : row?.usedBy[view.culprit];
+		if (used) {
+			const { cluster, namespace, name } = used;
+			return { kind: "pod", context: options.contextOf(cluster) ?? cluster, namespace, name };
+		}
+		return row && { kind: "budget", context: undefined, namespace: row.namespace, name: row.name };
+	};
 	const act = (action: BudgetAction): void => {
 		switch (action) {
+			case "object": {
+				const object = selectedObject();
+				if (object) readObject(object).catch(fail);
+				return;
+			}
 			case "explain": {
-				const row = view.selected === undefined ? undefined : board.find(view.selected);
+				const row = selectedRow();
 				if (row) explain(row).catch(fail);
 				return;
 			}
@@ -82,12 +113,15 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 				now: wallClock(),
 				contexts,
 				namespaces,
+				suggest: options.suggest,
+				contextOf: options.contextOf,
 			}),
 		onKey(key) {
 			const around = {
 				rows: board.shown(view, wallClock()),
 				namespaces: board.namespaces(),
 				page: Math.max(1, terminal.stdout.rows - 6),
+				culprits: selectedRow()?.usedBy.length ?? 0,
 			};
 			const { view: next, action } = pressBudgetKey(view, key, around);
 			view = next;

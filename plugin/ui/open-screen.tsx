@@ -4,8 +4,11 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { flatEvent } from "../output/flat-event.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { drainFrame, selectableRows } from "./drain-frame.ts";
+import { culpritCount } from "./explain-lines.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { RunFacts } from "./run-facts.ts";
+import { selectedObject } from "./selected-object.ts";
+import type { ObjectName, ShownObject } from "./shown-object.ts";
 import { openTerminalScreen } from "./terminal-screen.tsx";
 import { type Action, firstView, pressKey, type ViewState } from "./view-state.ts";
 
@@ -18,6 +21,8 @@ export interface ScreenOptions {
 	readonly suggest: SuggestedCommands;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
+	/** An object in YAML, or why it cannot be had. Never rejects but with a bug. */
+	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
 	readonly onPause: (paused: boolean) => void;
 	/** Ctrl-C: in raw mode it is a key, and no signal. */
 	readonly onInterrupt: () => void;
@@ -53,10 +58,30 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	const { terminal, wallClock, hasColour, hasUnicode, command, op, suggest } = options;
 	const facts = new RunFacts();
 	let view: ViewState = firstView;
+	let shown: ShownObject | undefined;
+	const readObject = async (object: ObjectName): Promise<void> => {
+		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
+		shown = asking;
+		const lines = await options.readObject(object);
+		// Somebody has asked for another one meanwhile.
+		if (shown !== asking) return;
+		shown = { ...asking, lines };
+		screen.drawSoon(true);
+	};
+	const fail = (error: unknown): void => {
+		screen.close();
+		options.onFailure(error instanceof Error ? error : new Error(String(error)));
+	};
 	const act = (action: Action): void => {
 		switch (action) {
 			case "pause":
 				return options.onPause(!facts.isPaused);
+			case "object": {
+				const object = selectedObject(facts, view);
+				shown = undefined;
+				if (object) readObject(object).catch(fail);
+				return;
+			}
 			case "interrupt":
 				return options.onInterrupt();
 			case "leave":
@@ -79,10 +104,11 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 				command,
 				op,
 				suggest,
+				object: shown,
 			}),
 		onKey(key) {
 			const page = Math.max(1, terminal.stdout.rows - 6);
-			const { view: next, action } = pressKey(view, key, selectableRows(facts), page);
+			const { view: next, action } = pressKey(view, key, selectableRows(facts), page, culpritCount(facts, view));
 			view = next;
 			if (action) act(action);
 		},

@@ -2,7 +2,7 @@
 export interface KeyPress {
 	/** A printable character, or "". */
 	readonly input: string;
-	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "backspace" | "";
+	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "tab" | "backspace" | "";
 	readonly ctrl: boolean;
 }
 

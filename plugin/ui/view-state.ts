@@ -1,7 +1,7 @@
 // What a person has done to the screen: which row is selected, what is open. Pure: a key goes in, the next state and what it asks of the run come out.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
-export type Pane = "details" | "explain" | "budgets" | "warnings" | "help";
+export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "warnings" | "help";
 
 export interface ViewState {
 	/** Key of the selected row: it stays selected wherever it is drawn. */
@@ -11,19 +11,30 @@ export interface ViewState {
 	readonly pane: Pane | undefined;
 	/** Lines of the pane above its first visible one. */
 	readonly scroll: number;
+	/** Which of the pods that use the budget up is selected on its page. */
+	readonly culprit: number | undefined;
 }
 
-export type Action = "pause" | "leave" | "interrupt" | "suspend" | "redraw";
+export type Action = "object" | "pause" | "leave" | "interrupt" | "suspend" | "redraw";
 
-export const firstView: ViewState = { selected: undefined, index: 0, pane: undefined, scroll: 0 };
+export const firstView: ViewState = { selected: undefined, index: 0, pane: undefined, scroll: 0, culprit: undefined };
 
 export interface PressedKey {
 	readonly view: ViewState;
 	readonly action?: Action;
 }
 
-/** `rows`: the keys of all rows that can be selected, from the top; `page`: how many lines a page is. */
-export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[], page: number): PressedKey {
+/**
+ * `rows`: the keys of all rows that can be selected, from the top; `page`: how many lines a page is; `culprits`: how many pods the page of
+ * the selected row lists.
+ */
+export function pressKey(
+	view: ViewState,
+	key: KeyPress,
+	rows: readonly string[],
+	page: number,
+	culprits = 0,
+): PressedKey {
 	if (key.ctrl) {
 		const action = controlAction(key);
 		return action ? { view, action } : { view };
@@ -33,8 +44,18 @@ export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[]
 	switch (key.name || key.input) {
 		case "enter":
 			return { view: toggled(withSelection(view, rows), "details") };
+		case "tab":
+			return { view: nextCulprit(view, culprits) };
 		case "e":
+			if (view.pane === "culprit") return { view: { ...view, pane: "explain", scroll: 0 } };
+			if (hasCulprit(view)) return { view: { ...view, pane: "culprit", scroll: 0 } };
 			return { view: toggled(withSelection(view, rows), "explain") };
+		case "y": {
+			if (view.pane === "object") return { view: { ...view, pane: undefined, scroll: 0 } };
+			const { culprit } = view;
+			const next = toggled(withSelection(view, rows), "object");
+			return { view: hasCulprit(view) ? { ...next, culprit } : next, action: "object" };
+		}
 		case "b":
 			return { view: toggled(view, "budgets") };
 		case "w":
@@ -43,7 +64,10 @@ export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[]
 		case "h":
 			return { view: toggled(view, "help") };
 		case "escape":
-			return { view: { ...view, pane: undefined, scroll: 0 } };
+			if (view.pane === "culprit" || (view.pane === "object" && view.culprit !== undefined)) {
+				return { view: { ...view, pane: "explain", scroll: 0 } };
+			}
+			return { view: { ...view, pane: undefined, scroll: 0, culprit: undefined } };
 		case "p":
 			return { view, action: "pause" };
 		case "q":
@@ -76,5 +100,16 @@ function scrolled(view: ViewState, by: number): ViewState {
 }
 
 function toggled(view: ViewState, pane: Pane): ViewState {
-	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0 };
+	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
+}
+
+/** One is selected on the page that is open. */
+function hasCulprit({ pane, culprit }: ViewState): boolean {
+	return culprit !== undefined && (pane === "details" || pane === "explain" || pane === "culprit");
+}
+
+function nextCulprit(view: ViewState, culprits: number): ViewState {
+	const { pane, culprit = -1 } = view;
+	if (culprits === 0 || (pane !== "details" && pane !== "explain" && pane !== "culprit")) return view;
+	return { ...view, culprit: (culprit + 1) % culprits };
 }

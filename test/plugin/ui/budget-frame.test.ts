@@ -7,8 +7,10 @@ import { budgetFrame, type WatchedNamespaces } from "../../../plugin/ui/budget-f
 import { type BudgetView, firstBudgetView } from "../../../plugin/ui/budget-view.ts";
 import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import { lineText } from "../../../plugin/ui/styled-line.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 
 const now = Date.parse("2026-01-01T00:02:41.000Z");
+const contextOf = (cluster: string): string | undefined => (cluster === "prod-us" ? undefined : `${cluster}-admin`);
 const live = (name: string): MemberState => ({ name, problem: undefined, isPolled: false });
 const members = ["prod-ap", "prod-eu", "prod-us"].map(live);
 
@@ -99,7 +101,16 @@ function frame({
 	namespaces = "all",
 }: Look): readonly string[] {
 	const glyphs = ascii ? asciiGlyphs : unicodeGlyphs;
-	const options = { columns, rows: lines, glyphs, now, contexts: ["eu", "us"], namespaces };
+	const options = {
+		columns,
+		rows: lines,
+		glyphs,
+		now,
+		contexts: ["eu", "us"],
+		namespaces,
+		suggest: suggestDefault,
+		contextOf,
+	};
 	return budgetFrame(board, { ...firstBudgetView, ...view }, options).map((line) =>
 		lineText(line)
 			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
@@ -161,7 +172,16 @@ describe("budgetFrame()", () => {
 	});
 
 	test("has no line that a terminal would leave out", () => {
-		const options = { columns: 80, rows: 24, glyphs: unicodeGlyphs, now, contexts: [], namespaces: "all" as const };
+		const options = {
+			columns: 80,
+			rows: 24,
+			glyphs: unicodeGlyphs,
+			now,
+			contexts: [],
+			namespaces: "all" as const,
+			suggest: suggestDefault,
+			contextOf,
+		};
 		for (const view of [firstBudgetView, { ...firstBudgetView, ...open }]) {
 			const drawn = budgetFrame(boardOf(rows), view, options);
 			expect(drawn.filter((line) => line.length > 0 && lineText(line) === "")).toEqual([]);
@@ -171,14 +191,14 @@ describe("budgetFrame()", () => {
 	test("has a help that is read to its end at 60 columns, and fits 80", () => {
 		const help = (columns: number): string => text({ columns, lines: 40, view: { pane: "help" } });
 		expect(help(60).replaceAll(/\s+/g, " ")).toContain(
-			"why a pod of it may go now, or may not (explain budget/NAME) s, r sort by the next column",
+			"why a pod of it may go now, or may not (explain budget/NAME) tab, e, y in the details",
 		);
 		expect(help(80)).not.toContain("..");
 		expect(
 			help(80)
 				.split("\n")
 				.filter((line) => line.startsWith("  ")).length,
-		).toBe(11);
+		).toBe(13);
 	});
 
 	test("says who is asked before there is an answer", () => {
@@ -275,6 +295,29 @@ describe("BudgetBoard", () => {
 		}
 		const few = boardOf([row("budget-0", [6, 6, 6])]);
 		expect(frame({ columns: 80, lines: 24, board: few }).join("\n")).not.toContain("more row");
+	});
+
+	test("explains the pod that is selected, and shows an object", () => {
+		const page = { ...open, culprit: 1 } as const;
+		const look = (view: Partial<BudgetView>, board = boardOf(rows)) =>
+			frame({ columns: 100, lines: 30, board, view }).join("\n");
+		expect(look(page)).toMatch(/NOT HEALTHY: each costs 1 .*\(tab selects one, e explains it, y shows it\)/);
+		expect(look(page)).toMatch(/> prod-ap +api-7c9d4-9mm4t +CrashLoopBackOff/);
+		const explained = look({ ...page, pane: "culprit" });
+		expect(explained).toContain("Pod payments/api-7c9d4-9mm4t in prod-ap-admin");
+		expect(explained).toContain(
+			"It uses 1 of what budget payments/api allows; frees when it is ready (it is CrashLoopBackOff).",
+		);
+		expect(explained).toContain("See: kubectl describe pod api-7c9d4-9mm4t -n payments --context prod-ap-admin");
+		expect(look({ ...page, culprit: 7, pane: "culprit" })).toContain("It does not use the budget up any more.");
+		const board = boardOf(rows);
+		const object = { kind: "budget", context: undefined, namespace: "payments", name: "api" } as const;
+		board.object = { object, at: now, lines: undefined };
+		expect(look({ ...open, pane: "object" }, board)).toContain("reading it ...");
+		board.object = { object, at: now, lines: ["# eu", "kind: XPodDisruptionBudget"] };
+		expect(look({ ...open, pane: "object" }, board)).toMatch(
+			/budget payments\/api, read at hh:mm:ss\n # eu\n kind: XPod/,
+		);
 	});
 
 	test("sorts by what is allowed: unknown first, suspended last", () => {

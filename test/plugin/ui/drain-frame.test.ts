@@ -107,6 +107,20 @@ describe("drainFrame()", () => {
 		expect(lane("ap")).toMatch(/ ! waiting +0\/1 +1 waits for shop\/db$/);
 	});
 
+	test("explains the pod that is selected among those that use a budget up", () => {
+		const look = (view: Partial<ViewState>) => frame({ columns: 100, rows: 30, view }).join("\n");
+		for (const selected of ["budget payments/api", waiting, "node prod-us node-us-02"]) {
+			const page = look({ pane: "explain", selected, culprit: 1 });
+			expect(page).toContain("Used up by (tab selects one, e explains it, y shows it):");
+			expect(page).toMatch(/\n > prod-ap\/payments\/api-7c9d4-9mm4t: Pending for /);
+			const explained = look({ pane: "culprit", selected, culprit: 1 });
+			expect(explained).toContain("Pod payments/api-7c9d4-9mm4t in prod-ap");
+			expect(explained).toContain("0/3 nodes are available: 3 Insufficient cpu.");
+			expect(explained).toContain("See: kubectl describe pod api-7c9d4-9mm4t -n payments --context prod-ap");
+		}
+		expect(look({ pane: "culprit", selected: waiting, culprit: 5 })).toContain("does not use the budget up any more");
+	});
+
 	test("keeps long names of contexts apart in the events, too", () => {
 		const facts = new RunFacts();
 		const nodes = ["production-eu-1", "production-eu-2"].map((context) => ({ context, node: "node-1" }));

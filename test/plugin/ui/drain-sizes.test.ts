@@ -4,7 +4,7 @@ import type { Pane } from "../../../plugin/ui/view-state.ts";
 import { drawFrame as frame } from "./draw-frame.ts";
 import { sampleFacts, startedAt } from "./sample-run.ts";
 
-const panes: readonly Pane[] = ["details", "explain", "budgets", "warnings", "help"];
+const panes: readonly Pane[] = ["details", "explain", "culprit", "object", "budgets", "warnings", "help"];
 
 describe("drainFrame(), at every size", () => {
 	test("lists all warnings of the run in full, however many events came since", () => {
@@ -30,7 +30,7 @@ describe("drainFrame(), at every size", () => {
 			for (const view of views) {
 				const drawn = frame({ columns, rows, view });
 				const keys = drawn.at(-1) ?? "";
-				for (const key of [/up/, /\be\b/, /\bb\b/, /\bw\b/, /\bp\b/, /\bq\b/, /ctrl-c|\^C/, /\? help$/])
+				for (const key of [/up/, /\be\b/, /\by\b/, /\bb\b/, /\bw\b/, /\bp\b/, /\bq\b/, /ctrl-c|\^C/, /\? help$/])
 					expect(keys, keys).toMatch(key);
 				expect(keys).toMatch("pane" in view ? /esc/ : /enter/);
 				expect(drawn.filter((line) => /^ +(?:WHY|USED UP BY|NOW)$/.test(line))).toEqual([]);

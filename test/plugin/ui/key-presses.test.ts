@@ -8,6 +8,7 @@ const none = {
 	pageDown: false,
 	return: false,
 	escape: false,
+	tab: false,
 	backspace: false,
 	delete: false,
 	ctrl: false,

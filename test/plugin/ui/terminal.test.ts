@@ -77,6 +77,12 @@ describe("the screen of a drain, on a real terminal", () => {
 		await expectFrame(terminal);
 		terminal.press(escapeCharacter);
 		await terminal.shows("EVENTS");
+		terminal.press("y");
+		await terminal.shows("node c1-n0 in c1, read at ");
+		await terminal.shows("kind: Node");
+		await expectFrame(terminal);
+		terminal.press(escapeCharacter);
+		await terminal.shows("EVENTS");
 		terminal.press("p");
 		await terminal.shows("PAUSED");
 		terminal.press("p");

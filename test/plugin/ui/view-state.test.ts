@@ -5,7 +5,7 @@ import { firstView, pressKey, type ViewState } from "../../../plugin/ui/view-sta
 const rows = ["a", "b", "c"];
 
 function key(name: string): KeyPress {
-	const names = ["up", "down", "pageUp", "pageDown", "enter", "escape"] as const;
+	const names = ["up", "down", "pageUp", "pageDown", "enter", "escape", "tab"] as const;
 	const found = names.find((each) => each === name);
 	if (found) return { input: "", name: found, ctrl: false };
 	const isControl = name.startsWith("ctrl-");
@@ -40,6 +40,27 @@ describe("pressKey()", () => {
 		expect(press(["?", "down", "b"])).toMatchObject({ pane: "budgets", scroll: 0 });
 		expect(press(["w"])).toMatchObject({ pane: "warnings" });
 		expect(press(["w", "w"]).pane).toBeUndefined();
+	});
+
+	test("selects a pod that uses the budget up, explains it, shows it, and goes back", () => {
+		const press3 = (names: readonly string[]) =>
+			names.reduce((view, name) => pressKey(view, key(name), rows, 10, 3).view, firstView);
+		expect(press3(["e", "tab"])).toMatchObject({ pane: "explain", culprit: 0 });
+		expect(press3(["e", "tab", "tab", "tab", "tab"])).toMatchObject({ culprit: 0 });
+		expect(press3(["e", "tab", "tab", "e"])).toMatchObject({ pane: "culprit", culprit: 1 });
+		expect(press3(["e", "tab", "e", "e"])).toMatchObject({ pane: "explain", culprit: 0 });
+		expect(press3(["e", "tab", "e", "escape", "escape"])).toMatchObject({ pane: undefined, culprit: undefined });
+		expect(press3(["e", "tab", "y"])).toMatchObject({ pane: "object", culprit: 0, selected: "a" });
+		expect(press3(["e", "tab", "y", "escape"])).toMatchObject({ pane: "explain", culprit: 0 });
+		expect(press3(["tab"])).toEqual(firstView);
+		expect(press(["e", "tab"]).culprit).toBeUndefined();
+	});
+
+	test("asks for the object of the selected row, once", () => {
+		const first = pressKey(firstView, key("y"), rows, 10);
+		expect(first).toMatchObject({ view: { pane: "object", selected: "a" }, action: "object" });
+		expect(pressKey(first.view, key("y"), rows, 10)).toMatchObject({ view: { pane: undefined } });
+		expect(pressKey(first.view, key("y"), rows, 10).action).toBeUndefined();
 	});
 
 	test.each([

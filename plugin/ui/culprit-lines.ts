@@ -1,0 +1,41 @@
+// A pod that uses a budget up: how it is, who is behind it, when the budget has it back, and what shows more of it.
+import type { UsedBy } from "../events/events.ts";
+import { whenItFrees } from "../events/used-by-text.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { piece, type StyledLine } from "./styled-line.ts";
+import { holderText, sinceText, stateText } from "./user-text.ts";
+
+interface CulpritOptions {
+	/** The context that leads to its cluster, where one does. */
+	readonly context: string | undefined;
+	/** NAMESPACE/NAME */
+	readonly budget: string;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	readonly suggest: SuggestedCommands;
+}
+
+export function culpritLines(used: UsedBy, { context, budget, now, suggest }: CulpritOptions): readonly StyledLine[] {
+	const { namespace, pod, cluster, message = "" } = used;
+	const since = sinceText(used, now);
+	const holder = holderText(used);
+	const command = ["describe", "pod", pod, "-n", namespace];
+	return [
+		[piece(`Pod ${namespace}/${pod} in ${context ?? cluster}`, "bold")],
+		[piece(`${stateText(used)}${since === "" ? "" : ` for ${since}`}${holder === "" ? "" : `, ${holder}`}`, "warn")],
+		...(message === "" ? [] : [[piece(message, "warn")]]),
+		[piece(`It uses 1 of what budget ${budget} allows; ${whenItFrees(used)}.`)],
+		[],
+		context === undefined
+			? [piece(`No context of this run leads to cluster ${cluster}.`)]
+			: [piece(`See: ${suggest.kubectl(command, context)}`)],
+	];
+}
+
+/** The mark before the one that is selected. */
+export function culpritMark(at: number, selected: number | undefined): string {
+	return at === selected ? "> " : "  ";
+}
+
+/** What can be done with them, beside their title. */
+export const culpritKeys = "tab selects one, e explains it, y shows it";

@@ -1,0 +1,29 @@
+// An object as its API server has it, on a page of a screen.
+import { piece, type StyledLine } from "./styled-line.ts";
+import { timeOfDay } from "./time-text.ts";
+
+export interface ObjectName {
+	readonly kind: "pod" | "node" | "budget";
+	/** Of this run; undefined: each cluster may have one of its own. */
+	readonly context: string | undefined;
+	/** None of a node. */
+	readonly namespace?: string;
+	readonly name: string;
+}
+
+export interface ShownObject {
+	readonly object: ObjectName;
+	/** When it was asked for: milliseconds since the epoch. */
+	readonly at: number;
+	/** Undefined while it is being read. */
+	readonly lines: readonly string[] | undefined;
+}
+
+/** `shown`: undefined where what is selected is no object. */
+export function objectLines(shown: ShownObject | undefined): readonly StyledLine[] {
+	if (!shown) return [[piece("not an object: select a node, a pod or a budget", "dim")]];
+	const { object, at, lines } = shown;
+	const name = object.namespace === undefined ? object.name : `${object.namespace}/${object.name}`;
+	const title = `${object.kind} ${name}${object.context === undefined ? "" : ` in ${object.context}`}, read at ${timeOfDay(at)}`;
+	return [[piece(title, "bold")], ...(lines ? lines.map((line) => [piece(line)]) : [[piece("reading it ...", "dim")]])];
+}
