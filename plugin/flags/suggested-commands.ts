@@ -11,6 +11,7 @@ export class SuggestedCommands {
 	readonly inSeveral: boolean;
 	readonly #contexts: readonly string[];
 	readonly #toServers: readonly string[];
+	readonly #toServersAsAnother: readonly string[];
 	readonly #toAgents: readonly string[];
 
 	constructor(globals: GlobalFlags) {
@@ -22,6 +23,7 @@ export class SuggestedCommands {
 			...(context === undefined ? [] : [`--context=${context}`]),
 		];
 		this.#toServers = serverFlags(globals);
+		this.#toServersAsAnother = serverFlags({ ...globals, ...nobody });
 		this.#toAgents = [
 			...(agentNamespace === defaultAgentNamespace ? [] : [`--agent-namespace=${agentNamespace}`]),
 			...(agentAccount === undefined ? [] : [`--agent-account=${agentAccount}`]),
@@ -31,6 +33,11 @@ export class SuggestedCommands {
 	/** `context`: "" or undefined where no kubeconfig names the cluster. */
 	kubectl(words: readonly string[], context: string | undefined): string {
 		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServers]);
+	}
+
+	/** The same for another person: an administrator, who gives this one a right. */
+	kubectlAsAnother(words: readonly string[], context: string | undefined): string {
+		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServersAsAnother]);
 	}
 
 	/** Of ours, in one context. */
@@ -55,6 +62,20 @@ function inContext(context: string | undefined): readonly string[] {
 
 /** A secret has to be filled in again: a command line may be seen by others, and without it somebody else would act. */
 const secret = "...";
+
+/** Without what says who sends a request. */
+const nobody = {
+	user: undefined,
+	token: undefined,
+	username: undefined,
+	password: undefined,
+	as: undefined,
+	asUid: undefined,
+	asGroup: [],
+	asUserExtra: [],
+	clientCertificate: undefined,
+	clientKey: undefined,
+} satisfies Partial<GlobalFlags>;
 
 /** Those that kubectl has too. */
 function serverFlags(globals: GlobalFlags): readonly string[] {

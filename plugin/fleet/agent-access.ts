@@ -242,6 +242,9 @@ function explain(error: unknown): string {
 }
 
 function seeMore(error: unknown, { name, suggest }: KubeContext): string {
+	if (error instanceof ApiError && error.code === 403) {
+		return ` (an administrator gives you what is missing: '${suggest.xpdb(["check"], name)}' has the commands)`;
+	}
 	const place = { context: name, suggest };
 	if (error instanceof ConnectionError) return `; see ${seeSilent("apiServer", place)}`;
 	if (!(error instanceof AgentUnavailableError)) return "";

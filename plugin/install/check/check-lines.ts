@@ -30,6 +30,8 @@ export class CheckLines {
 	#heading = "";
 	/** What was said already of a cluster that could not be asked. */
 	readonly #told = new Set<string>();
+	/** Commands that were printed: run a second time, one that creates something fails. */
+	readonly #fixes = new Set<string>();
 
 	constructor(options: CheckLinesOptions) {
 		this.#options = options;
@@ -112,11 +114,17 @@ export class CheckLines {
 				// A command that is wrapped cannot be copied.
 				return [
 					...wrappedLines(text, this.#options.columns, "      "),
-					...(fix === undefined ? [] : [`    fix:  ${fix}`]),
+					...(fix === undefined ? [] : [`    fix:  ${this.#fixText(fix)}`]),
 				];
 			}),
 			...(more > 0 ? [`    and ${more} more: -o json has all of them`] : []),
 		];
+	}
+
+	#fixText(fix: string): string {
+		if (this.#fixes.has(fix)) return "the same command as above";
+		this.#fixes.add(fix);
+		return fix;
 	}
 
 	/** A cluster that gives no answer gives none to each check, and is told once. */

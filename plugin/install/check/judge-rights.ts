@@ -54,5 +54,5 @@ function helpfulCommand(
 	const role = inAnchor ? `--role=${operatorsRole}` : `--clusterrole=${operatorsRole}`;
 	const kind = inAnchor ? "rolebinding" : "clusterrolebinding";
 	const words = ["create", kind, `${operatorsRole}-${account ?? user}`, ...place, role, subject];
-	return suggest.kubectl(words, name);
+	return suggest.kubectlAsAnother(words, name);
 }

@@ -19,8 +19,8 @@ const own = randomBytes(3).toString("hex");
 
 const erin = `erin-${own}`;
 const asErin = ["--context", cluster, "--as", erin];
-const bindRole = `kubectl create rolebinding ${shippedRole}-${erin} -n ${agents} --role=${shippedRole} --user=${erin} --context ${cluster} --as=${erin}`;
-const bindClusterRole = `kubectl create clusterrolebinding ${shippedRole}-${erin} --clusterrole=${shippedRole} --user=${erin} --context ${cluster} --as=${erin}`;
+const bindRole = `kubectl create rolebinding ${shippedRole}-${erin} -n ${agents} --role=${shippedRole} --user=${erin} --context ${cluster}`;
+const bindClusterRole = `kubectl create clusterrolebinding ${shippedRole}-${erin} --clusterrole=${shippedRole} --user=${erin} --context ${cluster}`;
 
 /** Takes the rules about one resource from those of the shipped role, in the role of that name of the person. */
 async function withoutRightsTo(person: string, dropped: readonly string[], namespace?: string): Promise<void> {

@@ -23,6 +23,13 @@ describe("SuggestedCommands", () => {
 		expect(suggest(flags).kubectl(["auth", "whoami"], undefined)).toBe(`kubectl auth whoami ${same}`);
 	});
 
+	test("of an administrator are to the same server, and of nobody", () => {
+		const flags = { as: "ann", "as-group": ["a"], user: "ann", token: "t", "client-key": "k", kubeconfig: "k8s" };
+		expect(suggest(flags).kubectlAsAnother(["create", "rolebinding", "x"], "eu")).toBe(
+			"kubectl create rolebinding x --context eu --kubeconfig=k8s",
+		);
+	});
+
 	test("speak to the same server in the same way", () => {
 		const flags = {
 			server: "https://10.0.0.1:6443",

@@ -65,6 +65,14 @@ describe("accessAgents()", () => {
 		expect(await problemOf(newCluster({ get }))).toContain("it is forbidden");
 	});
 
+	test("says who gives the rights that somebody with rights to nodes and pods lacks", async () => {
+		const agents = [{ ...newV1Pod("agent-1", { namespace: "xpdb-system", labels }), ...ready(true) }];
+		const get = { "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet": forbidden };
+		expect(await problemOf(newCluster({ agents, get }))).toBe(
+			"Error from server (Forbidden): it is forbidden (an administrator gives you what is missing: 'kubectl xpdb check --context eu' has the commands)",
+		);
+	});
+
 	describe("in a cluster with neither agents nor budgets", () => {
 		const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 		const members = "- id: 0001\n  name: eu\n";
