@@ -5,15 +5,28 @@ import { type ClusterChanges, type ObjectChange, valueText } from "./find-change
 /** More of one field says nothing more. */
 const maxFields = 12;
 
+/** What is the same in all clusters is said once. */
 export function changeLines(fleet: readonly ClusterChanges[]): readonly string[] {
-	return fleet.flatMap(({ cluster, changes }) => {
-		const count = (kind: ObjectChange["kind"]): number => changes.filter((change) => change.kind === kind).length;
-		const sums = (["created", "changed", "removed", "unchanged", "left", "kept"] as const)
-			.filter((kind) => count(kind) > 0)
-			.map((kind) => `${count(kind)} ${sumWords[kind]}`);
-		const { context, id } = cluster.found;
-		return [`${context.name} (cluster ${id}): ${sums.join(", ")}`, ...changes.flatMap(linesOf)];
-	});
+	const blocks = fleet.map(({ changes }) => changes.map((change) => linesOf(change).join("\n")).filter(Boolean));
+	const [first = [], ...others] = blocks;
+	const common = new Set(
+		others.length === 0 ? [] : first.filter((block) => others.every((each) => each.includes(block))),
+	);
+	const names = fleet.map(({ cluster }) => cluster.found.context.name).join(", ");
+	const alike = common.size === 0 ? [] : [`In all of ${names}:`, ...first.filter((block) => common.has(block))];
+	const lines = [
+		...alike,
+		...fleet.flatMap(({ cluster, changes }, index) => {
+			const count = (kind: ObjectChange["kind"]): number => changes.filter((change) => change.kind === kind).length;
+			const sums = (["created", "changed", "removed", "unchanged", "left", "kept"] as const)
+				.filter((kind) => count(kind) > 0)
+				.map((kind) => `${count(kind)} ${sumWords[kind]}`);
+			const { context, id } = cluster.found;
+			const own = (blocks[index] ?? []).filter((block) => !common.has(block));
+			return [`${context.name} (cluster ${id}): ${sums.join(", ")}`, ...own];
+		}),
+	];
+	return lines.flatMap((block) => block.split("\n"));
 }
 
 const sumWords = {

@@ -208,4 +208,25 @@ describe("changeLines()", () => {
 			"      .spec.replicas, kept by hpa",
 		]);
 	});
+
+	test("says once what is the same in all clusters", () => {
+		const { fleet } = clustersOf(["eu", "us"]);
+		const fields = [{ path: "spec.replicas", from: 1, to: 2 }];
+		const plan = fleet.map(({ cluster }, index): ClusterChanges => {
+			const own: ObjectChange = { kind: index === 0 ? "unchanged" : "created", object: list };
+			return {
+				cluster,
+				changes: [{ kind: "created", object: account }, own, { kind: "changed", object: agents, fields }],
+			};
+		});
+		expect(changeLines(plan)).toEqual([
+			"In all of eu, us:",
+			"  + serviceaccount/xpdb-agent in xpdb-system",
+			"  ~ deployment.apps/xpdb-agent in xpdb-system",
+			"      spec.replicas: 1 -> 2",
+			"eu (cluster id-eu): 1 to create, 1 to change, 1 as they should be",
+			"us (cluster id-us): 2 to create, 1 to change",
+			"  + configmap/xpdb-fleet in xpdb-system",
+		]);
+	});
 });
