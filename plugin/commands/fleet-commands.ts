@@ -82,6 +82,13 @@ export const fleetCommands: readonly Command[] = [
 				default: 300_000,
 				describe: "How long agents may take to use what they were given; 0: for ever",
 			},
+			"dry-run": {
+				kind: "text",
+				value: "none|server|client",
+				default: "none",
+				bare: "unchanged",
+				describe: "client: show the steps; server: also send each write as a dry run",
+			},
 			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
 		},
 		load: async () => (await import("./install-certs.ts")).runInstallCerts,

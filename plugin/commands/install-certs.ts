@@ -1,7 +1,9 @@
 // kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while everybody works.
 import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
+import { parseDryRun } from "../flags/dry-run.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";
 import { moveAuthority } from "../install/move-authority.ts";
+import { pretendRotation } from "../install/pretended-rotation.ts";
 import {
 	changeAuthority,
 	type RotationOptions,
@@ -9,6 +11,7 @@ import {
 	renewCertificates,
 } from "../install/rotate-certificates.ts";
 import { openRotationWorld } from "../install/rotation-world.ts";
+import { dryRunSuffix } from "../output/dry-run-suffix.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -34,6 +37,8 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			"Add --ca for a new CA, or run --keep-in without --rotate to move the key first",
 		);
 	}
+	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
+	const isPretended = dryRun !== "none";
 	const authority = readAuthorityFiles(input);
 	if (authority && authority.key === undefined) {
 		throw new UsageError("--ca-cert without its key cannot sign", "Give it with --ca-key");
@@ -43,7 +48,14 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 	}
 	const given = authority?.key === undefined ? undefined : { certificate: authority.certificate, key: authority.key };
 	return withContexts(input, deps, async (contexts) => {
-		const { world, unseen } = await openRotationWorld(contexts, { ca: given?.certificate, signal: interrupts.stop });
+		const opened = await openRotationWorld(contexts, {
+			ca: given?.certificate,
+			signal: interrupts.stop,
+			dryRun: isPretended,
+		});
+		const { unseen } = opened;
+		const world = isPretended ? pretendRotation(opened.world, { rehearse: dryRun === "server" }) : opened.world;
+		const tell = (line: string): void => streams.stdout.write(`${line}${dryRunSuffix(dryRun)}\n`);
 		if (isChange && unseen.length > 0) {
 			throw new UsageError(
 				`${unseen.join(", ")} would not know the new CA, and be refused: nothing was touched`,
@@ -51,7 +63,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			);
 		}
 		const agree = async (question: string): Promise<boolean> => {
-			if (booleanFlag(input, "yes")) return true;
+			if (isPretended || booleanFlag(input, "yes")) return true;
 			streams.stderr.write(`${question}\n`);
 			return askToContinue("a change of certificates needs a confirmation", interrupts.stop, streams);
 		};
@@ -65,7 +77,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			await moveAuthority(world, {
 				agentNamespace: agents.namespace,
 				keepIn: keepIn ?? "",
-				tell: (line) => streams.stdout.write(`${line}\n`),
+				tell,
 			});
 			return exitCode.done;
 		}
@@ -82,7 +94,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			keepIn,
 			date: new Date(),
 			timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
-			tell: (line) => streams.stdout.write(`${line}\n`),
+			tell,
 			mayGoOn: async () =>
 				agree("All agents trust both CAs. Runs that began before this do not know the new one: let them end."),
 		};
@@ -90,7 +102,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 		try {
 			const outcome = isChange ? await changeAuthority(world, options) : await renewCertificates(world, options);
 			if (outcome !== "stopped") {
-				streams.stdout.write(`${isChange ? "The fleet has a new CA" : "The certificates are renewed"}\n`);
+				tell(isChange ? "The fleet has a new CA" : "The certificates are renewed");
 				return exitCode.done;
 			}
 			streams.stderr.write(

@@ -26,10 +26,13 @@ export interface OpenedWorld {
 	readonly unseen: readonly string[];
 }
 
-/** Throws UsageError for what cannot be read, with the context's name. `ca`: a CA out of a file, which no cluster has yet. */
+/**
+ * Throws UsageError for what cannot be read, with the context's name. `ca`: a CA out of a file, which no cluster has yet. `dryRun`:
+ * what is written is sent as one.
+ */
 export async function openRotationWorld(
 	contexts: readonly KubeContext[],
-	{ ca, signal }: { readonly ca: string | undefined; readonly signal: AbortSignal },
+	{ ca, signal, dryRun }: { readonly ca: string | undefined; readonly signal: AbortSignal; readonly dryRun: boolean },
 ): Promise<OpenedWorld> {
 	const lists = await Promise.all(
 		contexts.map((context) => installStep(context, "read the list of members", readMemberList(context))),
@@ -70,14 +73,14 @@ export async function openRotationWorld(
 			signal.throwIfAborted();
 			const context = contextOf(name);
 			for (const ours of ofInstallation([object], context.agents.namespace)) {
-				const applied = applyObject(context, ours, { dryRun: false, force: true });
+				const applied = applyObject(context, ours, { dryRun, force: true });
 				await installStep(context, `apply ${objectText(ours)}`, applied);
 			}
 		},
 		async removeAuthority(name) {
 			signal.throwIfAborted();
 			const context = contextOf(name);
-			await removeObject(context, authorityReference(context.agents.namespace), { dryRun: false });
+			await removeObject(context, authorityReference(context.agents.namespace), { dryRun });
 		},
 		async recordUse(use) {
 			signal.throwIfAborted();
