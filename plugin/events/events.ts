@@ -264,9 +264,9 @@ export type RunEvent =
 			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
 			readonly reason?: Reason;
-			/** TakenOver: of which node. */
+			/** TakenOver: of which node. DrainDeadlock: the first one that would have to be uncordoned. */
 			readonly node?: string;
-			/** BudgetSuspended: NAMESPACE/NAME. */
+			/** BudgetSuspended, DrainDeadlock: NAMESPACE/NAME. */
 			readonly budget?: string;
 			/** BudgetSuspended: by whom, where that was written down. */
 			readonly suspension?: Suspension;

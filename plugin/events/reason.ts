@@ -33,6 +33,8 @@ export const reasons = [
 	"Interrupted",
 	/** Another run drains the node now. */
 	"TakenOver",
+	/** It waits for a pod that only nodes take which it cordoned itself. */
+	"DrainDeadlock",
 ] as const;
 
 export type Reason = (typeof reasons)[number];
@@ -72,6 +74,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	ReturnsToNode: "XPDB4110",
 	TakenOver: "XPDB4106",
 	NotRecovered: "XPDB4107",
+	DrainDeadlock: "XPDB4108",
 };
 
 /** What an answer other than 2xx says about an eviction. */

@@ -96,7 +96,7 @@ export class Evictions {
 		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet, limit: this.#limit }) : undefined;
 		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
 		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
-		const suspensions = new ToldSuspensions(deps);
+		const suspensions = new ToldSuspensions(deps, fleet);
 		this.#state = { fleet, lists, currentBudgets, changes, suspensions, dryRun, contexts: new Set() };
 	}
 
@@ -326,10 +326,10 @@ export class Evictions {
 		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);
 	}
 
-	#roundsFor(budgets: readonly RoundBudget[], { fleet, currentBudgets }: FleetState): EvictionRounds {
+	#roundsFor(budgets: readonly RoundBudget[], { fleet, currentBudgets, suspensions }: FleetState): EvictionRounds {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const deps = { ...this.#deps, limit: this.#limit, fleet, currentBudgets };
+		const deps = { ...this.#deps, limit: this.#limit, fleet, currentBudgets, emit: suspensions.emit };
 		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, deps);
 		this.#rounds.set(key, rounds);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);

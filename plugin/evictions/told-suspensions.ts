@@ -2,23 +2,41 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
-import type { EventSink } from "../events/events.ts";
+import type { EventSink, RunEvent } from "../events/events.ts";
 import { suspendedText } from "../events/suspension-text.ts";
 import { suspensionOfAll } from "../fleet/budget-members.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+
+interface Dependencies {
+	readonly emit: EventSink;
+	readonly wallClock: () => number;
+}
 
 export class ToldSuspensions {
-	readonly #emit: EventSink;
-	readonly #wallClock: () => number;
+	readonly #deps: Dependencies;
+	readonly #fleet: Pick<Fleet, "listBudgets">;
 	/** By the names of budgets. */
 	readonly #told = new Map<string, string>();
 
-	constructor({ emit, wallClock }: { readonly emit: EventSink; readonly wallClock: () => number }) {
-		this.#emit = emit;
-		this.#wallClock = wallClock;
+	constructor(deps: Dependencies, fleet: Pick<Fleet, "listBudgets">) {
+		this.#deps = deps;
+		this.#fleet = fleet;
 	}
 
-	/** `lists`: the budgets of the pod's namespace in all members, as they were last listed. */
-	tell(covering: readonly RoundBudget[], lists: readonly BudgetsOfMember[]): void {
+	/** For the events of rounds: one that counts a budget as suspended may be the first to know. */
+	readonly emit = (event: RunEvent): void => {
+		this.#deps.emit(event);
+		if (event.type !== "budget.changed" || event.need !== undefined) return;
+		const [namespace = "", name = ""] = event.budget.split("/");
+		// It is a warning and no more: a member without an answer is told by the rounds.
+		this.#fleet.listBudgets([namespace]).then(
+			(lists) => this.tell([{ name: { namespace, name } }], lists),
+			() => undefined,
+		);
+	};
+
+	/** `lists`: the budgets of the namespace in all members, as they were last listed. */
+	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {
 		for (const { name } of covering) {
 			const suspended = suspensionOfAll(name, lists);
 			if (!suspended) continue;
@@ -27,13 +45,13 @@ export class ToldSuspensions {
 			const text = JSON.stringify(suspended);
 			if (this.#told.get(budget) === text) continue;
 			this.#told.set(budget, text);
-			this.#emit({
+			this.#deps.emit({
 				type: "diagnostic",
 				level: "warning",
 				reason: "BudgetSuspended",
 				budget,
 				...(suspension && { suspension }),
-				message: suspendedText(budget, suspension, this.#wallClock()),
+				message: suspendedText(budget, suspension, this.#deps.wallClock()),
 			});
 		}
 	}

@@ -68,6 +68,8 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "NoOtherNode":
 		case "ReturnsToNode":
 			return kubectl("get", "nodes");
+		case "DrainDeadlock":
+			return node === undefined ? undefined : suggest.xpdb(["uncordon", node], context);
 		case "TakenOver":
 			return suggest.xpdb(["ops"], context);
 		case "PreActivityPending":

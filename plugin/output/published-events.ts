@@ -126,8 +126,8 @@ export class PublishedEvents {
 			case "budget.notRecovered":
 				return { type: event.type, ...this.#unrecovered(event) };
 			case "diagnostic": {
-				const { reason, budget, context = "" } = event;
-				return { ...event, ...(reason && this.#codeAndFix(reason, { context, budget })) };
+				const { reason, budget, node, context = "" } = event;
+				return { ...event, ...(reason && this.#codeAndFix(reason, { context, budget, node })) };
 			}
 			case "progress": {
 				const waits = event.waits.map((wait) => ({ ...wait, usedBy: wait.usedBy.map((used) => this.#usedBy(used)) }));

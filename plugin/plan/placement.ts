@@ -28,6 +28,8 @@ export type Placement =
 interface PlacementLimits {
 	readonly drained: ReadonlySet<string>;
 	readonly volumes: readonly LocalVolume[];
+	/** As if the nodes that are not drained were uncordoned. */
+	readonly ignoresCordons?: boolean;
 }
 
 /** `nodes`: all of the cluster; `drained`: the names of those that this drain cordons. */
@@ -50,7 +52,7 @@ export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: Plac
 function placeElsewhere(
 	pod: V1Pod,
 	nodes: readonly V1Node[],
-	{ drained, volumes }: PlacementLimits,
+	{ drained, volumes, ignoresCordons = false }: PlacementLimits,
 ): Exclude<Placement, { readonly kind: "returns" }> {
 	const others = nodes.filter(({ metadata }) => !drained.has(metadata?.name ?? ""));
 	if (others.length === 0) return nowhere("no node of the cluster is left");
@@ -72,7 +74,9 @@ function placeElsewhere(
 		return nowhere(`it does not tolerate the taints of the other nodes (${[...keys].join(", ")})`);
 	}
 	const open = tolerated.filter(
-		(node) => taintsOf(node).every((taint) => tolerates(pod, taint)) && (!isCordoned(node) || toleratesCordon(pod)),
+		(node) =>
+			taintsOf(node).every((taint) => tolerates(pod, taint)) &&
+			(ignoresCordons || !isCordoned(node) || toleratesCordon(pod)),
 	);
 	if (open.length > 0) return { kind: "somewhere" };
 	const names = tolerated.map(({ metadata }) => metadata?.name).join(", ");

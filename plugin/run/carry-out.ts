@@ -121,7 +121,14 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 			const { fleet, holder, runtime } = session;
 			const { budgets } = run.record;
 			const wallClock = (): number => Date.now();
-			await tellUnrecovered({ fleet, budgets, emit: run.emit, holder, wallClock, sleep: (ms, signal) => runtime.sleep(ms, signal) });
+			await tellUnrecovered({
+				fleet,
+				budgets,
+				emit: run.emit,
+				holder,
+				wallClock,
+				sleep: (ms, signal) => runtime.sleep(ms, signal),
+			});
 		}
 		return end(call, run, endWithoutLost(result, work.lost));
 	} finally {

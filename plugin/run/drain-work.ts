@@ -1,4 +1,5 @@
 // A drain of nodes as the work of a run: under the budgets of the fleet, with an annotation on each node by which it can go on.
+import { sumWaits } from "../evictions/waiting-event.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import type { NodeName } from "../events/events.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
@@ -19,6 +20,7 @@ import { drainRecovery } from "./drain-recovery.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { sleep } from "./run-runtime.ts";
+import { tellDeadlocks } from "./tell-deadlocks.ts";
 import { warnOfStranded } from "./warn-of-stranded.ts";
 
 export interface DrainTask {
@@ -129,6 +131,17 @@ async function drainUnderBudgets(
 	const recovery = options.replaced && fleet && annotates ? drainRecovery(session, fleet, options, stop) : undefined;
 	const measured = recovery && (await recovery.measure(nodes));
 	if (measured?.kind === "failed") return { kind: "ended", failures: [measured] };
+	const over = new AbortController();
+	const looking =
+		fleet && annotates
+			? tellDeadlocks(
+					nodes,
+					{ waits: () => sumWaits(record.tally.waits), fleet, suggest, emit, sleep },
+					AbortSignal.any([stop, over.signal]),
+				)
+			: Promise.resolve();
+	// A bug in it is told when the drain has ended.
+	looking.catch(() => undefined);
 	const result = await drain(nodes, options, {
 		evictions,
 		emit,
@@ -143,7 +156,8 @@ async function drainUnderBudgets(
 		onNode: () => {
 			session.nodesDone += 1;
 		},
-	});
+	}).finally(() => over.abort("the drain has ended"));
+	await looking;
 	const ended = resultOf(result, run);
 	if (measured?.kind !== "measured" || ended.failures.length > 0) return ended;
 	const recovered = await recovery?.wait(measured.before);

@@ -66,6 +66,8 @@ describeOnFleet("pods that no other node takes", () => {
 		using drain = startPlugin(["drain", ...args, ...flags, "-o", "json"]);
 		await drain.printed(/"pod\.evicted"/);
 		await drain.printed(/"pod\.waiting"/);
+		// The nodes of the cluster are all cordoned by this very drain.
+		await drain.printed(/"DrainDeadlock"/);
 		drain.child.kill("SIGINT");
 		const { code, stdout, stderr } = await drain.finished;
 		expect(code, stderr).toBe(130);

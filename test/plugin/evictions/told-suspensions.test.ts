@@ -45,6 +45,23 @@ describe("a suspended budget that covers pods of a run", () => {
 		]);
 	});
 
+	test("is told where it is suspended while pods of the run wait for it", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 0 });
+		const member = fleet.member("eu");
+		const run = newRun(fleet, { wallClock: () => now });
+		const waiting = run.evictions.evict(run.job(member, member.addPod("db-0")));
+		await run.runtime.sleep(2_000, new AbortController().signal);
+		expect(warnings(run.events)).toEqual([]);
+		fleet.budgets = fleet.budgets.map(({ name, spec }) => ({
+			name,
+			spec: { ...(spec as object), suspend: true },
+			suspension: formatSuspension(by),
+		}));
+		expect(await waiting).toEqual({ kind: "evicted" });
+		expect(warnings(run.events)).toEqual([{ ...warning, suspension: by, message }]);
+	});
+
 	test("is no matter while it holds, whatever its annotation says", async () => {
 		const { fleet, member, pods } = suspended({ suspend: false, annotation: formatSuspension(by) });
 		const run = newRun(fleet, { wallClock: () => now });

@@ -1,0 +1,127 @@
+// Recognizes, while a drain runs, that it waits for itself: a pod that uses a budget up is Pending, the only nodes that fit it are those
+// that this very drain cordoned, and pods of this drain wait for that budget. Time does not help then, an uncordon does.
+import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import { readLocalVolumes } from "../plan/local-volumes.ts";
+import { findPlacement } from "../plan/placement.ts";
+import { counted } from "../terminal/counted.ts";
+
+export interface DeadlockDependencies {
+	/** What pods wait for at this moment. */
+	readonly waits: () => readonly WaitSum[];
+	readonly fleet: Pick<Fleet, "members" | "contextOf">;
+	readonly suggest: SuggestedCommands;
+	readonly emit: EventSink;
+	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A scheduler has tried a new pod by then, and a person who watches still has patience. */
+const lookEveryMs = 10_000;
+/** Each is a read of a pod, of the nodes and of volumes. */
+const mostLookedAt = 5;
+
+/** Tells each deadlock once, until `ends` aborts. `nodes`: all that the drain cordons. */
+export async function tellDeadlocks(
+	nodes: readonly NodeTarget[],
+	deps: DeadlockDependencies,
+	ends: AbortSignal,
+): Promise<void> {
+	const told = new Set<string>();
+	for (;;) {
+		await deps.sleep(lookEveryMs, ends);
+		if (ends.aborted) return;
+		for (const { budget, usedBy, pods } of deps.waits()) {
+			if (budget === undefined) continue;
+			for (const used of usedBy.filter(({ state }) => state === "Pending").slice(0, mostLookedAt)) {
+				const key = `${budget} ${used.cluster} ${used.namespace}/${used.pod}`;
+				if (told.has(key)) continue;
+				const found = await findDeadlock(used, nodes, deps);
+				if (!found || ends.aborted) continue;
+				told.add(key);
+				tell({ ...found, used, budget, waiting: pods }, deps);
+			}
+		}
+	}
+}
+
+interface Deadlock {
+	readonly context: KubeContext;
+	/** Cordoned by this drain, and the only ones that fit. */
+	readonly fitting: readonly string[];
+}
+
+/** Undefined also where it cannot be read: the next look asks again. */
+async function findDeadlock(
+	{ cluster, namespace, pod: name }: UsedBy,
+	targets: readonly NodeTarget[],
+	{ fleet }: Pick<DeadlockDependencies, "fleet">,
+): Promise<Deadlock | undefined> {
+	const id = fleet.members.find((member) => member.name === cluster)?.id;
+	const contextName = id === undefined ? undefined : fleet.contextOf(id);
+	const own = targets.filter(({ context }) => context.name === contextName);
+	const [first] = own;
+	if (!first) return undefined;
+	const { context } = first;
+	try {
+		const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+		const pod = await context.client.get<V1Pod>(path);
+		if (pod.spec?.nodeName !== undefined || pod.metadata?.deletionTimestamp !== undefined) return undefined;
+		const [nodes, volumes] = await Promise.all([
+			context.client.list<V1Node>("/api/v1/nodes"),
+			readLocalVolumes(context, [pod]),
+		]);
+		const names = new Set(own.map((node) => node.name));
+		// A node that was uncordoned meanwhile takes it.
+		const drained = new Set(
+			nodes.filter((node) => names.has(nameOf(node)) && node.spec?.unschedulable === true).map(nameOf),
+		);
+		const needs = { volumes: volumes.of(pod) };
+		if (findPlacement(pod, nodes, { ...needs, drained }).kind !== "nowhere") return undefined;
+		const fitting = nodes.filter(
+			(node) =>
+				drained.has(nameOf(node)) &&
+				findPlacement(pod, [node], { ...needs, drained: new Set(), ignoresCordons: true }).kind === "somewhere",
+		);
+		return fitting.length === 0 ? undefined : { context, fitting: fitting.map(nameOf) };
+	} catch (error) {
+		if (error instanceof ApiError || error instanceof ConnectionError) return undefined;
+		throw error;
+	}
+}
+
+function tell(
+	{
+		context,
+		fitting,
+		used,
+		budget,
+		waiting,
+	}: Deadlock & { readonly used: UsedBy; readonly budget: string; readonly waiting: number },
+	{ emit, suggest }: Pick<DeadlockDependencies, "emit" | "suggest">,
+): void {
+	const [node = ""] = fitting;
+	const [fits, them] = fitting.length === 1 ? ["fits", "it"] : ["fit", "them"];
+	const command = suggest.xpdb(["uncordon", node], context.name);
+	const waits = waiting === 1 ? "waits" : "wait";
+	const message =
+		`pod ${used.namespace}/${used.pod} is Pending, only ${fitting.join(", ")} ${fits} it, and this drain cordoned ${them}: ` +
+		`it uses up budget ${budget}, for which ${counted(waiting, "pod")} of this drain ${waits}. To let it start: ${command}`;
+	emit({
+		type: "diagnostic",
+		level: "warning",
+		context: context.name,
+		reason: "DrainDeadlock",
+		node,
+		budget,
+		message,
+	});
+}
+
+function nameOf({ metadata }: V1Node): string {
+	return metadata?.name ?? "";
+}
