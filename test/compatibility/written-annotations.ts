@@ -59,6 +59,7 @@ export const writtenAnnotations: readonly KeptAnnotations[] = [
 		annotations: {
 			[operationAnnotation]: formatOperation({
 				id: "0a1b2c",
+				holder: "00112233445566aa",
 				state: "draining",
 				by: "alice",
 				since: "2026-01-02T03:04:05.000Z",

@@ -5,6 +5,7 @@ import type { CommandInput } from "../../../plugin/flags/command.ts";
 import {
 	formatOperation,
 	isOperationId,
+	newHolder,
 	newOperationId,
 	type Operation,
 	parseOperation,
@@ -34,10 +35,21 @@ describe("parseOperation()", () => {
 		expect(parseOperation(formatOperation(operation))).toEqual({ kind: "operation", operation });
 	});
 
+	test("writes version 2 with the holder, which version 0.1 takes for a later one and does not touch", () => {
+		const held = { ...operation, holder: newHolder() };
+		const text = formatOperation(held);
+		expect(JSON.parse(text)).toMatchObject({ version: 2, holder: held.holder });
+		expect(parseOperation(text)).toEqual({ kind: "operation", operation: held });
+	});
+
 	const changed = (change: Readonly<Record<string, unknown>>): string =>
 		JSON.stringify({ ...(JSON.parse(formatOperation(operation)) as object), ...change });
 	const rows: readonly { readonly name: string; readonly text: string; readonly kind: string }[] = [
 		{ name: "a later version is not understood", text: changed({ version: 3 }), kind: "later" },
+		{ name: "version 2 without a holder", text: changed({ version: 2 }), kind: "garbled" },
+		{ name: "version 1 with one", text: changed({ holder: "00112233445566aa" }), kind: "garbled" },
+		{ name: "a holder that is none", text: changed({ version: 2, holder: "alice" }), kind: "garbled" },
+		{ name: "version 2", text: changed({ version: 2, holder: "00112233445566aa" }), kind: "operation" },
 		{ name: "text that moves a terminal's cursor", text: changed({ by: "bob\u001b[2J" }), kind: "garbled" },
 		{ name: "a time that is none", text: changed({ since: "yesterday" }), kind: "garbled" },
 		{ name: "no JSON", text: "{", kind: "garbled" },
