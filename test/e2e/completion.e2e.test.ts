@@ -1,6 +1,6 @@
 // What comes at the Tab key, from real clusters. In this process, so that the 300 ms are the clusters' alone on a busy machine; and
 // of the built program that it ends, whatever the cluster does, and what it leaves to the next key.
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { delimiter, join } from "node:path";
@@ -13,7 +13,6 @@ import { startInTerminal } from "../support/pseudo-terminal.ts";
 import { fleetControl } from "./agents.ts";
 import { createDatabase } from "./database.ts";
 import { eventually, kubectl } from "./kubectl.ts";
-import { kubeconfigWithLogin } from "./login-program.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 
@@ -164,31 +163,6 @@ describeOnFleet("the Tab key", () => {
 		} finally {
 			await fleetControl().setLink("plugin->c1", {});
 		}
-	});
-
-	test("gives a login program no terminal, and does not wait for it longer than for a cluster", async () => {
-		const { dir } = sharedFleet();
-		const seen = join(mkdtempSync(join(dir, "login-")), "seen");
-		const script = `echo "$KUBERNETES_EXEC_INFO" > ${seen}; read -r line; echo "read $line" >> ${seen}; exec sleep 61.5`;
-		using kubeconfig = kubeconfigWithLogin("c1-operator", script);
-		const env = {
-			PATH: [join(dir, "bin"), process.env["PATH"]].join(delimiter),
-			KUBECONFIG: kubeconfig.path,
-			KUBECACHEDIR: mkdtempSync(join(dir, "cache-")),
-			PS1: "$ ",
-			TERM: "dumb",
-		};
-		using terminal = startInTerminal("bash", ["--norc", "--noprofile", "-i"], { env });
-		terminal.press('source <(kubectl-xpdb completion bash); echo set"" up\r');
-		await terminal.shows("set up");
-		// On a busy machine the time is over before the login begins, so the key is pressed again.
-		await eventually("a login", async () => {
-			terminal.press("\u0015kubectl-xpdb drain --context c1-operator \tX");
-			await terminal.shows(/--context c1-operator X$/m);
-			return existsSync(seen) && readFileSync(seen, "utf8").endsWith("read \n");
-		});
-		expect(JSON.parse(readFileSync(seen, "utf8").split("\n")[0] ?? "")).toMatchObject({ spec: { interactive: false } });
-		await eventually("the end of the login", async () => countRunning("sleep", "61.5") === 0, 2_000);
 	});
 
 	test("ends its question in the background with the shell", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../../plugin/command-table.ts";
 import { complete, completeInBackground } from "../../../plugin/commands/complete.ts";
-import type { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
+import type { OpenOptions, openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
 import { operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
@@ -168,6 +168,21 @@ describe("complete() at the second key", () => {
 			expect(statSync(file).mode & 0o777).toBe(0o600);
 			expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ at: 1_000_000, names: ["n0"] });
 		}
+	});
+});
+
+describe("a login program", () => {
+	test("gets no terminal at the key, and is ended with the answer", async () => {
+		const options: OpenOptions[] = [];
+		const open: typeof openContexts = (_flags, _env, _stderr, given) => {
+			if (given) options.push(given);
+			return [newContext("sso", newClient({ get: () => late("sso", "") }))];
+		};
+		const streams = collectStreams();
+		const line = ["drain", "--context", "sso", ""];
+		await complete(line, { streams, env: { KUBECONFIG: kubeconfig } }, { commands, open, now: () => 150 });
+		expect(streams.out()).toBe(":4\n");
+		expect(options).toMatchObject([{ unattended: true, stop: { aborted: true } }]);
 	});
 });
 
