@@ -2,7 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState } from "../../disruption/cluster.ts";
-import { isReplaced, readyCondition } from "../kubernetes/pod-status.ts";
+import { hasNotStarted, isReplaced, readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";
 import { type NativeBudget, nativeCoverage } from "./native-budgets.ts";
@@ -30,7 +30,11 @@ export function judgePod(
 	const placement: Placement = replaced
 		? findPlacement(pod, cluster.nodes, { drained, volumes: cluster.volumes.of(pod) })
 		: { kind: "somewhere" };
+	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	const states = new Map<string, CandidateState>();
+	const planned = { candidate, states, replaced, ...strandsOf(placement) };
+	// Whatever budgets say: as it will be evicted (tryFreeEviction).
+	if (hasNotStarted(pod)) return { kind: "planned", pod: planned, native: undefined, placement };
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
 	if (coverage.kind === "never") return { kind: "never", ...coverage.never };
 	if (coverage.kind === "covered") {
@@ -44,15 +48,9 @@ export function judgePod(
 	const native = nativeCoverage(pod, cluster.native.budgets);
 	if (native.kind === "never") return { kind: "never", ...native.never };
 	if (native.kind === "covered") states.set(native.budget.budget.key, nativeState(pod));
-	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	return {
 		kind: "planned",
-		pod: {
-			candidate,
-			states,
-			replaced,
-			...strandsOf(placement),
-		},
+		pod: planned,
 		native: native.kind === "covered" ? native.budget : undefined,
 		placement,
 	};

@@ -1,4 +1,5 @@
 // Pods judged together, each for itself as it is now.
+import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget.ts";
 import { controllerOf } from "../../../disruption/pod.ts";
 import { podStatus } from "../../../disruption/pod-status.ts";
@@ -7,7 +8,7 @@ import type { FilteredPods, FilterOptions } from "../../drain/pod-filters.ts";
 import { filterIn } from "../../drain/pods-to-take.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { isFinished, readyCondition } from "../../kubernetes/pod-status.ts";
+import { hasNotStarted, isFinished, readyCondition } from "../../kubernetes/pod-status.ts";
 import { podReference } from "../fleet-budgets.ts";
 import { nativeState } from "../judge-pod.ts";
 import { type NativeBudgets, nativeCoverage, readNativeBudgets } from "../native-budgets.ts";
@@ -107,10 +108,15 @@ function explainPod(
 	const isWhole = budgets.length === names.length;
 	const judged = { job, pod, clusterId, budgets };
 	const termination = readTermination(pod, now);
-	const findings = [
+	// Whatever budgets say: as it will be evicted (tryFreeEviction).
+	const isFree = hasNotStarted(pod);
+	const underBudgets = (): readonly (Finding | undefined)[] => [
 		keeps ?? (isWhole ? judgeUnderBudgets(judged) : missing[0]),
 		!keeps && !isWhole && missing.length === 0 ? uncounted : undefined,
 		judgeUnderNative(judged, native),
+	];
+	const findings = [
+		...(isFree ? [] : underBudgets()),
 		filter.kind === "leaves" && controllerOf(pod)?.kind !== "DaemonSet" ? staticPod(filter) : undefined,
 	].filter((each) => each !== undefined);
 	const { metadata, spec } = pod;
@@ -121,12 +127,14 @@ function explainPod(
 	const of = nativeCoverage(pod, native.budgets);
 	const nativeBudget = of.kind === "covered" ? [of.budget.budget] : [];
 	const planned = planPodOf(judged);
-	const states = new Map([...planned.states, ...nativeBudget.map(({ key }) => [key, nativeState(pod)] as const)]);
+	const states = new Map(
+		isFree ? [] : [...planned.states, ...nativeBudget.map(({ key }) => [key, nativeState(pod)] as const)],
+	);
 	return {
 		pod,
 		planned: { ...planned, states },
 		budgets: isWhole && !keeps ? [...budgets, ...nativeBudget] : undefined,
-		costs: !isEnding && !isFinished(pod),
+		costs: !isEnding && !isFree && !isFinished(pod),
 		explained: {
 			context: context.name,
 			namespace: metadata?.namespace ?? "",
@@ -137,12 +145,18 @@ function explainPod(
 			state,
 			verdict: kept[0]?.verdict ?? "MayGo",
 			isOverdue: termination?.isOverdue === true,
-			message: termination?.text ?? (isFinished(pod) ? "it has ended: its eviction costs nothing" : ""),
+			message: termination?.text ?? costlessText(pod),
 			findings: kept,
 			budgets: names,
 			drain: filter,
 		},
 	};
+}
+
+/** "" for a pod that costs something. */
+function costlessText(pod: V1Pod): string {
+	if (isFinished(pod)) return "it has ended: its eviction costs nothing";
+	return hasNotStarted(pod) ? "it has not started: its eviction costs nothing" : "";
 }
 
 function filterOf({ pod }: CoveredPod, { take, refused }: FilteredPods): DrainFilter {

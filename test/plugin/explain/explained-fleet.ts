@@ -156,7 +156,7 @@ export class ExplainedFleet {
 			labels: pod.labels,
 			annotations: pod.annotations,
 			...(!unmanaged && { owner: { kind: "StatefulSet", name: "db" } }),
-			phase: pod.finished ? "Succeeded" : "Running",
+			phase: pod.pending ? "Pending" : pod.finished ? "Succeeded" : "Running",
 			ready: pod.healthy && !pod.finished,
 			node: `${member.name}-n0`,
 			...fields,

@@ -104,6 +104,16 @@ const rows: readonly Row[] = [
 		reason: "BudgetStaysUsedUp",
 	},
 	{
+		name: "a pod that has not started, whatever its budget says",
+		spec: { maxUnavailable: 0 },
+		change(world) {
+			for (const pod of world.fleet.member("eu").pods.values())
+				if (pod.name === "db-0") Object.assign(pod, { pending: true, healthy: false });
+		},
+		never: ["db-1"],
+		reason: "BudgetNeverMet",
+	},
+	{
 		name: "a budget that nobody can read",
 		spec: { maxUnavailable: "some" },
 		never: ["db-0", "db-1"],
