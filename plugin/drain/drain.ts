@@ -120,8 +120,6 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 	void hold?.watch(AbortSignal.any([deps.stop, over.signal]));
 	const takenOver = ({ why }: NodeHold): NodeOutcome => fail(node, [why], [], { deps, reason: "TakenOver", why });
 	try {
-		await hold?.confirm(deps.stop);
-		if (hold?.lost.aborted) return takenOver(hold);
 		const readAt = deps.now();
 		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
 		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });

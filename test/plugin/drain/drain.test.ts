@@ -6,6 +6,7 @@ import type { EvictionJob } from "../../../plugin/evictions/eviction-job.ts";
 import type { PodOutcome } from "../../../plugin/evictions/pod-outcome.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+import { NodeHold } from "../../../plugin/nodes/node-hold.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
@@ -72,6 +73,37 @@ const kinds = (result: Awaited<ReturnType<typeof drain>>): readonly string[] =>
 	result.nodes.map(({ node, kind }) => `${node.name} ${kind}`);
 
 describe("drain()", () => {
+	test("leaves a node alone that another run has taken over, and goes on with the others", async () => {
+		const { nodes, calls } = newWorld("c1", { n1: [newV1Pod("a", owned)], n2: [newV1Pod("b", owned)] });
+		const holds = new Map(
+			nodes.map((node) => {
+				const options = { holder: "mine", read: async () => undefined, now: () => 0, sleep: async () => undefined };
+				return [node.name, node.name === "n1" ? new NodeHold(node, options) : undefined] as const;
+			}),
+		);
+		const { deps, events } = newRun(calls, async ({ hold, timeout }) => {
+			await hold?.confirm(timeout.signal);
+			// As for a pod whose wait ends with its node's hold.
+			return timeout.signal.aborted ? { kind: "stopped" } : { kind: "evicted" };
+		});
+		const drained: string[] = [];
+		const annotations = {
+			cordon: async () => "done" as const,
+			drained: async ({ name }: NodeTarget) => void drained.push(name),
+			hold: ({ name }: NodeTarget) => holds.get(name),
+		};
+		const result = await drain(nodes, drainOptions, { ...deps, annotations });
+		expect(kinds(result)).toEqual(["n1 failed", "n2 drained"]);
+		expect(drained).toEqual(["n2"]);
+		expect(events.filter(({ type }) => type === "node.failed")).toMatchObject([
+			{
+				node: "n1",
+				reason: "TakenOver",
+				why: expect.stringContaining('node "n1" does not belong to this run any more'),
+			},
+		]);
+	});
+
 	test("cordons all nodes before the first eviction, then one node after the other", async () => {
 		const { nodes, calls } = newWorld("c1", { n1: [newV1Pod("a", owned)], n2: [newV1Pod("b", owned)] });
 		const result = await drain(nodes, drainOptions, newRun(calls).deps);
