@@ -16,6 +16,8 @@ export interface NdjsonOptions {
 	readonly op?: string;
 	/** As it was typed, without what is secret. */
 	readonly commandLine: string;
+	/** Who runs it: user@host, as the system has it. */
+	readonly by: string;
 	/** For commands that help. */
 	readonly suggest: SuggestedCommands;
 	/** Monotonic milliseconds. */
@@ -31,6 +33,7 @@ export function createNdjsonWriter({
 	command,
 	op,
 	commandLine,
+	by,
 	suggest,
 	now,
 	wallClock,
@@ -48,7 +51,7 @@ export function createNdjsonWriter({
 	const begin = (members: readonly MemberAgent[]): void => {
 		const id = op === undefined ? {} : { op };
 		const agents = published.agents(members);
-		put({ type: "version", schema: eventsSchema, client: clientVersion, command, commandLine, agents, ...id });
+		put({ type: "version", schema: eventsSchema, client: clientVersion, command, commandLine, by, agents, ...id });
 		for (const event of early ?? []) tell(event);
 		early = undefined;
 	};

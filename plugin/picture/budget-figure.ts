@@ -10,7 +10,7 @@ const height = 100;
 
 export function budgetFigure(curve: BudgetCurve, range: TimeRange): Html {
 	const { budget, points, to, evictions } = curve;
-	const top = Math.max(1, ...points.flatMap(({ healthy, need = 0, expected = 0 }) => [healthy, need, expected]));
+	const top = Math.max(1, ...points.flatMap(({ healthy = 0, need = 0, expected = 0 }) => [healthy, need, expected]));
 	const y = (pods: number): number => Math.round(height - (pods / top) * (height - 10));
 	const line = (name: string, value: (point: BudgetPoint) => number | undefined): Html =>
 		html`<path class="${name}" d="${stepPath(points, to, { range, y, value })}"/>`;
@@ -24,14 +24,19 @@ ${evictions.length === 0 ? nothing : html`<path class="mark" d="${evictions.map(
 
 /** The numbers of the curve in words: a picture alone says nothing to who cannot see it. */
 export function figureText(curve: BudgetCurve): string {
-	const { points, to, evictions } = curve;
-	const rooms = points.flatMap(({ healthy, need }) => (need === undefined ? [] : [healthy - need]));
-	const ended = evictions.some((at) => at >= to) ? "; the line ends where nobody counted any more" : "";
-	const sent = `${counted(evictions.length, "eviction")}${ended}`;
+	const { points, evictions } = curve;
+	const rooms = points.flatMap(({ healthy, need }) =>
+		need === undefined || healthy === undefined ? [] : [healthy - need],
+	);
+	const blindMs = timeWhere(curve, ({ healthy }) => healthy === undefined);
+	const blind = blindMs > 0 ? `; no data for ${formatElapsed(blindMs)}` : "";
+	const sent = `${counted(evictions.length, "eviction")}${blind}`;
 	if (rooms.length === 0) return `suspended, or its pods were not known; ${sent}`;
 	const least = Math.min(...rooms);
-	const lowest = Math.min(...points.map(({ healthy }) => healthy));
-	const full = formatElapsed(timeWithout(curve));
+	const lowest = Math.min(...points.flatMap(({ healthy }) => healthy ?? []));
+	const full = formatElapsed(
+		timeWhere(curve, ({ healthy, need }) => healthy !== undefined && need !== undefined && healthy <= need),
+	);
 	const room =
 		least < 0
 			? `${-least} below its need at the lowest`
@@ -41,12 +46,8 @@ export function figureText(curve: BudgetCurve): string {
 	return `${room}; at least ${lowest} healthy; ${sent}`;
 }
 
-/** How long nothing was left of it. */
-function timeWithout({ points, to }: BudgetCurve): number {
-	return points.reduce((sum, { at, healthy, need }, index) => {
-		const until = points[index + 1]?.at ?? to;
-		return need !== undefined && healthy <= need ? sum + until - at : sum;
-	}, 0);
+function timeWhere({ points, to }: BudgetCurve, holds: (point: BudgetPoint) => boolean): number {
+	return points.reduce((sum, point, index) => sum + (holds(point) ? (points[index + 1]?.at ?? to) - point.at : 0), 0);
 }
 
 interface Scale {

@@ -15,7 +15,7 @@ export function page(picture: RunPicture): string {
 <html lang="en"><head><meta charset="utf-8">${policy}
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><style>${pageStyle}</style></head>
 <body><header><h1>${title}</h1>
-<p>${dateText(picture.from)} to ${dateText(picture.to)} UTC</p>
+<p>${dateText(picture.from)} to ${dateText(picture.to)} UTC${picture.by === undefined ? nothing : html`, run by <b>${picture.by}</b>`}</p>
 ${picture.commandLine === undefined ? nothing : html`<pre>${picture.commandLine}</pre>`}
 ${numbers(picture)}</header>
 ${budgets.length === 0 ? nothing : html`<section><h2>Budgets</h2>${budgetLegend}${budgets.map((curve) => budgetFigure(curve, picture))}</section>`}
@@ -58,7 +58,7 @@ ${commands.map(([name, line]) => (line === undefined ? nothing : html`<p>${name}
 
 const budgetLegend = html`<p class="legend"><svg viewBox="0 0 30 8"><path class="healthy" d="M0 4h30"/></svg> healthy pods
 <svg viewBox="0 0 30 8"><path class="need" d="M0 4h30"/></svg> needed <svg viewBox="0 0 30 8"><path class="expected" d="M0 4h30"/></svg> expected
-<svg viewBox="0 0 30 8"><path class="mark" d="M15 0v8"/></svg> an eviction of this run. Over all clusters, as the run counted them.</p>
+<svg viewBox="0 0 30 8"><path class="mark" d="M15 0v8"/></svg> an eviction of this run. Over all clusters. There is no line where nothing was counted.</p>
 `;
 
 const podLegend = html`<p class="legend"><svg viewBox="0 0 30 8"><path class="w" d="M0 4h30"/></svg> waiting (thin)
@@ -69,7 +69,7 @@ as before (replaced). What pods waited for is told below.</p>
 
 function noteList(notes: readonly Note[]): Html {
 	if (notes.length === 0) return nothing;
-	return html`<section><h2>What came between</h2>
+	return html`<section><h2>Warnings and outages</h2>
 <table><thead><tr><th scope="col">At<th scope="col">What</thead><tbody>${notes.map(
 		({ at, level, where, text }) =>
 			html`<tr><td class="at">${clockText(at)}<td class="${level}">${level === "info" ? nothing : html`<b>${level}</b> `}${where === "" ? nothing : `${where}: `}${text}

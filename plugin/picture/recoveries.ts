@@ -67,7 +67,8 @@ export class Recoveries {
 				if (pod.budgets.size === 0) this.#replacedAt.set(key, at);
 			}
 		}
-		if (missing.size === 0) budget.before = healthy;
+		// Before it grants something a round counts. The agents' watch may be a second behind.
+		if (missing.size === 0 && fields["usedBy"] === undefined) budget.before = healthy;
 	}
 
 	#forget(key: string): void {

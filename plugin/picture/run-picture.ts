@@ -10,6 +10,8 @@ export interface RunPicture {
 	/** As it was typed, without what is secret; older records have none. */
 	readonly commandLine: string | undefined;
 	readonly op: string | undefined;
+	/** Who ran it: user@host; older records have none. */
+	readonly by: string | undefined;
 	readonly client: string;
 	/** Versions of the agents by context. */
 	readonly agents: readonly (readonly [context: string, version: string])[];
@@ -73,6 +75,7 @@ export class PictureFold {
 			command: textOf(fields["command"]) ?? "run",
 			commandLine: textOf(fields["commandLine"]),
 			op: textOf(fields["op"]),
+			by: textOf(fields["by"]),
 			client: textOf(fields["client"]) ?? "",
 			agents: Object.entries(fields["agents"] ?? {}).map(([context, version]) => [context, String(version)]),
 			dryRun: textOf(this.#started?.fields["dryRun"]),
@@ -119,6 +122,8 @@ function noteOf({ type, at, fields }: RecordedEvent): Note | undefined {
 		}
 		case "node.cordonFailed":
 			return { at, level: "error", where, text: `node ${textOf(fields["node"]) ?? ""} cannot be cordoned: ${text}` };
+		case "budget.notRecovered":
+			return { at, level: "warning", where, text };
 		case "interrupted":
 			return { at, level: "warning", where, text: "interrupted: no new evictions from here on" };
 		case "summary": {

@@ -121,14 +121,8 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 			const { fleet, holder, runtime } = session;
 			const { budgets } = run.record;
 			const wallClock = (): number => Date.now();
-			await tellUnrecovered({
-				fleet,
-				budgets,
-				emit: run.emit,
-				holder,
-				wallClock,
-				sleep: (ms, signal) => runtime.sleep(ms, signal),
-			});
+			const telling = tellUnrecovered({ fleet, budgets, emit: run.emit, holder, wallClock, runtime });
+			await session.withinLimits(telling);
 		}
 		return end(call, run, endWithoutLost(result, work.lost));
 	} finally {

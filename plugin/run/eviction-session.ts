@@ -45,6 +45,8 @@ export interface EvictionSession {
 	limit(timeout: AbortSignal): void;
 	/** Resolves when nothing is under way any more, or no time is left for it. */
 	settled(): Promise<void>;
+	/** Waits for the work as long as the limits leave time for it. */
+	withinLimits(work: Promise<unknown>): Promise<void>;
 	/** For the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
@@ -108,6 +110,7 @@ export async function openEvictions(
 		connectedAt: runtime.now(),
 		limit: (timeout) => limits.add(timeout),
 		settled: () => limits.wait(evictions.settled()),
+		withinLimits: (work) => limits.wait(work),
 		nodesDone: 0,
 		async close() {
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.

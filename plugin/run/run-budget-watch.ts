@@ -14,8 +14,11 @@ interface WatchedRun {
 	readonly clock: WatchClock;
 }
 
-/** A count may have been on its way when this run evicted: nothing is told as if it came after the eviction. */
-const settleMs = 500;
+/**
+ * A count may have been on its way when this run evicted: nothing is told as if it came after the eviction. Agents count twice a second, and
+ * the watch tells four times a second.
+ */
+const settleMs = 1_000;
 /** Namespaces that are met together are watched together. */
 const gatherMs = 250;
 

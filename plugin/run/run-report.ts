@@ -4,6 +4,7 @@ import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { userAtHost } from "../fleet/holder-identity.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
@@ -65,6 +66,7 @@ export async function reportRun(
 		...(op !== undefined && { op }),
 		suggest,
 		commandLine: typedCommand(input.argv),
+		by: userAtHost(),
 		...clocks,
 	};
 	const choice = readUiChoice(input, deps.env);

@@ -1,5 +1,6 @@
 // What a run leaves behind: the budgets that it evicted under and that lack pods at its end. Told once, whatever the exit code is.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget, UsedBy } from "../events/events.ts";
 import { usedByText } from "../events/used-by-text.ts";
 import { type BudgetRow, readBudgetRow } from "../fleet/budget-table.ts";
@@ -18,13 +19,13 @@ export interface UnrecoveredQuestion {
 	/** Who this run is. */
 	readonly holder: string;
 	readonly wallClock: () => number;
-	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+	readonly runtime: Pick<RoundRuntime, "sleep">;
 }
 
-export async function tellUnrecovered({ budgets, sleep, ...question }: UnrecoveredQuestion): Promise<void> {
+export async function tellUnrecovered({ budgets, runtime, ...question }: UnrecoveredQuestion): Promise<void> {
 	if (budgets.length === 0) return;
 	const over = new AbortController();
-	const late = sleep(tellWithinMs, over.signal).then(() => `no answer within ${tellWithinMs / 1_000} s`);
+	const late = runtime.sleep(tellWithinMs, over.signal).then(() => `no answer within ${tellWithinMs / 1_000} s`);
 	const found = findUnrecovered(budgets, question).catch((error: unknown) => describeBriefly(error));
 	const told = await Promise.race([found, late]).finally(() => over.abort());
 	const unknown = (why: string) => (budget: string) => ({
@@ -39,7 +40,7 @@ export async function tellUnrecovered({ budgets, sleep, ...question }: Unrecover
 
 async function findUnrecovered(
 	budgets: readonly string[],
-	{ fleet, holder, wallClock }: Omit<UnrecoveredQuestion, "budgets" | "sleep">,
+	{ fleet, holder, wallClock }: Omit<UnrecoveredQuestion, "budgets" | "runtime">,
 ): Promise<readonly UnrecoveredBudget[]> {
 	const lists = await fleet.listBudgets([...new Set(budgets.map((budget) => budget.split("/")[0] ?? ""))]);
 	const names = new Map(

@@ -89,6 +89,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 				"operators-evening",
 				"plan",
 				"relabelled",
+				"report-audit",
 				"stranded-pods",
 				"suspend",
 				"verbosity",

@@ -59,6 +59,6 @@ export const accessScenes: readonly Scene[] = [
 		name: "API servers that are silent, or too old, and a list without an address",
 		args: [...everywhere, ...besideBudgets],
 		rows: [silent, old, addressless],
-		besides: ["AgentSilent", "NotChecked", "MemberWithoutContext"],
+		besides: ["AgentSilent", "NotChecked"],
 	},
 ];

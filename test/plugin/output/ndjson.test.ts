@@ -19,6 +19,7 @@ function write(events: readonly RunEvent[], { stepMs = 1 }: { readonly stepMs?: 
 		command: "drain",
 		op: "7f3c2a",
 		commandLine: "kubectl xpdb drain n1 --contexts=eu,us",
+		by: "alice@laptop",
 		suggest: suggestDefault,
 		now: () => at,
 		wallClock: () => Date.parse("2026-01-01T00:00:00Z") + at,

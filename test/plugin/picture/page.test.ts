@@ -27,7 +27,7 @@ test("the page says in words what its pictures show", async () => {
 		"2026-01-01 12:00:00 to 2026-01-01 12:01:07 UTC",
 		"kubectl xpdb drain n1 n4 --contexts=eu,us",
 		"Nodes drained 1 of 2",
-		"shop/db used up for 1m00s, never below; at least 2 healthy; 2 evictions",
+		"shop/db used up for 1m02s, never below; at least 2 healthy; 2 evictions; no data for 3s",
 		"shop/db-0 gone 12:00:13 replaced 12:01:04 2s",
 		"shop/db-1 its end was not seen failed 12:01:06",
 		"12:00:04 1m00s shop/db-1 BudgetExhausted waits for &lt;budget&gt; shop/db; used by shop/db-0 in eu",

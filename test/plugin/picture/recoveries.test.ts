@@ -14,8 +14,19 @@ function replacedAt(pod: string, ...steps: readonly Step[]): number | undefined 
 	return recoveries.replacedAt(`eu ${pod} `);
 }
 
+/** By the watch of the run. */
+const watched = (healthy: number, own: number): Step => {
+	const usedBy = Array.from({ length: own }, () => ({ own: true }));
+	return ["budget.changed", { budget: "shop/db", healthy, usedBy, expected: 6 }];
+};
+
 const cases: readonly (readonly [name: string, at: number | undefined, steps: readonly Step[]])[] = [
 	["the first count with as many as before", 5, [count(6), taken("a"), gone("a"), count(5), count(6)]],
+	[
+		"the first count with as many as before its grant, which a count may have seen before its eviction was told",
+		7,
+		[count(6), watched(5, 1), taken("a"), gone("a"), watched(5, 0), count(5), count(6)],
+	],
 	["never, where nobody counted again", undefined, [count(6), taken("a"), gone("a")]],
 	["not before it is gone", 5, [count(6), taken("a"), count(6), gone("a"), count(6)]],
 	["where nobody had counted before, nothing can be said", undefined, [taken("a"), gone("a"), count(6), count(6)]],

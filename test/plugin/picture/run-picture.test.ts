@@ -41,37 +41,147 @@ test("a wait says who used the budget up", async () => {
 	);
 });
 
-test("a budget has a point for each count that differs, and a mark for each eviction", async () => {
+const pointsOf = async (lines: readonly string[]) =>
+	(await pictureOf(lines)).budgets[0]?.points.map(({ at, healthy }) => [second(at), healthy]);
+
+test("a budget has a point for each count that differs and for each eviction of the run", async () => {
 	const { budgets } = await pictureOf(drainRecord);
 	expect(budgets).toHaveLength(1);
 	expect(budgets[0]?.points.map(({ at, healthy, need }) => [second(at), healthy, need])).toEqual([
 		[2, 3, 2],
+		[2, 2, 2],
 		[4, 2, 2],
 		[64, 3, 2],
+		[64, 2, 2],
+		// Three seconds before its end.
+		[64, undefined, undefined],
 	]);
 	expect(budgets[0]?.evictions.map(second)).toEqual([2, 64]);
 });
 
-test("a budget's line ends with the first eviction after which nobody counted it, and goes on where somebody did", async () => {
-	const [budget] = (await pictureOf(drainRecord)).budgets;
-	expect(second(budget?.to ?? 0)).toBe(64);
-	const counted = (healthy: number) => ({ type: "budget.changed", budget: "shop/db", healthy, need: 2, expected: 3 });
-	const evicting = { type: "pod.evicting", context: "eu", pod: "shop/db-0", budgets: ["shop/db"] };
-	const version = { type: "version", schema: "xpdb.events/1.0", command: "evict" };
-	const record = (...rest: readonly [number, object][]) =>
-		recordLines([
-			[1, version],
-			[2, counted(3)],
-			[2, evicting],
-			[3, evicting],
-			...rest,
-			[9, { type: "summary", result: "done" }],
-		]);
-	const endOf = async (lines: readonly string[]) => second((await pictureOf(lines)).budgets[0]?.to ?? 0);
-	expect(await endOf(record())).toBe(2);
-	// That nothing has changed is a count too.
-	expect(await endOf(record([5, counted(3)]))).toBe(9);
-	expect(await endOf(record([5, counted(3)], [7, evicting]))).toBe(7);
+/** With `own`, by the watch of the run. */
+const counted = (healthy: number, own?: number) => ({
+	type: "budget.changed",
+	budget: "shop/db",
+	healthy,
+	need: 2,
+	expected: 3,
+	...(own !== undefined && { usedBy: [{}, ...Array.from({ length: own }, () => ({ own: true }))] }),
+});
+const pod = (name: string) => ({ context: "eu", pod: `shop/${name}`, uid: name });
+const evicting = (name: string) => ({ type: "pod.evicting", ...pod(name), budgets: ["shop/db"] });
+const record = (...events: readonly (readonly [number, object])[]) =>
+	recordLines([
+		[1, { type: "version", schema: "xpdb.events/1.0", command: "evict", by: "alice@laptop" }],
+		...events,
+		[9, { type: "summary", result: "done" }],
+	]);
+
+const curves: readonly (readonly [name: string, events: readonly (readonly [number, object])[], expected: unknown])[] =
+	[
+		[
+			"ends where nobody counted after the last eviction, at the number that this left",
+			[
+				[2, counted(3)],
+				[2, evicting("a")],
+			],
+			[
+				[2, 3],
+				[2, 2],
+				[2, undefined],
+			],
+		],
+		[
+			"is drawn through where the agents' watch counts at once",
+			[
+				[2, counted(3)],
+				[2, evicting("a")],
+				[3, counted(2, 1)],
+				[8, counted(3, 0)],
+			],
+			[
+				[2, 3],
+				[2, 2],
+				[3, 2],
+				[8, 3],
+			],
+		],
+		[
+			"takes no pod off twice: the count that had it off came before its eviction was told",
+			[
+				[2, counted(3)],
+				[2, evicting("a")],
+				[3, counted(1, 2)],
+				[4, evicting("b")],
+			],
+			[
+				[2, 3],
+				[2, 2],
+				[3, 1],
+			],
+		],
+		[
+			"takes none off for the next try, and gives back one that came to nothing",
+			[
+				[2, counted(3)],
+				[2, evicting("a")],
+				[3, evicting("a")],
+				[4, { type: "pod.retrying", ...pod("a") }],
+			],
+			[
+				[2, 3],
+				[2, 2],
+				[4, 3],
+				[4, undefined],
+			],
+		],
+		[
+			"keeps a pod off whose end was not seen",
+			[
+				[2, counted(3)],
+				[2, evicting("a")],
+				[3, { type: "pod.failed", ...pod("a"), accepted: true }],
+			],
+			[
+				[2, 3],
+				[2, 2],
+				[2, undefined],
+			],
+		],
+		[
+			"is not drawn while nobody knows",
+			[
+				[2, counted(3)],
+				[4, { type: "budget.unknown", budget: "shop/db", message: "us: no answer" }],
+				[7, counted(3)],
+			],
+			[
+				[2, 3],
+				[4, undefined],
+				[7, 3],
+			],
+		],
+		[
+			"of a dry run stays where it is",
+			[
+				[2, counted(3)],
+				[3, { ...evicting("a"), dryRun: "server" }],
+			],
+			[[2, 3]],
+		],
+	];
+for (const [name, events, expected] of curves) {
+	test(`a budget's line ${name}`, async () => expect(await pointsOf(record(...events))).toEqual(expected));
+}
+
+test("says who ran it", async () => {
+	expect((await pictureOf(record([2, counted(3)]))).by).toBe("alice@laptop");
+});
+
+test("a budget that lacks pods at the end is a warning", async () => {
+	const message = "not recovered: shop/pin 2/3, shop/pin-0 in eu: Pending 2m";
+	const { notes } = await pictureOf(record([8, { type: "budget.notRecovered", budget: "shop/pin", message }]));
+	expect(notes).toMatchObject([{ level: "warning", text: message }]);
 });
 
 test("outages are notes, and the summary has the numbers", async () => {

@@ -13,6 +13,7 @@ const options = {
 	command: "drain",
 	op: "7f3c2a",
 	commandLine: "kubectl xpdb drain n1",
+	by: "alice@laptop",
 	suggest: suggestDefault,
 	now: () => 0,
 	wallClock: () => Date.parse("2026-01-01T00:00:00Z"),

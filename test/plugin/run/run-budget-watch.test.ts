@@ -109,7 +109,7 @@ function watchedRun() {
 async function begun() {
 	const run = watchedRun();
 	run.budgets.see(evicting("shop/db"));
-	await run.pass(600);
+	await run.pass(1_100);
 	await run.tell("eu", counted("eu", 3), counted("eu", 3, { budget: "shop/cart" }));
 	await run.tell("us", counted("us", 3), counted("us", 3, { budget: "shop/cart" }));
 	return run;
@@ -145,7 +145,7 @@ describe("RunBudgetWatch", () => {
 	test("tells one that is met later by what is known of it already", async () => {
 		const run = await begun();
 		run.budgets.see({ ...evicting("shop/cart"), budgets: ["shop/cart"] } as RunEvent);
-		await run.pass(600);
+		await run.pass(1_100);
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/cart 6/1"]);
 		expect(run.asked).toEqual(["shop"]);
 	});
@@ -153,7 +153,7 @@ describe("RunBudgetWatch", () => {
 	test("watches another namespace as well once one of its budgets is met", async () => {
 		const run = await begun();
 		run.budgets.see(evicting("pay/api"));
-		await run.pass(600);
+		await run.pass(1_100);
 		expect(run.asked).toEqual(["shop", "pay,shop"]);
 		for (const name of names) await run.tell(name, counted(name, 3), counted(name, 2, { budget: "pay/api" }));
 		expect(run.told()).toEqual(["shop/db 6/1", "pay/api 4/0"]);
@@ -164,12 +164,13 @@ describe("RunBudgetWatch", () => {
 		run.budgets.see(evicting("shop/db"));
 		// It was on its way.
 		await run.tell("us", counted("us", 2));
+		await run.pass(600);
 		expect(run.told()).toEqual(["shop/db 6/1"]);
-		await run.pass(300);
+		await run.pass(200);
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 5/0"]);
 		// A round may have told something else since: it is told again even if it is the same.
 		run.budgets.see(evicting("shop/db"));
-		await run.pass(600);
+		await run.pass(1_100);
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 5/0", "shop/db 5/0"]);
 	});
 
@@ -189,10 +190,10 @@ describe("RunBudgetWatch", () => {
 	test("tells nothing when the run is over, nor of a dry run", async () => {
 		const run = watchedRun();
 		run.budgets.see({ ...evicting("shop/db"), dryRun: "server" } as RunEvent);
-		await run.pass(600);
+		await run.pass(1_100);
 		expect(run.asked).toEqual([]);
 		run.budgets.see(evicting("shop/db"));
-		await run.pass(600);
+		await run.pass(1_100);
 		run.budgets.end();
 		await run.tell("eu", counted("eu", 3));
 		await run.tell("us", counted("us", 3));

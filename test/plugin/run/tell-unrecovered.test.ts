@@ -21,7 +21,7 @@ function newWorld() {
 			emit: (event) => void events.push(event),
 			holder: "alice@laptop drain 7f3c2a",
 			wallClock: () => 0,
-			sleep: sleep ?? (() => new Promise(() => undefined)),
+			runtime: { sleep: sleep ?? (() => new Promise(() => undefined)) },
 		});
 		return events;
 	};

@@ -1,0 +1,123 @@
+// The report of a run, held against what the API servers' audit logs say of the same time.
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { AvailabilitySample } from "../../demo/audit/availability.ts";
+import { userAtHost } from "../../plugin/fleet/holder-identity.ts";
+import type { BudgetCurve } from "../../plugin/picture/budget-curves.ts";
+import { readRecord } from "../../plugin/picture/read-record.ts";
+import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { everywhere } from "./check/run-check.ts";
+import { createDatabase } from "./database.ts";
+import { letNodesTakeNewPods } from "./new-pods.ts";
+import { plugin } from "./plugin-process.ts";
+import { untilAlone } from "./until-alone.ts";
+
+/** Until a change is in the agents' watch, and in the run: a second, and more on a machine that is busy. */
+const lateMs = 3_000;
+
+interface Level {
+	readonly from: number;
+	readonly to: number;
+	readonly healthy: number;
+}
+
+/** How many pods were healthy, from each change to the next. */
+function levelsOf(samples: readonly AvailabilitySample[], to: number): readonly Level[] {
+	return samples.map(({ at, healthy }, index) => ({
+		from: at / 1_000,
+		to: (samples[index + 1]?.at ?? to * 1_000) / 1_000,
+		healthy,
+	}));
+}
+
+function healthyAt({ points, to }: BudgetCurve, at: number): number | undefined {
+	return at > to ? undefined : points.findLast((point) => point.at <= at)?.healthy;
+}
+
+describeOnFleet("the report of a run", () => {
+	test("says what the audit logs say, of a run whose pods come back", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		await untilAlone(database);
+		const file = join(mkdtempSync(join(tmpdir(), "report-")), "run.html");
+		const args = [
+			"evict",
+			"-l",
+			"app=db",
+			"-n",
+			database.namespace,
+			...everywhere,
+			"-y",
+			"--for=replaced",
+			"--timeout=3m",
+		];
+		const run = await plugin([...args, "-o", "json", "--report", file]);
+		expect(run.code, run.stdout).toBe(0);
+		const picture = await readRecord(ReadableStream.from([Buffer.from(run.stdout)]), "run");
+		const [curve] = picture.budgets;
+		if (!curve) throw new Error("no budget was counted");
+		const levels = levelsOf(await database.samples(), picture.to);
+		const during = levels.filter(({ to }) => to > (curve.points[0]?.at ?? 0));
+		const lowest = Math.min(...during.map(({ healthy }) => healthy));
+		expect(lowest).toBe(5);
+		expect(Math.min(...curve.points.flatMap(({ healthy }) => healthy ?? []))).toBe(lowest);
+		// Wherever nothing changed for long enough, the line has the number of that time.
+		const steady = during.filter(({ from, to }) => to - from > lateMs + 500);
+		for (const { from, to, healthy } of steady) {
+			for (let at = Math.max(from + lateMs, curve.points[0]?.at ?? 0); at < Math.min(to, curve.to); at += 250) {
+				expect({ at, healthy: healthyAt(curve, at) }).toEqual({ at, healthy });
+			}
+		}
+		// No pod is said to be replaced before all were up again, nor long after it.
+		const pods = picture.lanes.flatMap((lane) => lane.pods);
+		expect(pods).toHaveLength(6);
+		for (const { pod, end, replacedAt } of pods) {
+			if (!end || replacedAt === undefined) throw new Error(`${pod} was not replaced`);
+			const back = during.find(({ to, healthy }) => to > end.at && healthy === 6)?.from ?? Number.POSITIVE_INFINITY;
+			expect(replacedAt, pod).toBeGreaterThanOrEqual(back - 50);
+			expect(replacedAt - Math.max(back, end.at), pod).toBeLessThan(lateMs);
+		}
+		const html = readFileSync(file, "utf8");
+		expect(html).toContain("at least 5 healthy; 6 evictions");
+		expect(html).toContain(`run by <b>${userAtHost()}</b>`);
+		expect(html).toContain(`kubectl xpdb evict -l app=db -n ${database.namespace}`);
+	});
+
+	test("says that a pod stayed away, and draws nothing that nobody counted", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await untilAlone(database);
+		await letNodesTakeNewPods("c1", database, false);
+		const file = join(mkdtempSync(join(tmpdir(), "report-")), "run.html");
+		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator"];
+		const run = await plugin([...args, "-o", "json", "--report", file]);
+		expect(run.code, run.stdout).toBe(0);
+		const html = readFileSync(file, "utf8");
+		expect(html).toContain("at least 2 healthy; 1 eviction");
+		expect(html).toMatch(
+			new RegExp(`not recovered: ${database.namespace}/db 2/3, [^<]*db-0 in c1: Pending|1 pod missing in c1`),
+		);
+	});
+});
+
+describe("levelsOf()", () => {
+	test("holds each number until the next change", () => {
+		const sample = {
+			cluster: "c1",
+			pod: "db-0",
+			uid: "u",
+			change: "ready",
+			user: "k",
+			disruption: false,
+			unavailable: 0,
+		} as const;
+		const samples = [
+			{ ...sample, at: 1_000_000, healthy: 1 },
+			{ ...sample, at: 3_000_000, healthy: 2 },
+		];
+		expect(levelsOf(samples, 5_000)).toEqual([
+			{ from: 1_000, to: 3_000, healthy: 1 },
+			{ from: 3_000, to: 5_000, healthy: 2 },
+		]);
+	});
+});
