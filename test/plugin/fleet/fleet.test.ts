@@ -42,7 +42,7 @@ function listOf(name: string, ...budgets: readonly string[]): BudgetList {
 }
 
 /** The agents of a context, which pass questions on to all members; `asked` has those that came after they were met. */
-async function meet(description: Introduction, { namespaces, mayMiss = false, silent = [] }: Meet = {}) {
+async function meet(description: Introduction, { namespaces, mayMiss = false, silent = [], missed = [] }: Meet = {}) {
 	const asked: string[] = [];
 	const nameOf = (id: string) => members.find((member) => member.id === id)?.name ?? id;
 	const agent = await startScriptedAgent({
@@ -69,7 +69,7 @@ async function meet(description: Introduction, { namespaces, mayMiss = false, si
 		leave: () => undefined,
 		close: () => client.close(),
 	} as const;
-	const fleet = await assembleFleet([access], { mayMiss, namespaces }).catch((error: unknown) => {
+	const fleet = await assembleFleet([access], { mayMiss, namespaces, missed }).catch((error: unknown) => {
 		client.close();
 		throw error;
 	});
@@ -81,12 +81,19 @@ interface Meet {
 	readonly namespaces?: readonly string[];
 	readonly mayMiss?: boolean;
 	readonly silent?: readonly string[];
+	readonly missed?: readonly string[];
 }
 
 const listed = ({ listedAhead }: Fleet): Readonly<Record<string, readonly string[]>> =>
 	Object.fromEntries(
 		(listedAhead?.members ?? []).map(({ clusterName, budgets }) => [clusterName, budgets.map(({ name }) => name.name)]),
 	);
+
+test("a table's fleet names the contexts that it was met without beside the members that give no answer", async () => {
+	const missed = ["us-admin: no connection within 10s"];
+	const { fleet } = await meet(described("eu"), { mayMiss: true, silent: ["us"], missed });
+	expect(fleet.problems).toEqual([missed[0], expect.stringMatching(/^us: /)]);
+});
 
 describe("assembleFleet()", () => {
 	test("asks nobody again where one agent told what all of them say and list", async () => {
