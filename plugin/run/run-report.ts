@@ -133,8 +133,11 @@ export async function reportRun(
 		warnings += 1;
 		emit({ type: "diagnostic", level: "warning", context, message });
 	});
-	const onSilence = (context: string, message: string): void =>
+	const onSilence = (context: string, message: string): void => {
 		emit({ type: "diagnostic", level: "info", context, reason: "ServerUnreachable", message });
+		// The first line of -o json names the agents, so it comes only after them.
+		if (!screen && !record.started) streams.stderr.write(`${contexts.length > 1 ? `${context}: ` : ""}${message}\n`);
+	};
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {
 		const code = await live({

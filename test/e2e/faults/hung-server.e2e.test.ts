@@ -110,6 +110,19 @@ describeOnFleet("a hung API server", () => {
 				`Not drained: ${silent}: no answer from the API server: no connection within 10s`,
 			);
 			expect(await isCordoned(silent)).toBe(false);
+
+			const alone = ["cordon", node, "--context", "c3-operator", "-o", "json"];
+			const { code, stdout, stderr } = await plugin(alone, environment);
+			expect(code, stderr).toBe(4);
+			expect(stderr).toMatch(/^waiting for the API server: no answer for 3s$/m);
+			expect(stderr).toMatch(/^Unable to connect to the server: no connection within 10s$/m);
+			const told = expect.objectContaining({ type: "diagnostic", reason: "ServerUnreachable", context: "c3-operator" });
+			expect(
+				stdout
+					.trim()
+					.split("\n")
+					.map((line): unknown => JSON.parse(line)),
+			).toContainEqual(told);
 		} finally {
 			for (const socket of sockets) socket.destroy();
 			server.close();
