@@ -46,13 +46,13 @@ export function resolveConnection(
 	if (name !== "" && !kubeconfig.contexts.has(name)) {
 		throw contextName === undefined
 			? new KubeconfigError(`Error in configuration: context was not found for specified context: ${shorten(name)}`)
-			: unknownEntry("context", name, kubeconfig.contexts.keys());
+			: unknownEntry("context", name, kubeconfig);
 	}
 	if (flags.cluster !== undefined && !kubeconfig.clusters.has(flags.cluster)) {
-		throw unknownEntry("cluster", flags.cluster, kubeconfig.clusters.keys());
+		throw unknownEntry("cluster", flags.cluster, kubeconfig);
 	}
 	if (flags.user !== undefined && !kubeconfig.users.has(flags.user)) {
-		throw unknownEntry("auth info", flags.user, kubeconfig.users.keys());
+		throw unknownEntry("auth info", flags.user, kubeconfig);
 	}
 	const isChosen = [name, flags.cluster, flags.user, flags.server].some(Boolean);
 	const own = isChosen ? undefined : kubeconfig.ownCluster;
@@ -107,14 +107,16 @@ function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	}
 }
 
-/** In kubectl's words, and with the name that may be meant. */
+/** In kubectl's words, and with the name that may be meant, or the files in which it may have been. */
 export function unknownEntry(
 	what: "context" | "cluster" | "auth info",
 	name: string,
-	known: Iterable<string>,
+	{ skipped = [], ...kubeconfig }: Kubeconfig,
 ): KubeconfigError {
-	const near = nearest(name, [...known]);
-	const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+	const known = { context: kubeconfig.contexts, cluster: kubeconfig.clusters, "auth info": kubeconfig.users }[what];
+	const near = nearest(name, [...known.keys()]);
+	const files = skipped.length === 0 ? "" : ` (not found in KUBECONFIG: ${oneLine(skipped.join(", "))})`;
+	const hint = near === undefined ? files : ` (did you mean ${near}?)`;
 	return new KubeconfigError(`error: ${what} ${quote(name)} does not exist${hint}`);
 }
 

@@ -24,6 +24,8 @@ export interface Kubeconfig {
 	readonly ownCluster: OwnCluster | undefined;
 	/** The files of KUBECONFIG, where none of them exists. */
 	readonly missing?: readonly string[] | undefined;
+	/** Those of them that do not exist, where others do: what is not found may have been in one of these. */
+	readonly skipped?: readonly string[] | undefined;
 }
 
 /**
@@ -58,6 +60,7 @@ export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kube
 		currentContext,
 		ownCluster: findOwnCluster(env),
 		missing: missing.length === files.length ? missing : [],
+		skipped: missing.length === files.length ? [] : missing,
 	};
 }
 

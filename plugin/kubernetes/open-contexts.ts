@@ -62,7 +62,7 @@ export function openContexts(
 	const { missing = [] } = kubeconfig;
 	if (missing.length > 0) stderr.write(`Warning: Config not found: ${oneLine(missing.join(", "))}\n`);
 	for (const name of flags.contexts) {
-		if (!kubeconfig.contexts.has(name)) throw unknownEntry("context", name, kubeconfig.contexts.keys());
+		if (!kubeconfig.contexts.has(name)) throw unknownEntry("context", name, kubeconfig);
 	}
 	const names = flags.contexts.length > 0 ? flags.contexts : [flags.context];
 	const shared = sharedFlags(flags);

@@ -368,7 +368,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a context, cluster or user that is misspelt",
 		kubectl: "says that it does not exist",
-		ours: "also says which one may be meant",
+		ours: "also says which one may be meant or, if none, which files of `KUBECONFIG` are not there",
 		reason: "it saves a look at the kubeconfig",
 		situations: ["drain: --context misspelt"],
 		apply: (outcome) => ({

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../../plugin/kubernetes/connection.ts";
@@ -88,6 +88,15 @@ describe("resolveConnection()", () => {
 			name: "an unknown context",
 			run: () => connect({}, {}, "nope"),
 			message: 'error: context "nope" does not exist',
+		},
+		{
+			name: "an unknown context, which may have been in a file that is not there",
+			run: () => {
+				const paths = [write("some", "contexts: []"), join(folder, "gone")];
+				const kubeconfig = loadKubeconfig(readGlobalFlags({}), { KUBECONFIG: paths.join(delimiter) });
+				return resolveConnection(kubeconfig, "nope", readGlobalFlags({}), {});
+			},
+			message: `error: context "nope" does not exist (not found in KUBECONFIG: ${join(folder, "gone")})`,
 		},
 		{
 			name: "a current context that is not there",

@@ -55,6 +55,7 @@ describe("loadKubeconfig()", () => {
 		expect(loadKubeconfig(none, { KUBECONFIG: missing.join(delimiter) }).missing).toEqual(missing);
 		expect(loadKubeconfig(none, both).missing).toEqual([]);
 		expect(loadKubeconfig(none, { HOME: folder }).missing).toEqual([]);
+		expect(loadKubeconfig(none, both).skipped).toEqual([join(folder, "missing")]);
 		write(join(".kube", "config"), "current-context: home");
 		expect(loadKubeconfig(none, { KUBECONFIG: delimiter, HOME: folder }).currentContext).toBe("");
 	});
