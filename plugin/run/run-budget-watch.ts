@@ -15,8 +15,8 @@ interface WatchedRun {
 }
 
 /**
- * A count may have been on its way when this run evicted: nothing is told as if it came after the eviction. Agents count twice a second, and
- * the watch tells four times a second.
+ * A count may have been on its way when this run evicted, or counted itself: nothing older is told as if it came after that. Agents count
+ * twice a second, and the watch tells four times a second.
  */
 const settleMs = 1_000;
 /** Namespaces that are met together are watched together. */
@@ -45,6 +45,7 @@ export class RunBudgetWatch {
 	readonly see: EventSink = (event) => {
 		this.#emit(event);
 		if (event.type === "pod.waiting" && event.budget !== undefined) this.#meet(event.budget);
+		if (event.type === "budget.changed" && this.#met.has(event.budget)) this.#hold(event.budget);
 		if (event.type !== "pod.evicting" || event.dryRun !== "none") return;
 		for (const name of event.budgets) {
 			this.#hold(name);

@@ -174,6 +174,18 @@ describe("RunBudgetWatch", () => {
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 5/0", "shop/db 5/0"]);
 	});
 
+	test("tells nothing older after what a round counted", async () => {
+		const run = await begun();
+		const counted2 = { type: "budget.changed", budget: "shop/db", healthy: 6, need: 5, expected: 6, left: 1 } as const;
+		run.budgets.see({ ...counted2, clusters: [] });
+		// It was on its way.
+		await run.tell("us", counted("us", 2));
+		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 6/1"]);
+		// It is so still: the round counted something else for a moment.
+		await run.pass(300);
+		expect(run.told().slice(2)).toEqual(["shop/db 5/0"]);
+	});
+
 	test("says when nobody knows, and when somebody does again", async () => {
 		const run = await begun();
 		await run.breakOff("us");
