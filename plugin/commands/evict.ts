@@ -1,5 +1,5 @@
 // kubectl xpdb evict
-import { resolvePods } from "../evictions/pod-targets.ts";
+import { type PodTarget, resolvePods } from "../evictions/pod-targets.ts";
 import {
 	booleanFlag,
 	type CommandDependencies,
@@ -11,6 +11,7 @@ import {
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readReplaced } from "../flags/wait-until.ts";
 import { beginConnecting, type Connecting } from "../fleet/connect-fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut, withoutLost } from "../run/carry-out.ts";
@@ -25,14 +26,22 @@ export const runEvict: CommandRunner = (input, deps) => {
 		async findWork(options, run) {
 			const readAt = runClock();
 			// Beside the pods: a person waits for both, and it touches nothing.
+			const resolved = Promise.withResolvers<readonly PodTarget[]>();
+			resolved.promise.catch(() => undefined);
+			const mayLose = async (context: KubeContext): Promise<boolean> =>
+				(await resolved.promise).every((pod) => pod.context !== context);
 			const connecting =
 				options.dryRun === "client"
 					? undefined
-					: beginConnecting(run.contexts, options.allNamespaces ? {} : { namespaces: namespacesOf(run) });
+					: beginConnecting(run.contexts, {
+							mayLose,
+							...(!options.allNamespaces && { namespaces: namespacesOf(run) }),
+						});
 			// Of the pods that are not there somebody wants to hear first.
 			connecting?.connection.catch(() => undefined);
 			try {
 				const { pods, lost } = await resolvePods(run.contexts, options);
+				resolved.resolve(pods);
 				if (lost.length > 0) {
 					closeLater(connecting);
 					// It is asked anew by openEvictions(), through the contexts that answer.
@@ -40,6 +49,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 				}
 				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
 			} catch (error) {
+				resolved.reject(error);
 				closeLater(connecting);
 				throw error;
 			}

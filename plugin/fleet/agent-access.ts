@@ -42,8 +42,8 @@ export type AgentAccessResult =
 	| AgentAccess
 	/** Neither agents, nor the kind XPodDisruptionBudget, nor membership of a fleet: this cluster has nothing to do with us. */
 	| { readonly kind: "none"; readonly context: KubeContext }
-	/** What is missing, and what to do: one line. */
-	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
+	/** What is missing, and what to do: one line. `isSilent`: its API server gave no answer. */
+	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string; readonly isSilent?: boolean };
 
 interface AccessOptions {
 	/** Read already. */
@@ -88,8 +88,9 @@ export async function accessAgents(
 		if (dialer.current) keepLastAgent(context, dialer.current);
 		return access;
 	} catch (error) {
-		if (isForPeople(error)) return failed(`${explain(error)}${seeMore(error, context)}`);
-		throw error;
+		if (!isForPeople(error)) throw error;
+		const problem = `${explain(error)}${seeMore(error, context)}`;
+		return { kind: "failed", context, problem, isSilent: error instanceof ConnectionError };
 	} finally {
 		if (dialer) dialer.close();
 		else void way.then((begun) => begun && hangUp(begun.ahead.connection));

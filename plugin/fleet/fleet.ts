@@ -15,7 +15,7 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
-import { type AgentAccess, accessAgents } from "./agent-access.ts";
+import { type AgentAccess, type AgentAccessResult, accessAgents } from "./agent-access.ts";
 import type { Anchor } from "./anchor.ts";
 import { createDiagnosedRoute } from "./diagnosed-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
@@ -67,6 +67,8 @@ export interface FleetConnection {
 	readonly fleet: Fleet | undefined;
 	/** Contexts whose clusters have neither: kubectl's own behaviour. */
 	readonly uncovered: readonly KubeContext[];
+	/** Contexts whose API servers give no answer, and which `mayLose` let go. */
+	readonly lost?: readonly { readonly context: KubeContext; readonly problem: string }[];
 }
 
 /** As connectFleet() (connect-fleet.ts). */
@@ -86,9 +88,7 @@ export async function connectByAnchors(
 		for (const access of reached) access.close();
 	};
 	try {
-		const failed = results
-			.filter((result) => result.kind === "failed")
-			.map(({ context, problem }) => `${context.name}: ${problem}`);
+		const { failed, lost } = await sortFailures(results, reached.length > 0 ? options.mayLose : undefined);
 		// A table shows what the others say.
 		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
 			throw new FleetUncoveredError(
@@ -100,14 +100,32 @@ export async function connectByAnchors(
 		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
 		await refuseSameNamespace(uncovered);
 		const fleet = reached.length > 0 ? await assembleAgreed(reached, { ...options, missed: failed }) : undefined;
-		return { fleet, uncovered };
+		return { fleet, uncovered, lost };
 	} catch (error) {
 		closeAll();
 		throw error;
 	}
 }
 
+/** `failed`: one line each. */
+async function sortFailures(results: readonly AgentAccessResult[], mayLose: ConnectOptions["mayLose"]) {
+	const failed: string[] = [];
+	const lost: { readonly context: KubeContext; readonly problem: string }[] = [];
+	for (const result of results) {
+		if (result.kind !== "failed") continue;
+		const { context, problem, isSilent = false } = result;
+		if (isSilent && mayLose && (await mayLose(context))) lost.push({ context, problem });
+		else failed.push(`${context.name}: ${problem}`);
+	}
+	return { failed, lost };
+}
+
 export interface ConnectOptions {
+	/**
+	 * Whether the fleet may be met without a context whose API server gives no answer: only where nothing is evicted in it. Its cluster is
+	 * asked through the agents of the others then, and has to answer like any other member.
+	 */
+	readonly mayLose?: (context: KubeContext) => boolean | Promise<boolean>;
 	/** For tables, which show what is there: members behind no context may be missing then. */
 	readonly mayMiss?: boolean;
 	/** Whose budgets are asked for beside the question who the members are, none for those of all; left out, nothing is. */

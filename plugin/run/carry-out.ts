@@ -6,6 +6,7 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LostContext } from "../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { refuseEmptyNames } from "../nodes/resource-argument.ts";
@@ -99,7 +100,9 @@ export function withoutLost(work: RunWork | RunResult, lost: readonly LostContex
 async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind: "evictions" }>): Promise<ExitCode> {
 	const { interrupts } = call.deps;
 	const budgets = new RunBudgetWatch(run.emit);
-	const session = await openEvictions(work.settings, call, {
+	const targets = [...work.nodes, ...work.pods];
+	const mayLose = (context: KubeContext): boolean => targets.every((target) => target.context !== context);
+	const session = await openEvictions({ ...work.settings, mayLose }, call, {
 		emit: budgets.see,
 		contexts: answeringContexts(run.contexts, work.lost),
 	});

@@ -9,7 +9,7 @@ import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
 import { beginConnecting, type Connecting, uncoveredWarning } from "../fleet/connect-fleet.ts";
-import type { Fleet } from "../fleet/fleet.ts";
+import type { ConnectOptions, Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
@@ -24,6 +24,8 @@ export interface EvictionSettings {
 	readonly skipWaitAfterSeconds: number;
 	/** Limit for reaching the fleet; 0: none. */
 	readonly timeoutMs: number;
+	/** As connectFleet() takes it. */
+	readonly mayLose?: ConnectOptions["mayLose"];
 	/** Where it was begun before the work was known. */
 	readonly connecting?: Connecting | undefined;
 }
@@ -63,14 +65,19 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
 export async function openEvictions(
-	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, connecting }: EvictionSettings,
+	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, mayLose, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
 	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
 ): Promise<EvictionSession> {
-	const { fleet, uncovered } = await connectWithin(timeoutMs, connecting ?? beginConnecting(contexts));
+	const begun = connecting ?? beginConnecting(contexts, mayLose && { mayLose });
+	const { fleet, uncovered, lost = [] } = await connectWithin(timeoutMs, begun);
 	const limits = new TimeLimits();
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
+	}
+	for (const { context, problem } of lost) {
+		const message = `its cluster is asked through the agents of the others: ${problem}`;
+		emit({ type: "diagnostic", level: "warning", context: context.name, reason: "ServerUnreachable", message });
 	}
 	const warnOfAgents = warnOfUnsafeAgents(emit);
 	if (fleet) warnOfAgents(fleet);

@@ -111,6 +111,26 @@ describeOnFleet("a hung API server", () => {
 			);
 			expect(await isCordoned(silent)).toBe(false);
 
+			// Where nothing is to be done in it, nothing fails either.
+			await uncordonAll();
+			await database.ready();
+			const elsewhere = await nodeOf(database, "c2");
+			const others = await plugin(
+				[
+					"drain",
+					elsewhere,
+					...everywhere,
+					"-y",
+					"--ignore-daemonsets",
+					"--pod-selector",
+					`database=${database.namespace}`,
+				],
+				environment,
+			);
+			expect(others.code, others.stderr).toBe(0);
+			expect(others.stderr).toMatch(/^c3-operator +Warning: its cluster is asked through the agents of the others: /m);
+			expect(others.stdout).toContain("pod/db-0 evicted");
+
 			const alone = ["cordon", node, "--context", "c3-operator", "-o", "json"];
 			const { code, stdout, stderr } = await plugin(alone, environment);
 			expect(code, stderr).toBe(4);

@@ -10,7 +10,7 @@ import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
 
 /** What a run says while it connects to a fleet whose agents have this version, beside a cluster without agents. */
-async function eventsWith(version: string): Promise<readonly RunEvent[]> {
+async function eventsWith(version: string, silent: readonly string[] = []): Promise<readonly RunEvent[]> {
 	const fake = new FakeFleet(["eu", "us"]);
 	const fleet: Fleet = {
 		members: fake.members,
@@ -33,7 +33,14 @@ async function eventsWith(version: string): Promise<readonly RunEvent[]> {
 			waitsUntilGone: false,
 			skipWaitAfterSeconds: 0,
 			timeoutMs: 0,
-			connecting: { connection: Promise.resolve({ fleet, uncovered: [newContext("ap")] }), silent: new Set() },
+			connecting: {
+				connection: Promise.resolve({
+					fleet,
+					uncovered: [newContext("ap")],
+					lost: silent.map((name) => ({ context: newContext(name), problem: "no connection within 10s" })),
+				}),
+				silent: new Set(),
+			},
 		},
 		{
 			command: "evict",
@@ -52,6 +59,16 @@ const textsOf = (events: readonly RunEvent[]) =>
 describe("openEvictions()", () => {
 	test("warns of a cluster without agents", async () => {
 		expect(textsOf(await eventsWith("0.2.0"))).toEqual(["warning ap"]);
+	});
+
+	test("names a context whose API server gives no answer, and where nothing is to be evicted", async () => {
+		expect(await eventsWith("0.2.0", ["us-admin"])).toContainEqual({
+			type: "diagnostic",
+			level: "warning",
+			context: "us-admin",
+			reason: "ServerUnreachable",
+			message: "its cluster is asked through the agents of the others: no connection within 10s",
+		});
 	});
 
 	test("warns of agents that can let a budget break, once for all of them", async () => {
