@@ -13,6 +13,7 @@ import type { ConnectOptions, Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 import { connectWithin, TimeLimits } from "./time-limits.ts";
@@ -76,6 +77,13 @@ export async function openEvictions(
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
 	for (const { context, problem } of lost) {
+		// Its pods would be evicted as those of a cluster without agents.
+		if (!(await mayLose?.(context))) {
+			fleet?.close();
+			throw new FleetUncoveredError("Cannot cover the fleet: a cluster cannot be reached, nothing was touched", [
+				`${context.name}: ${problem}`,
+			]);
+		}
 		const message = `its cluster is asked through the agents of the others: ${problem}`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, reason: "ServerUnreachable", message });
 	}

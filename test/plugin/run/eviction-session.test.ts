@@ -10,7 +10,10 @@ import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
 
 /** What a run says while it connects to a fleet whose agents have this version, beside a cluster without agents. */
-async function eventsWith(version: string, silent: readonly string[] = []): Promise<readonly RunEvent[]> {
+async function eventsWith(
+	version: string,
+	{ silent = [], mayLose = true }: { readonly silent?: readonly string[]; readonly mayLose?: boolean } = {},
+): Promise<readonly RunEvent[]> {
 	const fake = new FakeFleet(["eu", "us"]);
 	const fleet: Fleet = {
 		members: fake.members,
@@ -33,6 +36,7 @@ async function eventsWith(version: string, silent: readonly string[] = []): Prom
 			waitsUntilGone: false,
 			skipWaitAfterSeconds: 0,
 			timeoutMs: 0,
+			mayLose: () => mayLose,
 			connecting: {
 				connection: Promise.resolve({
 					fleet,
@@ -62,12 +66,19 @@ describe("openEvictions()", () => {
 	});
 
 	test("names a context whose API server gives no answer, and where nothing is to be evicted", async () => {
-		expect(await eventsWith("0.2.0", ["us-admin"])).toContainEqual({
+		expect(await eventsWith("0.2.0", { silent: ["us-admin"] })).toContainEqual({
 			type: "diagnostic",
 			level: "warning",
 			context: "us-admin",
 			reason: "ServerUnreachable",
 			message: "its cluster is asked through the agents of the others: no connection within 10s",
+		});
+	});
+
+	test("refuses to go on without a context in which something is to be evicted", async () => {
+		await expect(eventsWith("0.2.0", { silent: ["us-admin"], mayLose: false })).rejects.toMatchObject({
+			details: ["us-admin: no connection within 10s"],
+			exitCode: 4,
 		});
 	});
 
