@@ -182,7 +182,7 @@ describe("RunBudgetWatch", () => {
 		await run.tell("us", counted("us", 2));
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 6/1"]);
 		// It is so still: the round counted something else for a moment.
-		await run.pass(300);
+		await run.pass(800);
 		expect(run.told().slice(2)).toEqual(["shop/db 5/0"]);
 	});
 
