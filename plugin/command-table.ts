@@ -4,6 +4,7 @@ import { setupCommands } from "./commands/setup-commands.ts";
 import type { Command } from "./flags/command.ts";
 import type { FlagTable } from "./flags/flag.ts";
 import { waitUntilFlag } from "./flags/wait-until.ts";
+import { watchUiFlag } from "./flags/watch-ui-flag.ts";
 
 const dryRun: FlagTable = {
 	"dry-run": {
@@ -243,12 +244,7 @@ export const commands: readonly Command[] = [
 			...readOutput("json|yaml|name|wide", "wide: a column for each cluster, and each pod that uses a budget up"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C" },
-			ui: {
-				kind: "text",
-				default: "",
-				value: "auto|full|plain|none",
-				describe: "With -w. auto: a full screen on a terminal, else plain lines; none: rows only",
-			},
+			...watchUiFlag,
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
 	},
@@ -264,12 +260,13 @@ export const commands: readonly Command[] = [
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
-			watch: { kind: "boolean", short: "w", describe: "After these, a row for each that changes, until Ctrl-C" },
+			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C; the busiest first" },
 			...readOutput(
 				"json|yaml|name|wide",
 				"wide: with operations, accounts, fences, the Lease's names, and each pod that was granted",
 			),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
+			...watchUiFlag,
 		},
 		load: async () => (await import("./commands/leases.ts")).runLeases,
 	},

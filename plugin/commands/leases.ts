@@ -16,6 +16,7 @@ import {
 	leaseCells,
 	leaseHeaders,
 	leaseNotes,
+	type LeaseRow,
 	leaseRows,
 	reservationCells,
 	reservationHeaders,
@@ -24,10 +25,12 @@ import { leasesChange, leasesDocument } from "../output/leases-document.ts";
 import { isDocument, parseReadFormat, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { fittedLines } from "../output/table.ts";
 import { sleep } from "../run/run-runtime.ts";
+import { leftFor, screenOfWatch } from "../run/screen-of-watch.ts";
 import { type LeaseChanges, watchLeases } from "../run/watch-leases.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import type { LeaseScreen } from "../ui/open-lease-screen.tsx";
 
 export const runLeases: CommandRunner = async (input, deps) => {
 	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
@@ -43,8 +46,18 @@ export const runLeases: CommandRunner = async (input, deps) => {
 			if (everywhere) return [];
 			return input.words.length > 0 ? input.words.map((name) => ({ namespace, name })) : [{ namespace }];
 		};
-		const sources = await Promise.all(contexts.map(openLeaseSource));
-		try {
+		const isScreen = isWatch && (format === "table" || format === "wide");
+		const names = contexts.map(({ name }) => name);
+		// What talks to clusters takes a while: the screen is there first.
+		const opened = isScreen
+			? await screenOfWatch(input, deps, ({ openLeaseScreen }, options) =>
+					openLeaseScreen({ ...options, contexts: names }),
+				)
+			: undefined;
+		let sources: readonly LeaseSource[] = [];
+		let problems: readonly string[] = [];
+		const run = async (): Promise<ExitCode> => {
+			sources = await Promise.all(contexts.map(openLeaseSource));
 			const now = (): number => Date.now();
 			const found = await Promise.all(
 				contexts.map(async (context, index) => readLeases(sourceAt(sources, index), scopesOf(context), now)),
@@ -53,13 +66,16 @@ export const runLeases: CommandRunner = async (input, deps) => {
 			const namespaces = new Set(contexts.map(({ namespace }) => namespace));
 			const isWide = format === "wide";
 			const columns = { isWide, hasNamespaces: isWide || everywhere || namespaces.size > 1 };
-			const print = printer(format, columns, input, deps);
+			problems = problemsOf(found);
+			// Without agents there is nothing to watch.
+			const screen = found.some(({ kind }) => kind !== "none") ? opened : undefined;
+			if (!screen) opened?.close([]);
+			const print = screen ? screenPrinter(screen.screen) : printer(format, columns, input, deps);
 			print.first(found);
 			if (!isWatch) return exitCodeOf(found);
 			await Promise.all(
 				contexts.map(async (context, index) => {
 					const first = found[index];
-					// Without agents there is nothing to come.
 					if (!first || first.kind === "none") return;
 					await watchLeases(sourceAt(sources, index), first, {
 						scopes: scopesOf(context),
@@ -67,12 +83,16 @@ export const runLeases: CommandRunner = async (input, deps) => {
 						onChanges: (changes) => print.next(changes),
 						now,
 						pause: sleep,
-						stop: deps.interrupts.stop,
+						stop: screen ? AbortSignal.any([deps.interrupts.stop, screen.left]) : deps.interrupts.stop,
 					});
 				}),
 			);
-			return exitCodeOf(found);
+			return screen?.left.aborted ? screen.code : exitCodeOf(found);
+		};
+		try {
+			return await (opened ? Promise.race([run(), leftFor(opened)]) : run());
 		} finally {
+			opened?.close(problems);
 			for (const source of sources) if (source.kind === "reached") source.close();
 		}
 	});
@@ -89,6 +109,30 @@ function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
 	const failed = found.filter(({ kind }) => kind === "failed");
 	if (failed.length === 0) return exitCode.done;
 	return failed.some((each) => each.kind === "failed" && each.unreachable) ? exitCode.failedClosed : exitCode.error;
+}
+
+function problemsOf(found: readonly LeasesOfContext[]): readonly string[] {
+	return found.flatMap((each) => (each.kind === "failed" ? [`${each.context}: ${each.problem}`] : []));
+}
+
+function listedRows(found: readonly LeasesOfContext[]): readonly LeaseRow[] {
+	return leaseRows(found.filter((each): each is ListedContext => each.kind === "listed"));
+}
+
+function screenPrinter(screen: LeaseScreen): Printer {
+	return {
+		first(found) {
+			screen.see({ changed: listedRows(found), gone: [] });
+			const none = found.flatMap((each) =>
+				each.kind === "none" ? [`${each.context}: no xpdb agent in this cluster`] : [],
+			);
+			for (const problem of [...none, ...problemsOf(found)]) screen.see({ changed: [], gone: [], problem });
+		},
+		next: ({ changed, gone, problem, recovered }) => {
+			const news = problem ?? (recovered === undefined ? undefined : `${recovered}: the agents answer again`);
+			screen.see({ changed, gone, ...(news !== undefined && { problem: news }) });
+		},
+	};
 }
 
 interface Printer {
@@ -113,8 +157,8 @@ function printer(
 	const tell = (notes: readonly string[]): void => notes.forEach((note) => stderr.write(`${note}\n`));
 	return {
 		first(found) {
-			const listed = leaseRows(found.filter((each): each is ListedContext => each.kind === "listed"));
-			const problems = found.flatMap((each) => (each.kind === "failed" ? [`${each.context}: ${each.problem}`] : []));
+			const listed = listedRows(found);
+			const problems = problemsOf(found);
 			const isLine = booleanFlag(input, "watch");
 			if (isDocument(format)) writeDocument(stdout, format, leasesDocument(listed, problems), { isLine });
 			else if (format === "name") print(listed.map(({ lease }) => `lease.coordination.k8s.io/${lease.name}`));

@@ -16,7 +16,7 @@ export interface PaceRange {
 /** After the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
 const overheadSeconds = 3;
 /** Processes that end when they are told to take about that long, the kubelet's report and the next round included. */
-const likelyEndSeconds = 4;
+const likelyEndSeconds = 2.5;
 /** Where nothing was seen: from a process with its image there, to one that has to be pulled and loads data. */
 const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
 /** On another node the image may have to be pulled first, and times are whole seconds. */

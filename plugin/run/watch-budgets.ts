@@ -9,10 +9,11 @@ import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { ObjectName } from "../ui/shown-object.ts";
+import { leftFor } from "./screen-of-watch.ts";
 import { readUiChoice } from "./ui-choice.ts";
 import { watchClock } from "./watch-clock.ts";
 import { keepHeapSmall } from "./watch-heap.ts";
-import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
+import { openWatchScreen } from "./watch-screen.ts";
 
 interface WatchOfBudgets {
 	readonly input: CommandInput;
@@ -74,17 +75,6 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 		screen?.close();
 	}
 }
-
-/** Whoever leaves while an agent is still waited for does not wait for it. */
-async function leftFor(screen: WatchScreen): Promise<ExitCode> {
-	await new Promise<void>((resolve) => {
-		screen.left.addEventListener("abort", () => setTimeout(resolve, closingMs).unref());
-	});
-	return screen.code;
-}
-
-/** To close what is open. */
-const closingMs = 200;
 
 function createSink({ format, input, deps: { streams, env } }: WatchOfBudgets): (changes: RowChanges) => void {
 	const { stdout, stderr } = streams;

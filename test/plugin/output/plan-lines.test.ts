@@ -23,7 +23,7 @@ describe("planLines()", () => {
 			"BUDGET    ALLOWED   HEALTHY   NEED   EXPECTED   PODS",
 			"shop/db   1         6         5      6          2",
 			"",
-			"2 nodes, 14 pods, 2 waves, 6s to 20s (by grace periods, start-up assumed for 12 pods).",
+			"2 nodes, 14 pods, 2 waves, 5s to 20s (by grace periods, start-up assumed for 12 pods).",
 			"Nothing was changed, no lease was taken.",
 		]);
 	});

@@ -60,11 +60,11 @@ describe("createPaceReader()", () => {
 			const { atLeast, likely, atMost } = createPaceReader([], options)(pod);
 			return [atLeast.goneAfter, likely.goneAfter, atMost.goneAfter];
 		};
-		expect(gone(started(1))).toEqual([0, 4, 33]);
-		expect(gone(sleeping({ sleep: { seconds: 10 } }, 30))).toEqual([10, 14, 33]);
-		expect(gone(sleeping({ exec: { command: ["sh", "-c", "sleep 15 && true"] } }, 60))).toEqual([15, 19, 63]);
-		expect(gone(sleeping({ sleep: { seconds: 60 } }, 30))).toEqual([30, 33, 33]);
-		expect(gone(sleeping({ exec: { command: ["/stop"] } }, 0))).toEqual([0, 3, 3]);
+		expect(gone(started(1))).toEqual([0, 2.5, 33]);
+		expect(gone(sleeping({ sleep: { seconds: 10 } }, 30))).toEqual([10, 12.5, 33]);
+		expect(gone(sleeping({ exec: { command: ["sh", "-c", "sleep 15 && true"] } }, 60))).toEqual([15, 17.5, 63]);
+		expect(gone(sleeping({ sleep: { seconds: 60 } }, 30))).toEqual([30, 32.5, 33]);
+		expect(gone(sleeping({ exec: { command: ["/stop"] } }, 0))).toEqual([0, 2.5, 3]);
 	});
 
 	test("ends a pod at once or after all of its grace period", () => {

@@ -77,6 +77,22 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 		expect([...screen.modes]).toEqual(["25"]);
 	}
 
+	test("is there for leases -w as well, before there is an answer; q leaves with 0, Ctrl-C with 130", async () => {
+		for (const [key, code] of [
+			["q", 0],
+			[ctrl.c, 130],
+		] as const) {
+			using fleet = await silentFleet();
+			const [node, , , ...rest] = fleet.words;
+			using terminal = startInTerminal(node, [plugin, "leases", ...rest]);
+			await terminal.shows("asking the agents ...");
+			await expectFrame(terminal);
+			terminal.press(key);
+			expect((await terminal.ended).exitCode).toBe(code);
+			expectRestored(terminal);
+		}
+	});
+
 	test("fits whatever the terminal becomes, from 60 to 200 columns", async () => {
 		using fleet = await silentFleet();
 		using terminal = watch(fleet, { columns: 140, rows: 40 });

@@ -332,6 +332,14 @@ describe("the screen of a drain, on a real terminal", () => {
 		return files.map((url) => readFileSync(new URL(url), "utf8")).join("\n");
 	}
 
+	test("gives way to a line where no cluster has Leases to watch", async () => {
+		const words = [plugin, "leases", "-w", `--kubeconfig=${cluster.kubeconfig}`];
+		using terminal = startInTerminal(process.execPath, words);
+		expect((await terminal.ended).exitCode).toBe(0);
+		expect(terminal.screen.isAlternate).toBe(false);
+		expect(terminal.screen.lines.join("\n")).toContain("c1: no xpdb agent in this cluster");
+	});
+
 	test("is loaded by no command that draws nothing: Ink and React are in none of their files", async () => {
 		const react = /react\.transitional\.element/;
 		for (const words of [

@@ -1,0 +1,78 @@
+// The rows of the screen of Leases, the busiest first: for whose budgets most wait, then those that are held, then those under which most
+// pods are granted. The order changes every five seconds at most, so that nothing jumps.
+import type { LeaseRow } from "../output/lease-lines.ts";
+
+export interface LeaseChange {
+	readonly changed: readonly LeaseRow[];
+	readonly gone: readonly LeaseRow[];
+	/** Why a context gives no answer. */
+	readonly problem?: string;
+}
+
+const orderEveryMs = 5_000;
+const mostProblems = 50;
+
+export class LeaseBoard {
+	readonly #rows = new Map<string, LeaseRow>();
+	#order: readonly string[] = [];
+	#orderedAt = Number.NEGATIVE_INFINITY;
+	/** The newest first. */
+	readonly problems: { readonly at: number; readonly text: string }[] = [];
+	/** Undefined until the first have come. */
+	knownSince: number | undefined;
+
+	/** `at`: milliseconds since the epoch. */
+	see({ changed, gone, problem }: LeaseChange, at: number): void {
+		if (this.knownSince === undefined) this.#orderedAt = Number.NEGATIVE_INFINITY;
+		this.knownSince ??= at;
+		for (const row of changed) this.#rows.set(keyOf(row), row);
+		for (const row of gone) this.#rows.delete(keyOf(row));
+		if (problem === undefined) return;
+		this.problems.unshift({ at, text: problem });
+		if (this.problems.length > mostProblems) this.problems.pop();
+	}
+
+	find(key: string): LeaseRow | undefined {
+		return this.#rows.get(key);
+	}
+
+	all(): readonly LeaseRow[] {
+		return [...this.#rows.values()];
+	}
+
+	/** Keys, from the top. */
+	keys(now: number): readonly string[] {
+		if (now - this.#orderedAt >= orderEveryMs) {
+			this.#orderedAt = now;
+			this.#order = [...this.#rows].toSorted(([, a], [, b]) => busier(a, b)).map(([key]) => key);
+		}
+		const placed = new Set(this.#order);
+		const came = [...this.#rows.keys()].filter((key) => !placed.has(key));
+		return [...this.#order.filter((key) => this.#rows.has(key)), ...came];
+	}
+}
+
+function keyOf({ context, lease }: LeaseRow): string {
+	return `${context} ${lease.uid}`;
+}
+
+/** What cannot be read grants nothing: it comes first. */
+function busier(a: LeaseRow, b: LeaseRow): number {
+	const ranks = [a, b].map(({ lease: { problem, waiting = 0, holding, reserved } }) => [
+		problem === undefined ? 0 : 1,
+		waiting,
+		holding ? 1 : 0,
+		reserved,
+	]);
+	const [first = [], second = []] = ranks;
+	for (const [index, rank] of first.entries()) {
+		const difference = (second[index] ?? 0) - rank;
+		if (difference !== 0) return difference;
+	}
+	return leaseName(a) < leaseName(b) ? -1 : 1;
+}
+
+/** NAMESPACE/NAME of the budget, or the Lease's own where it does not say. */
+export function leaseName({ lease: { budget, name } }: LeaseRow): string {
+	return budget ? `${budget.namespace}/${budget.name}` : name;
+}

@@ -1,0 +1,75 @@
+// The screen of `kubectl xpdb leases -w`: opened, fed with changes, closed again.
+import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
+import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
+import { LeaseBoard, type LeaseChange } from "./lease-board.ts";
+import { leaseFrame } from "./lease-frame.ts";
+import { firstLeaseView, type LeaseAction, pressLeaseKey } from "./lease-view.ts";
+import { openTerminalScreen } from "./terminal-screen.tsx";
+
+export interface LeaseScreenOptions {
+	readonly terminal: ScreenTerminal;
+	readonly hasColour: boolean;
+	readonly hasUnicode: boolean;
+	readonly contexts: readonly string[];
+	/** Milliseconds since the epoch. */
+	readonly wallClock: () => number;
+	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
+	readonly onInterrupt: () => void;
+	/** The screen is closed. */
+	readonly onLeave: () => void;
+	/** The screen has failed, and is closed. */
+	readonly onFailure: (error: Error) => void;
+}
+
+export interface LeaseScreen {
+	see(change: LeaseChange): void;
+	/** Gives the terminal back as it was, at once. */
+	close(): void;
+}
+
+export function openLeaseScreen(options: LeaseScreenOptions): LeaseScreen {
+	const { terminal, hasColour, hasUnicode, contexts, wallClock } = options;
+	const board = new LeaseBoard();
+	let view = firstLeaseView;
+	const act = (action: LeaseAction): void => {
+		switch (action) {
+			case "interrupt":
+				screen.close();
+				return options.onInterrupt();
+			case "leave":
+				screen.close();
+				return options.onLeave();
+			case "suspend":
+				return screen.suspend();
+			case "redraw":
+				return screen.redraw();
+		}
+	};
+	const screen = openTerminalScreen({
+		terminal,
+		hasColour,
+		frame: (size) =>
+			leaseFrame(board, view, {
+				...size,
+				glyphs: hasUnicode ? unicodeGlyphs : asciiGlyphs,
+				now: wallClock(),
+				contexts,
+			}),
+		onKey(key) {
+			const page = Math.max(1, terminal.stdout.rows - 6);
+			const { view: next, action } = pressLeaseKey(view, key, board.keys(wallClock()), page);
+			view = next;
+			if (action) act(action);
+		},
+		onFailure: options.onFailure,
+	});
+	return {
+		see(change) {
+			const isFirst = board.knownSince === undefined;
+			board.see(change, wallClock());
+			if (isFirst) screen.draw();
+			else screen.drawSoon(true);
+		},
+		close: () => screen.close(),
+	};
+}
