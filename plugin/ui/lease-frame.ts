@@ -170,7 +170,7 @@ function detailsOf({ context, cluster, lease }: LeaseRow, { now }: LeaseFrameOpt
 			),
 		],
 		[],
-		[piece(`${counted(reserved, "pod")} granted and not evicted yet`, "bold")],
+		[piece(`${counted(reserved, "pod")} granted and not seen going yet`, "bold")],
 		...(header === "" ? [] : [[piece(header, "heading" as const)]]),
 		...rows.map((text) => [piece(text, "heading" as const)]),
 	];
@@ -200,7 +200,7 @@ const help: readonly string[] = [
 	"  Ctrl-Z, Ctrl-L    to the shell and back with fg; draw everything anew",
 	"",
 	"  The busiest come first: most waiting, then held, then most pods granted.",
-	"  The order changes every 5 s. WAITING is how many wait for the Lease, RESERVED how many pods are granted and not evicted yet.",
+	"  The order changes every 5 s. WAITING is how many wait for the Lease, RESERVED how many pods are granted and not seen going yet.",
 	"  FOR is since when the agent has seen it held: a few round trips, or somebody is stuck (leases release).",
 ];
 

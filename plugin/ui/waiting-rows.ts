@@ -82,7 +82,7 @@ export function ordinal(place: number): string {
 	return `${place}${suffix}`;
 }
 
-/** Why it waits gives way first, names last. By all pods of the run, so that the columns stay where they are while pods come and go. */
+/** Why it waits gives way first, names last. By all pods that ever waited: columns stay where they are while pods come and go. */
 function widthsFor({ contexts, pods }: RunFacts, columns: number) {
 	const context = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 4) }) : 0;
 	const least = columns < 80 ? 16 : columns < 140 ? 26 : 40;
@@ -90,7 +90,7 @@ function widthsFor({ contexts, pods }: RunFacts, columns: number) {
 	return {
 		context,
 		name: nameColumn(
-			[...pods.values()].map((pod) => nameOf(pod, columns)),
+			[...pods.values()].flatMap((pod) => (pod.wait ? nameOf(pod, columns) : [])),
 			{ least, most },
 		),
 	};

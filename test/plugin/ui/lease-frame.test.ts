@@ -81,7 +81,7 @@ describe("leaseFrame()", () => {
 	test("shows who holds one, and the pods that were granted", () => {
 		const page = frame(100, 30, { view: { selected: "eu eu-granted", pane: "details" } }).join("\n");
 		expect(page).toContain("Lease xpdb-granted, fence 4");
-		expect(page).toContain("1 pod granted and not evicted yet");
+		expect(page).toContain("1 pod granted and not seen going yet");
 		expect(page).toMatch(/db-0 +Reserved +3s ago +in \d+s +alice@laptop +drain 7f3c2a/);
 		const crowd = frame(100, 30, { view: { selected: "us us-crowd", pane: "details" } }).join("\n");
 		expect(crowd).toContain("held by alice@laptop, drain 7f3c2a");
