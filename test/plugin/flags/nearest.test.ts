@@ -10,4 +10,5 @@ test("nearest() finds what was meant within two errors, or by its beginning", ()
 test("nearest() takes no more than one error in a short word", () => {
 	expect(nearest("all", ["as", "user"])).toBeUndefined();
 	expect(nearest("usr", ["as", "user"])).toBe("user");
+	expect(nearest("bd", ["db", "web"])).toBe("db");
 });
