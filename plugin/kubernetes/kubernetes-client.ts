@@ -157,17 +157,21 @@ export function createKubernetesClient(
 				// As Go writes them, for whoever reads -v=6.
 				query.sort();
 				const answer = await call<{
-					readonly items?: readonly T[];
+					readonly kind?: string;
+					readonly items?: readonly T[] | null;
 					readonly metadata?: { readonly continue?: string };
 				}>("GET", query.size > 0 ? `${path}?${query.toString()}` : path, undefined, "", options).catch(
 					(error: unknown) => {
 						throw listError(error, path, { labelSelector, fieldSelector });
 					},
 				);
-				if (!Array.isArray(answer.items)) {
+				// So an API server writes that there is none, where metadata alone was asked for.
+				const isEmpty = answer.kind === "PartialObjectMetadataList" && answer.items === null;
+				const listed = isEmpty ? [] : answer.items;
+				if (!Array.isArray(listed)) {
 					throw new ConnectionError(connection.server, new Error(`the answer to GET ${path} is no list`));
 				}
-				for (const item of answer.items) items.push(item);
+				for (const item of listed) items.push(item);
 				page = isEnough?.(items) === true ? "" : (answer.metadata?.continue ?? "");
 			} while (page !== "");
 			return items;

@@ -128,6 +128,13 @@ describe("createKubernetesClient()", () => {
 		}
 	});
 
+	test("takes a list of metadata without items for an empty one, as API servers write it", async () => {
+		const { client } = await start((_request, response) =>
+			answer(response, 200, { kind: "PartialObjectMetadataList", metadata: { resourceVersion: "1" }, items: null }),
+		);
+		expect(await client.list("/api/v1/namespaces/a/limitranges")).toEqual([]);
+	});
+
 	test("turns an answer other than 2xx into ApiError", async () => {
 		const { client } = await start((_request, response) =>
 			answer(response, 404, failure('nodes "x" not found', "NotFound")),
