@@ -1,8 +1,10 @@
 // Whether a run still holds a node that it drains: the node's annotation names the run by a random holder. Another run that drains the
 // node writes its own, and so does the same operation when it is resumed elsewhere, for instance beside a laptop that was asleep.
 //
-// Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` has aborted. Budgets do not rest on it.
+// Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` or `ends` has aborted. Where the API server
+// takes longer than that to answer, it was held at most `patientForMs` ago. Budgets do not rest on it.
 // Assumption: `now` includes the time that the machine slept.
+import { unlessOver } from "../evictions/unless-over.ts";
 import { errorText, isNotFound, isPassing } from "../kubernetes/api-error.ts";
 import type { NodeTarget } from "./node-target.ts";
 import type { OperationReading } from "./operation.ts";
@@ -22,6 +24,8 @@ const maxAgeMs = 2_000;
 /** How soon a run that only waits notices that it has lost the node. */
 export const watchEveryMs = 10_000;
 const askAgainAfterMs = 1_000;
+/** An answer that took longer is none: the API server ends a request after 60 s, but a machine may have slept meanwhile. */
+const patientForMs = 65_000;
 
 export class NodeHold {
 	readonly #node: Pick<NodeTarget, "name">;
@@ -55,15 +59,20 @@ export class NodeHold {
 	/** Call it before each step. It never rejects; while the API server gives no answer, it resolves only if `ends` aborts. */
 	async confirm(ends: AbortSignal, youngerThanMs = maxAgeMs): Promise<void> {
 		const { now, sleep } = this.#options;
-		while (!this.lost.aborted && !ends.aborted && now() - this.#confirmedAt > youngerThanMs) {
+		const calledAt = now();
+		// A slow API server never gives an answer that is as young as others.
+		const goodForMs = (): number => (this.#confirmedAt >= calledAt ? patientForMs : youngerThanMs);
+		while (!this.lost.aborted && !ends.aborted && now() - this.#confirmedAt > goodForMs()) {
 			this.#asking ??= this.#ask().finally(() => {
 				this.#asking = undefined;
 			});
-			const isAnswered = await this.#asking.then(
+			const asking = this.#asking.then(
 				() => true,
 				() => false,
 			);
-			if (!isAnswered) await sleep(askAgainAfterMs, AbortSignal.any([ends, this.lost]));
+			// A request may take a minute, or wait for a person who logs in.
+			const isAnswered = await unlessOver(asking, ends);
+			if (isAnswered === false) await sleep(askAgainAfterMs, AbortSignal.any([ends, this.lost]));
 		}
 	}
 

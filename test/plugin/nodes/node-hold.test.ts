@@ -117,6 +117,38 @@ describe("NodeHold", () => {
 		expect(ended.hold.lost.aborted).toBe(false);
 	});
 
+	test("takes the answer of a slow API server, and does not ask for ever", async () => {
+		const clock = { ms: 0 };
+		let reads = 0;
+		const ends = new AbortController();
+		const hold = new NodeHold(
+			{ name: "n1" },
+			{
+				holder,
+				async read() {
+					reads += 1;
+					if (reads > 10) ends.abort();
+					clock.ms += 2_500;
+					return held;
+				},
+				now: () => clock.ms,
+				sleep: async (ms) => void (clock.ms += ms),
+			},
+		);
+		await hold.confirm(ends.signal);
+		expect({ reads, lost: hold.lost.aborted }).toEqual({ reads: 1, lost: false });
+	});
+
+	test("does not wait for an answer when the run is over", async () => {
+		const ends = new AbortController();
+		const read = (): Promise<never> => new Promise(() => undefined);
+		const hold = new NodeHold({ name: "n1" }, { holder, read, now: () => 0, sleep: async () => undefined });
+		const waiting = hold.confirm(ends.signal);
+		ends.abort();
+		await waiting;
+		expect(hold.lost.aborted).toBe(false);
+	});
+
 	test("stands where the node itself is gone: its pods go with it", async () => {
 		const { hold } = newHold(new ApiError("not found", { code: 404 }));
 		await hold.confirm(never);
