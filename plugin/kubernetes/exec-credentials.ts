@@ -50,6 +50,9 @@ export function execInfo(plugin: ExecPlugin): string {
 	return JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
 }
 
+/** A program that is stopped may put the terminal back. */
+const endsWithinMs = 1_000;
+
 async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): Promise<Buffer> {
 	const { command, args, env, interactiveMode, installHint } = plugin;
 	if (interactiveMode === "Always" && !process.stdin.isTTY) {
@@ -72,7 +75,14 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 		child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
 		child.once("error", (error) => {
 			const isMissing = "code" in error && error.code === "ENOENT";
-			reject(new Error(isMissing ? missing : `exec: ${error.message}`));
+			const end = (): void => reject(new Error(isMissing ? missing : `exec: ${error.message}`));
+			if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+				end();
+				return;
+			}
+			// Stopped, it still has the terminal: it may read on, or turn the echo on when it ends.
+			child.once("exit", end);
+			setTimeout(() => child.kill("SIGKILL"), endsWithinMs).unref();
 		});
 		child.once("close", (code, signal) => {
 			if (code === 0) resolve(Buffer.concat(output));

@@ -66,6 +66,19 @@ describe("a login program", () => {
 		}
 	});
 
+	test("has ended before anybody else has the terminal, also where it is stopped", async () => {
+		const pid = write("pid", "");
+		const stop = new AbortController();
+		const plugin = script(`trap 'sleep 0.3; exit 1' TERM; echo $$ > ${pid}; while :; do sleep 0.05; done`);
+		const desk = new LoginDesk({ surroundings: { complain: () => undefined, stop: stop.signal } });
+		const asking = desk.open(plugin, "eu").current();
+		asking.catch(() => undefined);
+		await expect.poll(() => readFileSync(pid, "utf8")).not.toBe("");
+		stop.abort();
+		await expect(asking).rejects.toThrow("getting credentials: exec: The operation was aborted");
+		expect(() => process.kill(Number(readFileSync(pid, "utf8")), 0)).toThrow("ESRCH");
+	});
+
 	test("reads YAML, and JSON with a byte order mark", async () => {
 		const yaml = `apiVersion: ${apiVersion}\nkind: ExecCredential\nstatus:\n  token: from-yaml`;
 		expect(await createExecCredentials(script(echo(yaml))).current()).toMatchObject({ token: "from-yaml" });
