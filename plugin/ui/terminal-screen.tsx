@@ -41,8 +41,10 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const { stdin, stdout } = options.terminal;
 	const writer = new FrameWriter(options);
 	let isClosed = false;
-	/** Suspended, or lent to a program that asks. */
-	let isAway = options.terminal.turns.isTaken;
+	/** To a program that asks. */
+	let isLent = options.terminal.turns.isTaken;
+	let isSuspended = false;
+	const isAway = (): boolean => isLent || isSuspended;
 	let flush: NodeJS.Timeout | undefined;
 	/** When somebody pressed a key or something moved. */
 	let changedAt = 0;
@@ -51,12 +53,12 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const draw = (): void => {
 		clearTimeout(flush);
 		flush = undefined;
-		if (isClosed || isAway) return;
+		if (isClosed || isAway()) return;
 		const change = writer.next(options.frame({ columns: stdout.columns, rows: stdout.rows }));
 		if (change !== "") stdout.write(change);
 	};
 	const redraw = (): void => {
-		if (isClosed || isAway) return;
+		if (isClosed || isAway()) return;
 		stdout.write("\u001b[2J\u001b[H");
 		writer.forget();
 		draw();
@@ -107,7 +109,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearInterval(tick);
 		clearTimeout(flush);
 		takeBack();
-		if (!isAway) leaveTerminal();
+		if (!isAway()) leaveTerminal();
 		// What is typed while the run goes on in plain lines, or ends, is for the shell.
 		void stopReading();
 	};
@@ -118,20 +120,20 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	};
 	const takeBack = options.terminal.turns.show({
 		async leave() {
-			if (isClosed || isAway) return;
-			isAway = true;
-			leaveTerminal();
+			if (isClosed || isLent) return;
+			isLent = true;
+			if (!isSuspended) leaveTerminal();
 			await stopReading();
 		},
 		comeBack() {
-			if (isClosed || !isAway) return;
-			isAway = false;
-			enterTerminal();
+			if (isClosed || !isLent) return;
+			isLent = false;
+			if (!isSuspended) enterTerminal();
 		},
 	});
 	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
 	stdin.on("error", () => undefined);
-	if (!isAway) enterTerminal();
+	if (!isAway()) enterTerminal();
 	const tick = setInterval(() => {
 		isOdd = !isOdd;
 		// With what changes in a moment, where something does: no fifth frame in a second.
@@ -145,17 +147,18 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		},
 		drawSoon(hasMoved) {
 			if (hasMoved) changedAt = performance.now();
-			if (!isClosed && !isAway) flush ??= setTimeout(draw, frameEveryMs);
+			if (!isClosed && !isAway()) flush ??= setTimeout(draw, frameEveryMs);
 		},
 		redraw,
 		suspend() {
 			// It has no jobs that stop: the signal is unknown there.
 			if (process.platform === "win32") return;
-			isAway = true;
+			isSuspended = true;
 			leaveTerminal();
 			process.once("SIGCONT", () => {
-				isAway = false;
-				if (!isClosed) enterTerminal();
+				isSuspended = false;
+				// A login may have begun to ask before the signal came: the screen is back after it.
+				if (!isClosed && !isLent) enterTerminal();
 			});
 			// The whole group, as the terminal does it: the shell then knows that its job has stopped.
 			process.kill(0, "SIGTSTP");
