@@ -34,17 +34,22 @@ export async function tryEviction(job: EvictionJob, free: FreeToGo, deps: Native
 	return orFailed(job, () => tryOnce(job, free, deps));
 }
 
+/** Sooner no etcd has come back from a backup, in which the version that was read may be one of a pod that is up. */
+const goodForMs = 10_000;
+
 /**
  * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive, or one that has not
  * started, which is not healthy yet. It may have waited for its turn: it is read again, and the eviction names the version that
- * was read.
+ * was read, a moment ago.
  */
 export async function tryFreeEviction(job: EvictionJob, deps: NativeDependencies): Promise<TryOutcome> {
 	return orFailed(job, async () => {
 		const found = await seeAnew(job, () => deps.runtime.now());
 		if (found.kind === "gone") return { kind: "gone" };
+		const answeredAt = deps.runtime.now();
+		const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
 		return found.kind === "terminating" || isFinished(found.pod) || hasNotStarted(found.pod)
-			? tryOnce(job, { resourceVersion: job.seen.resourceVersion }, deps)
+			? tryOnce(job, { resourceVersion: job.seen.resourceVersion, guard }, deps)
 			: { kind: "again", afterMs: 0 };
 	});
 }

@@ -45,9 +45,11 @@ export async function seeAnew(job: WatchedPod, now: () => number): Promise<PodRe
 	if (found.kind === "gone") return found;
 	const before = job.seen;
 	const seen = seenPod(found.pod, readAt);
+	const { labels, hasNotStarted: isPending } = seen;
 	job.seen =
 		seen.resourceVersion === before.resourceVersion
-			? { ...before, readAt }
+			? // An etcd that came back from a backup may have the same version of something else.
+				{ ...before, labels, hasNotStarted: isPending, readAt }
 			: { ...seen, ...changesOf(before, readAt), ...(readAt - before.readAt <= closeMs && { changedAt: readAt }) };
 	return found;
 }

@@ -13,11 +13,14 @@ export function isFinished({ status }: V1Pod): boolean {
 }
 
 /**
- * None of its containers has run, so that nothing counts it as healthy. A pod with a pre-activity waits for that all the same. As in the
- * eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ * It is not up yet. A pod with a pre-activity waits for that all the same, and one that says that it is ready, as no kubelet does of such a
+ * pod, is counted as healthy by agents and by Kubernetes. Else as in the eviction API of Kubernetes
+ * (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
  */
-export function hasNotStarted({ metadata, status }: V1Pod): boolean {
-	return status?.phase === "Pending" && preActivitiesOf(metadata?.annotations ?? {}).length === 0;
+export function hasNotStarted(pod: V1Pod): boolean {
+	const { metadata, status } = pod;
+	const isPending = status?.phase === "Pending" && readyCondition(pod) === undefined;
+	return isPending && preActivitiesOf(metadata?.annotations ?? {}).length === 0;
 }
 
 /** A controller makes another pod; not again for one that has ended or is being replaced already. */

@@ -52,6 +52,18 @@ test("one that starts while the plugin logs in is not evicted by what was read b
 	expect(fleet.evictions.filter(({ reserved }) => !reserved)).toEqual([]);
 });
 
+test("one is read again where the API server was away for long: etcd may have come back from a backup, with that version", async () => {
+	const { fleet, eu, run, job } = newWorld();
+	const never = new AbortController().signal;
+	fleet.beforeSending = async () => {
+		fleet.beforeSending = async () => undefined;
+		await run.runtime.sleep(60_000, never);
+		for (const each of eu.pods.values()) Object.assign(each, { pending: false, healthy: true });
+	};
+	expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
+	expect(fleet.evictions.filter(({ reserved }) => !reserved)).toEqual([]);
+});
+
 test("one with a pre-activity waits for it", async () => {
 	const { fleet, pod, run, job } = newWorld();
 	change(pod, { annotations: { "pre-activity.xpdb.form3.tech/backup": "" } });
