@@ -5,6 +5,7 @@ import type { GlobalFlags } from "../flags/global-flags.ts";
 import type { Connection } from "../kubernetes/connection.ts";
 import type { KeptNames } from "../kubernetes/kept-names.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { isName } from "../kubernetes/object-name.ts";
 import type { openContexts } from "../kubernetes/open-contexts.ts";
 
 /** Of the kinds that a cluster may have thousands of. */
@@ -185,7 +186,8 @@ async function listObjects(
 
 function readObject(item: unknown): readonly ListedObject[] {
 	const metadata = isRecord(item) ? item["metadata"] : undefined;
-	if (!isRecord(metadata) || typeof metadata["name"] !== "string") return [];
+	// Whoever runs a cluster may answer anything.
+	if (!isRecord(metadata) || !isName(metadata["name"])) return [];
 	const annotations = isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
 	const texts = Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === "string");
 	return [{ name: metadata["name"], annotations: Object.fromEntries(texts) }];

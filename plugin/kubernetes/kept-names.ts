@@ -3,12 +3,13 @@
 //
 // Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
 // its own files, so no login sees what another one was given. The names are offered to a person and used for nothing else.
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "../../disruption/record.ts";
 import { findCacheFolder } from "./cache-folder.ts";
 import type { Connection } from "./connection.ts";
 import { createKeptNote } from "./kept-note.ts";
+import { isName } from "./object-name.ts";
 import { findPrivateFolder } from "./private-folder.ts";
 
 const keptMs = 60_000;
@@ -65,15 +66,16 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** A name that Kubernetes allows: it is printed to a shell. */
-function isName(value: unknown): value is string {
-	return typeof value === "string" && /^[a-z0-9][-a-z0-9.]{0,252}$/.test(value);
-}
-
+/** What it has kept itself, and nothing else that lies there. Nothing happens where it cannot be removed. */
 function removeOld(folder: string, now: number): void {
-	for (const name of readdirSync(folder)) {
-		const file = join(folder, name);
-		const age = now - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now);
-		if (age > keptMs) rmSync(file, { force: true });
+	try {
+		for (const name of readdirSync(folder)) {
+			if (!/^[0-9a-f]{32}\.json(\.\d+\.part)?$/.test(name)) continue;
+			const file = join(folder, name);
+			const age = now - (lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now);
+			if (age > keptMs) rmSync(file, { force: true });
+		}
+	} catch {
+		// A folder that cannot be written any more, or another key that has just removed the same.
 	}
 }

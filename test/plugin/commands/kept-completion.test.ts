@@ -1,5 +1,5 @@
 // What one key leaves for the next, with clusters that answer at once, too late or never.
-import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../../plugin/command-table.ts";
@@ -155,6 +155,26 @@ describe("complete() at the second key", () => {
 			expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"] });
 		});
 	}
+
+	test("answers, and deletes nothing, where something else lies in the folder", async () => {
+		const shell = createShell();
+		await shell.press("drain ");
+		const past = new Date(0);
+		for (const name of ["id_ed25519", "0123.json"]) {
+			writeFileSync(join(shell.names, name), "");
+			utimesSync(join(shell.names, name), past, past);
+		}
+		mkdirSync(join(shell.names, `${"0".repeat(32)}.json`));
+		utimesSync(join(shell.names, `${"0".repeat(32)}.json`), past, past);
+		expect(await shell.press("evict ")).toMatchObject({ values: ["alice-n0"] });
+		expect(readdirSync(shell.names)).toEqual(expect.arrayContaining(["id_ed25519", "0123.json"]));
+	});
+
+	test("gives a shell no words that are no names, from whatever cluster they come", async () => {
+		const shell = createShell();
+		const named = ["n0", "$(reboot)", "n1\n:0", "n2\u001b[2J"].map((name) => ({ metadata: { name } }));
+		expect(await shell.press("drain ", () => ({ items: named }))).toMatchObject({ values: ["n0"] });
+	});
 
 	test("keeps names alone, in files that are closed to others", async () => {
 		const shell = createShell();
