@@ -10,7 +10,7 @@ import { findCacheFolder } from "./cache-folder.ts";
 import type { Connection } from "./connection.ts";
 import { createKeptNote } from "./kept-note.ts";
 import { isName } from "./object-name.ts";
-import { findPrivateFolder } from "./private-folder.ts";
+import { findPrivateFolder, privateMode } from "./private-folder.ts";
 
 const keptMs = 60_000;
 /** Between two background requests to one server. Names that are younger are not requested again. */
@@ -34,8 +34,8 @@ export function createKeptNames(
 ): KeptNames {
 	const folder = findPrivateFolder(env, folderName);
 	const login = JSON.stringify([cluster, user, exec, headers]);
-	const names = (list: string) => createKeptNote(folder, [server, login, list]);
-	const lastRequest = createKeptNote(folder, [server, "request"]);
+	const names = (list: string) => createKeptNote(folder, [server, login, list], privateMode);
+	const lastRequest = createKeptNote(folder, [server, "request"], privateMode);
 	const isWithin = (at: unknown, ms: number): boolean => typeof at === "number" && at <= now() && now() - at < ms;
 	const read = (list: string, ms: number): readonly string[] | undefined => {
 		const kept = names(list).read();

@@ -13,8 +13,8 @@ export interface KeptNote {
 	write(value: unknown): void;
 }
 
-/** `folder`: undefined keeps nothing. `about`: what it is about, server first; of each there is one. */
-export function createKeptNote(folder: string | undefined, about: readonly string[]): KeptNote {
+/** `folder`: undefined keeps nothing. `about`: what it is about, server first; of each there is one. `mode`: of a folder that is missing. */
+export function createKeptNote(folder: string | undefined, about: readonly string[], mode?: number): KeptNote {
 	if (folder === undefined) return { read: () => undefined, write: () => undefined };
 	// Names of servers are no names of files.
 	const file = (): string => join(folder, `${hash("sha256", JSON.stringify(about)).slice(0, 32)}.json`);
@@ -28,7 +28,7 @@ export function createKeptNote(folder: string | undefined, about: readonly strin
 			}
 		},
 		write(value) {
-			if (isCacheFolder(folder)) replaceFile(file(), JSON.stringify(value));
+			if (isCacheFolder(folder, mode)) replaceFile(file(), JSON.stringify(value));
 		},
 	};
 }

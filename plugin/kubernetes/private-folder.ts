@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { findCacheFolder, isCacheFolder } from "./cache-folder.ts";
 import { isOwnFolder } from "./own-file.ts";
 
+export const privateMode = 0o700;
+
 /** A folder beside kubectl's caches, made where it is missing, that no other user can read or write; undefined where that cannot be. */
 export function findPrivateFolder(env: NodeJS.ProcessEnv, name: string): string | undefined {
 	const cache = findCacheFolder(env);
 	if (cache === undefined || !isCacheFolder(cache)) return undefined;
 	const folder = join(cache, name);
-	return isCacheFolder(folder, 0o700) && isOwnFolder(folder) ? folder : undefined;
+	return isCacheFolder(folder, privateMode) && isOwnFolder(folder) ? folder : undefined;
 }

@@ -1,5 +1,14 @@
 // What one key leaves for the next, with clusters that answer at once, too late or never.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../../plugin/command-table.ts";
@@ -168,6 +177,16 @@ describe("complete() at the second key", () => {
 		utimesSync(join(shell.names, `${"0".repeat(32)}.json`), past, past);
 		expect(await shell.press("evict ")).toMatchObject({ values: ["alice-n0"] });
 		expect(readdirSync(shell.names)).toEqual(expect.arrayContaining(["id_ed25519", "0123.json"]));
+	});
+
+	test("is closed to others also where it was removed meanwhile", async () => {
+		const shell = createShell();
+		const removing: Answer = (context, path) => {
+			rmSync(shell.names, { recursive: true });
+			return nodes(context, path);
+		};
+		expect(await shell.press("drain ", removing)).toMatchObject({ values: ["alice-n0"] });
+		expect(statSync(shell.names).mode & 0o777).toBe(0o700);
 	});
 
 	test("gives a shell no words that are no names, from whatever cluster they come", async () => {
