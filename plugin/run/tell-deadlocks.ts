@@ -2,6 +2,7 @@
 // that this very drain cordoned, and pods of this drain wait for that budget. Time does not help then, an uncordon does.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
+import { unlessOver } from "../evictions/unless-over.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
@@ -40,8 +41,10 @@ export async function tellDeadlocks(
 			for (const used of usedBy.filter(({ state }) => state === "Pending").slice(0, mostLookedAt)) {
 				const key = `${budget} ${used.cluster} ${used.namespace}/${used.pod}`;
 				if (told.has(key)) continue;
-				const found = await findDeadlock(used, nodes, deps);
-				if (!found || ends.aborted) continue;
+				// The drain does not wait for it: an API server may give no answer.
+				const found = await unlessOver(findDeadlock(used, nodes, deps), ends);
+				if (ends.aborted) return;
+				if (!found) continue;
 				told.add(key);
 				tell({ ...found, used, budget, waiting: pods }, deps);
 			}

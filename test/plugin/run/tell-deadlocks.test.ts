@@ -18,6 +18,8 @@ interface World {
 	/** Those of them that are not cordoned. */
 	readonly open?: readonly string[];
 	readonly fails?: true;
+	/** Its API server gives no answer, and the drain ends meanwhile. */
+	readonly hangs?: true;
 	/** The context in which the nodes are drained. */
 	readonly drainedIn?: string;
 }
@@ -29,11 +31,17 @@ async function told({
 	nodes = { n0: { disk: "ssd" }, n1: {}, n2: {} },
 	open = ["n2"],
 	fails,
+	hangs,
 	drainedIn = "c1",
 }: World) {
 	const fleet = new FakeFleet(["c1", "c2"]);
+	const ends = new AbortController();
 	const client = newClient({
-		get: (): V1Pod => ({ metadata: { name: "pin-0" }, spec: { containers: [], ...pinned, ...pod } }),
+		get(): V1Pod | Promise<V1Pod> {
+			if (hangs) setTimeout(() => ends.abort(), 10);
+			if (hangs) return new Promise(() => undefined);
+			return { metadata: { name: "pin-0" }, spec: { containers: [], ...pinned, ...pod } };
+		},
 		list(path) {
 			if (fails) throw new ApiError("busy", { code: 503 });
 			if (path !== "/api/v1/nodes") return [];
@@ -45,7 +53,6 @@ async function told({
 	const context = newContext(drainedIn, client);
 	const targets = ["n0", "n1"].map((name) => ({ context, name, uid: name, unschedulable: false }));
 	const events: RunEvent[] = [];
-	const ends = new AbortController();
 	let looks = 0;
 	const deps: DeadlockDependencies = {
 		waits: () => [{ pods: 2, reason: "BudgetExhausted", budget: "shop/pin", usedBy: [{ ...used, ...change }] }],
@@ -98,6 +105,7 @@ describe("tellDeadlocks()", () => {
 		{ name: "the pod is in a cluster that is not drained", used: { cluster: "c2" } },
 		{ name: "no context of the run leads to the cluster", drainedIn: "other" },
 		{ name: "the nodes cannot be read", fails: true },
+		{ name: "the API server gives no answer before the drain has ended", hangs: true },
 	];
 	for (const { name, ...world } of silent) {
 		test(`says nothing where ${name}`, async () => {
