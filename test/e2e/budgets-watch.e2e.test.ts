@@ -107,7 +107,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		terminal.press("/");
 		await terminal.shows("/_");
 		terminal.press("zzz");
-		await terminal.shows("0 of 1 shown");
+		await terminal.shows("0 of 1 match, esc shows all");
 		terminal.press("\r");
 		const { lines, columns, rows } = terminal.screen;
 		expect(lines.length).toBeLessThan(rows);

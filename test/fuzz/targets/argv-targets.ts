@@ -34,7 +34,7 @@ const argvTarget: FuzzTarget = {
 		asyncTarget(argv, async (words) => {
 			const parsed = await attemptAsync(() => parseCommandLine(words), [UsageError, KubeconfigError]);
 			if (!parsed) return;
-			if (parsed.kind === "help") return demandClearText(parsed.text.slice(0, 3_000), /Flags|Usage/);
+			if (parsed.kind === "help") return demandClearText(parsed.text.slice(0, 3_000), /Flags|Usage|has examples/);
 			const { command, input } = parsed;
 			for (const [name, flag] of Object.entries(command.flags)) {
 				const value = input.flags[name];
