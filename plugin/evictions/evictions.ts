@@ -26,7 +26,7 @@ import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
-import { unlessOver } from "./unless-over.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 import { pretendedWaitEvent, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;

@@ -12,7 +12,7 @@ import type { Reachability } from "../fleet/reachability.ts";
 import type { Timeout } from "./eviction-job.ts";
 import type { FailedPod } from "./pod-outcome.ts";
 import type { PodTarget } from "./pod-targets.ts";
-import { unlessOver } from "./unless-over.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 
 export interface Measured {
 	readonly budget: RoundBudget;

@@ -4,7 +4,7 @@
 // Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` or `ends` has aborted. Where the API server
 // takes longer than that to answer, it was held at most `patientForMs` ago. Budgets do not rest on it.
 // Assumption: `now` includes the time that the machine slept.
-import { unlessOver } from "../evictions/unless-over.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 import { errorText, isNotFound, isPassing } from "../kubernetes/api-error.ts";
 import type { NodeTarget } from "./node-target.ts";
 import type { OperationReading } from "./operation.ts";

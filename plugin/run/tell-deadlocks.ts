@@ -2,7 +2,7 @@
 // that this very drain cordoned, and pods of this drain wait for that budget. Time does not help then, an uncordon does.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
-import { unlessOver } from "../evictions/unless-over.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
