@@ -3,6 +3,7 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import { preActivityPrefix } from "../../disruption/pod.ts";
 import type { Waiting } from "../../disruption/verdict.ts";
 import type { RunEvent, UsedBy, WaitSum } from "../events/events.ts";
+import { toldUsers } from "../events/told-users.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByKey } from "../events/used-by-text.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
@@ -28,9 +29,7 @@ export function waitOf(job: EvictionJob, waiting: Waiting, holder: string): Wait
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		usedBy: usedBy.map(
-			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
-		),
+		usedBy: toldUsers(usedBy, holder),
 	};
 }
 

@@ -1,6 +1,7 @@
 // The budgets of a run, watched as `budgets -w` watches them: rounds count only when a pod asks for a grant, and between two rounds somebody
 // who looks on would see counts of minutes ago. For people: no decision rests on it.
-import type { EventSink, RunEvent, UsedBy } from "../events/events.ts";
+import type { EventSink, RunEvent } from "../events/events.ts";
+import { toldUsers } from "../events/told-users.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -152,8 +153,6 @@ function budgetEvent(budget: string, row: BudgetRow | undefined, holder: string)
 			healthy: counts.healthy ?? 0,
 			...(counts.expected !== undefined && { expected: counts.expected }),
 		})),
-		usedBy: row.usedBy.map(
-			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
-		),
+		usedBy: toldUsers(row.usedBy, holder),
 	};
 }

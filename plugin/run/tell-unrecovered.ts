@@ -1,7 +1,8 @@
 // What a run leaves behind: the budgets that it evicted under and that lack pods at its end. Told once, whatever the exit code is.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import type { EventSink, UnrecoveredBudget, UsedBy } from "../events/events.ts";
+import type { EventSink, UnrecoveredBudget } from "../events/events.ts";
+import { toldUsers } from "../events/told-users.ts";
 import { usedByText } from "../events/used-by-text.ts";
 import { type BudgetRow, readBudgetRow } from "../fleet/budget-table.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -56,9 +57,7 @@ async function findUnrecovered(
 	return rows.flatMap(({ budget, row }) => {
 		const { healthy, expected, problem } = row;
 		if (problem === undefined && healthy !== undefined && healthy >= (expected ?? 0)) return [];
-		const usedBy = row.usedBy.map(
-			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
-		);
+		const usedBy = toldUsers(row.usedBy, holder);
 		return [
 			{
 				budget,

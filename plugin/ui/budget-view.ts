@@ -1,5 +1,6 @@
 // What a person has done to the screen of budgets: order, filter, namespace, the selected row, what is open. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
+import type { WatchAction } from "./watch-action.ts";
 
 export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
 export type SortColumn = (typeof sortColumns)[number];
@@ -39,7 +40,7 @@ export const firstBudgetView: BudgetView = {
 	culprit: undefined,
 };
 
-export type BudgetAction = "object" | "explain" | "leave" | "interrupt" | "suspend" | "redraw";
+export type BudgetAction = "object" | "explain" | WatchAction;
 
 interface Around {
 	/** Keys of all rows that can be selected, from the top. */

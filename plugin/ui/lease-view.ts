@@ -1,5 +1,6 @@
 // What a person has done to the screen of Leases: the selected row, and what is open. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
+import type { WatchAction } from "./watch-action.ts";
 
 export interface LeaseView {
 	/** Key of the selected row: it stays selected wherever it is drawn. */
@@ -11,11 +12,9 @@ export interface LeaseView {
 
 export const firstLeaseView: LeaseView = { selected: undefined, pane: undefined, scroll: 0 };
 
-export type LeaseAction = "leave" | "interrupt" | "suspend" | "redraw";
-
 interface PressedLeaseKey {
 	readonly view: LeaseView;
-	readonly action?: LeaseAction;
+	readonly action?: WatchAction;
 }
 
 /** `rows`: the keys of all rows, from the top; `page`: how many rows a page is. */

@@ -10,6 +10,7 @@ import { type BudgetAction, firstBudgetView, pressBudgetKey } from "./budget-vie
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import type { ObjectName, ShownObject } from "./shown-object.ts";
 import { openTerminalScreen } from "./terminal-screen.tsx";
+import { actOnWatch } from "./watch-action.ts";
 
 export interface BudgetScreenOptions {
 	readonly terminal: ScreenTerminal;
@@ -92,15 +93,10 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 				return;
 			}
 			case "interrupt":
-				screen.close();
-				return options.onInterrupt();
 			case "leave":
-				screen.close();
-				return options.onLeave();
 			case "suspend":
-				return screen.suspend();
 			case "redraw":
-				return screen.redraw();
+				return actOnWatch(action, screen, options);
 		}
 	};
 	const screen = openTerminalScreen({

@@ -3,8 +3,9 @@ import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { LeaseBoard, type LeaseChange } from "./lease-board.ts";
 import { leaseFrame } from "./lease-frame.ts";
-import { firstLeaseView, type LeaseAction, pressLeaseKey } from "./lease-view.ts";
+import { firstLeaseView, pressLeaseKey } from "./lease-view.ts";
 import { openTerminalScreen } from "./terminal-screen.tsx";
+import { actOnWatch } from "./watch-action.ts";
 
 export interface LeaseScreenOptions {
 	readonly terminal: ScreenTerminal;
@@ -31,20 +32,6 @@ export function openLeaseScreen(options: LeaseScreenOptions): LeaseScreen {
 	const { terminal, hasColour, hasUnicode, contexts, wallClock } = options;
 	const board = new LeaseBoard();
 	let view = firstLeaseView;
-	const act = (action: LeaseAction): void => {
-		switch (action) {
-			case "interrupt":
-				screen.close();
-				return options.onInterrupt();
-			case "leave":
-				screen.close();
-				return options.onLeave();
-			case "suspend":
-				return screen.suspend();
-			case "redraw":
-				return screen.redraw();
-		}
-	};
 	const screen = openTerminalScreen({
 		terminal,
 		hasColour,
@@ -59,7 +46,7 @@ export function openLeaseScreen(options: LeaseScreenOptions): LeaseScreen {
 			const page = Math.max(1, terminal.stdout.rows - 6);
 			const { view: next, action } = pressLeaseKey(view, key, board.keys(wallClock()), page);
 			view = next;
-			if (action) act(action);
+			if (action) actOnWatch(action, screen, options);
 		},
 		onFailure: options.onFailure,
 	});
