@@ -40,6 +40,8 @@ export interface EvictionJob {
 	/** Tells when it is gone, where its node is watched. */
 	readonly deletions?: PodDeletions;
 	attempts: number;
+	/** The last thing told of it is that it is being evicted without a grant. */
+	isTold: boolean;
 }
 
 /** Where a pod does not say how long it may take to terminate. */
@@ -75,6 +77,7 @@ export function createJob(
 		...(deletions && { deletions }),
 		...(hold && { hold }),
 		attempts: 0,
+		isTold: false,
 	};
 }
 

@@ -1,9 +1,10 @@
 // What drain and evict share: pods come in one by one, what covers each of them is judged anew before every try, and those
 // that the same budgets cover go through rounds together.
 //
-// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it, or without one only where
-// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment; never while members
-// disagree who the fleet is. Tries that come to nothing are further and further apart.
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. Without one it goes only where
+// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment, or where that version has
+// finished, terminates or has not started; never while members disagree who the fleet is. Tries that come to nothing are
+// further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
@@ -183,6 +184,7 @@ export class Evictions {
 					return job.hold?.lost.aborted ? { kind: "stopped" } : this.#timedOut(job, { reason, ...outcome });
 				case "again": {
 					tries += 1;
+					job.isTold = outcome.isSameTry ?? false;
 					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);
 					reason = outcome.reason ?? reason;
 					const silence = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;

@@ -74,15 +74,17 @@ async function tryOnce(
 	const { uid } = job.pod;
 	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
-	job.attempts += 1;
-	emit({
-		type: "pod.evicting",
-		...podEvent(job),
-		dryRun: options.dryRun ? "server" : "none",
-		deletes: options.deletes,
-		budgets: [],
-		attempt: job.attempts,
-	});
+	if (!job.isTold) {
+		job.attempts += 1;
+		emit({
+			type: "pod.evicting",
+			...podEvent(job),
+			dryRun: options.dryRun ? "server" : "none",
+			deletes: options.deletes,
+			budgets: [],
+			attempt: job.attempts,
+		});
+	}
 	const mayBeSent = (): boolean => !limit.isPaused && !stop.aborted && !job.timeout.signal.aborted;
 	const guard = (): boolean => mayBeSent() && (free.guard?.() ?? true);
 	const preconditions = {
@@ -94,12 +96,13 @@ async function tryOnce(
 		case "accepted":
 			return answer;
 		case "notSent":
-			return { kind: "again", afterMs: 0 };
+			return { kind: "again", afterMs: 0, isSameTry: true };
 		case "gone":
 		case "conflict": {
 			// A 409 may be another uid, another version, or a write of somebody else in the same moment.
 			const found = await seeAnew(job, () => runtime.now());
-			return found.kind === "gone" || answer.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0 };
+			const isGone = found.kind === "gone" || answer.kind === "gone";
+			return isGone ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };
 		}
 		case "unknown":
 		case "refused":

@@ -28,6 +28,8 @@ export interface TryAgain {
 	readonly reason?: Reason;
 	/** Why, where nobody has been told yet. */
 	readonly message?: string;
+	/** What was told of this try holds for the next one: no refusal came. */
+	readonly isSameTry?: boolean;
 }
 
 /** kubectl's own pause after a refusal. */

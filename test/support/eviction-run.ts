@@ -65,6 +65,7 @@ export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = 
 			deletes: false,
 			graceSeconds: 30,
 			attempts: 0,
+			isTold: false,
 		}),
 	};
 }

@@ -88,6 +88,30 @@ test("a pod that none covers goes where nothing was made meanwhile, and a login 
 	expect(events.filter(({ type }) => type === "pod.evicting")).toHaveLength(1);
 });
 
+test.each([
+	{
+		what: "whose request came too late",
+		turn: async ({ run }: ReturnType<typeof newWorld>) => run.runtime.sleep(1_001, forever),
+	},
+	{ what: "that changed meanwhile", turn: async ({ eu, pod }: ReturnType<typeof newWorld>) => eu.change(pod) },
+])("a pod that none covers, $what, is told as being evicted once", async ({ turn }) => {
+	const world = newWorld();
+	const { fleet, eu, pod, events, run } = world;
+	// Beside it the pod is named by its version.
+	fleet.budgets.push({
+		name: { namespace: "shop", name: "web" },
+		spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 },
+	});
+	let logins = 0;
+	fleet.beforeSending = async () => {
+		logins += 1;
+		if (logins === 1) await turn(world);
+	};
+	expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "evicted" });
+	expect(logins).toBe(2);
+	expect(events.filter(({ type }) => type === "pod.evicting")).toHaveLength(1);
+});
+
 test("a pod that none covers is not sent by lists of members that are none any more", async () => {
 	const { fleet, eu, pod, run } = newWorld();
 	let logins = 0;

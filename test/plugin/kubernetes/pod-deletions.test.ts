@@ -200,6 +200,7 @@ test("waitUntilGone() asks nobody while a watch tells it", async () => {
 		graceSeconds: 30,
 		deletions,
 		attempts: 0,
+		isTold: false,
 	};
 	let gone = false;
 	const ended = waitUntilGone(job, {
