@@ -22,8 +22,11 @@ export interface SideBySide {
 	close(): Promise<void>;
 }
 
-/** Two processes each. More at a time are no sooner done, and make simulated nodes late for what the programs time. */
-const pairsAtOnce = 5;
+/**
+ * Of most, kubectl's side is recorded, so that it is one process each. More at a time are no sooner done: they make simulated nodes late
+ * for what the programs time, and lists of budgets older than the second for which they are worth something.
+ */
+const pairsAtOnce = 3;
 
 export interface Stages {
 	readonly kubectl: Stage;
