@@ -42,7 +42,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "a cluster without agents and without `XPodDisruptionBudget`s",
 		kubectl: "says nothing",
 		ours: "warns once, then drains as kubectl does",
-		reason: "who expects a budget over many clusters must know that none is asked",
+		reason: "a user who expects a budget over many clusters must know that there is none",
 		situations: [
 			"without agents: everything goes",
 			"without agents: a filter refuses",
@@ -58,10 +58,10 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
-		subject: "a node that is cordoned already, where the user may not patch it",
+		subject: "a node that is already cordoned, and that the user may not patch",
 		kubectl: "patches nothing",
-		ours: "warns that it cannot leave its note on the node",
-		reason: "without it, `ops`, `--resume` and `uncordon --op` do not find the run",
+		ours: "warns that it cannot write its annotation on the node",
+		reason: "without the annotation, `ops`, `--resume` and `uncordon --op` do not find the run",
 		situations: ["without agents: a user who may not evict"],
 		apply: (outcome) => ({
 			...outcome,
@@ -74,9 +74,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "a node that cannot be cordoned, in `drain`",
-		kubectl: "evicts its pods all the same, exit code 0",
-		ours: "leaves its pods alone, exit code 1",
-		reason: "the pods could come right back to that node",
+		kubectl: "still evicts its pods, exit code 0",
+		ours: "does not evict its pods, exit code 1",
+		reason: "the pods could return to that node at once",
 		situations: ["drain: a node that cannot be cordoned"],
 		apply: (outcome) => ({
 			...outcome,
@@ -91,14 +91,14 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "a node that cannot be cordoned or uncordoned, in `cordon` and `uncordon`",
 		kubectl: "exit code 0",
 		ours: "exit code 1",
-		reason: "a script has to notice",
+		reason: "a script must see the failure",
 		situations: [...bothWays("refused by a policy"), ...bothWays("without the right")],
 		apply: (outcome) => ({ ...outcome, code: 1 }),
 	},
 	{
 		subject: "a node named twice",
-		kubectl: "works on it twice",
-		ours: "works on it once",
+		kubectl: "handles it twice",
+		ours: "handles it once",
 		reason: "it is one node",
 		situations: ["drain: the same node twice", ...bothWays("already"), ...bothWays("the same twice")],
 		apply: (outcome) => ({ ...outcome, stdout: [...new Set(outcome.stdout)] }),
@@ -106,8 +106,8 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "an eviction that the API server answers with 500, 503 or 504",
 		kubectl: "fails the pod",
-		ours: "tries again every 5 seconds, as after a 429; a pod with two PodDisruptionBudgets fails at once with both",
-		reason: "a webhook or an etcd that is away for a moment should not end a drain",
+		ours: "retries every 5 seconds, as after a 429. A pod with two PodDisruptionBudgets fails at once, as with kubectl",
+		reason: "a short outage of a webhook or of etcd should not end a drain",
 		situations: ["a webhook that cannot be reached"],
 		apply: (outcome) => {
 			const start = 'error when evicting pods/"web-0" -n "parity"';
@@ -123,9 +123,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "an eviction that is refused with a `Retry-After`",
-		kubectl: "tries again up to ten times without a word",
-		ours: "says that it is refused and by whom, and tries again after 5 seconds",
-		reason: "who waits wants to know for what",
+		kubectl: "retries up to ten times and says nothing",
+		ours: "says that it is refused and what refuses it, and retries after 5 seconds",
+		reason: "the user sees what the drain waits for",
 		situations: ["a webhook says 429 once, with a Retry-After"],
 		apply: (outcome) => ({
 			...outcome,
@@ -137,8 +137,8 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "a pod that was replaced under its name while it waited",
-		kubectl: "evicts the new one too",
-		ours: "leaves the new one alone",
+		kubectl: "also evicts the new pod",
+		ours: "does not evict the new pod",
 		reason: "the eviction names the uid of the pod that was on the node",
 		situations: ["a pod that is replaced under its name while it waits"],
 		apply: (outcome) => ({ ...outcome, stdout: outcome.stdout.filter((line) => line !== "pod/web-0 evicted") }),
@@ -147,7 +147,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "`--timeout` while a pod waits for its next try",
 		kubectl: "ends at that try, up to 5 seconds later",
 		ours: "ends at once",
-		reason: "that is what was asked for",
+		reason: "the flag sets this time",
 		// The others have their tries merged: how many there are depends on how fast agents answer.
 		situations: ["without agents: a budget of Kubernetes' own blocks until --timeout"],
 		apply: (outcome) => ({ ...outcome, stdout: once(outcome.stdout, "evicting pod") }),
@@ -155,16 +155,16 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a pod that takes long",
 		kubectl: "says nothing",
-		ours: "every 15 seconds, one line on stderr says how far it is",
-		reason: "a person who waits, and a log, can tell a slow drain from a dead one",
+		ours: "prints its progress on stderr every 15 seconds, in one line",
+		reason: "a slow drain can be told from a hung one, by a person and in a log",
 		situations: ["a pod that takes a quarter of a minute to end"],
 		apply: (outcome) => ({ ...outcome, stderr: ["progress 0/1 pods, 0/1 nodes, 1 terminating, 0 waiting"] }),
 	},
 	{
 		subject: "Ctrl-C",
-		kubectl: "leaves at once",
-		ours: "waits for the pods that are terminating, says what is left cordoned and how to go on or undo it; a second one leaves",
-		reason: "what is reserved under a budget is given back, and nobody has to guess what was done",
+		kubectl: "exits at once",
+		ours: "waits for the terminating pods, and says which nodes are still cordoned and how to resume or undo. A second Ctrl-C exits at once",
+		reason: "it releases what it reserved under a budget, and the user knows what was done",
 		situations: ["Ctrl-C while a budget blocks"],
 		apply: (outcome) => ({
 			...outcome,
@@ -178,10 +178,10 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
-		subject: "`| head`, or another reader of the output that leaves",
-		kubectl: "is ended by its next line (SIGPIPE, exit code 141)",
+		subject: "`| head`, or another reader that closes the output",
+		kubectl: "is killed at its next line (SIGPIPE, exit code 141)",
 		ours: "stops as after Ctrl-C, with exit code 2",
-		reason: "what is reserved under a budget is given back, and nobody has to guess what was done",
+		reason: "it releases what it reserved under a budget, and the user knows what was done",
 		situations: ["nobody reads the output any more"],
 		apply: (outcome) => ({
 			...outcome,
@@ -197,9 +197,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "`--disable-eviction` and a pod that cannot be deleted",
 		kubectl:
-			"deletes one pod after the other, ends at the first that it may not delete, and does not say which is late",
-		ours: "deletes them side by side, fails the ones that it may not delete, and names them",
-		reason: "one pod should not keep the others; a message without a name helps nobody",
+			"deletes one pod after the other, stops at the first that it may not delete, and does not say which is late",
+		ours: "deletes them in parallel, fails only those that it may not delete, and names them",
+		reason: "one pod should not block the others, and a message needs a name to be useful",
 		situations: ["--disable-eviction until --timeout", "--disable-eviction where deleting is refused"],
 		apply(outcome) {
 			const stderr = replaced(
@@ -219,10 +219,10 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		},
 	},
 	{
-		subject: "`--dry-run=server` of a pod that may not go now",
-		kubectl: "tries again until `--timeout`, or for ever",
+		subject: "`--dry-run=server` of a pod that cannot be evicted now",
+		kubectl: "retries until `--timeout`, or for ever",
 		ours: "asks once and says why",
-		reason: "nothing changes by waiting: the dry run ended no pod either",
+		reason: "waiting changes nothing, because a dry run evicts no pod",
 		situations: ["a server's dry run that a budget blocks"],
 		apply: (outcome) => ({
 			...outcome,
@@ -237,7 +237,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "`--dry-run=server` with `--disable-eviction`",
 		kubectl: "waits for the end of pods that it did not delete",
-		ours: "names the pods and ends",
+		ours: "names the pods and exits",
 		reason: "a dry run deletes nothing",
 		situations: ["a server's dry run with --disable-eviction"],
 		apply: (outcome) => ({
@@ -249,9 +249,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "an eviction that a PodDisruptionBudget refuses",
-		kubectl: "does not say which budget it is",
+		kubectl: "does not name the budget",
 		ours: "adds the budget's name, and how many healthy pods it needs and has, in the API server's words",
-		reason: "the message answers the next question: which budget",
+		reason: "the next question is which budget it was",
 		situations: [
 			"a budget that blocks, and is gone after a while",
 			"a budget that blocks until --timeout",
@@ -271,7 +271,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "`TYPE/NAME` of another type, where a node is named",
 		kubectl: "looks for that object first",
 		ours: "refuses at once",
-		reason: "it cannot be a node, whether it is there or not",
+		reason: "it cannot be a node, whether it exists or not",
 		situations: ["drain: TYPE/NAME of another type", "drain: TYPE/NAME of a type that is not there"],
 		apply: (outcome) => ({
 			...outcome,
@@ -282,7 +282,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "a kubeconfig in which no context is chosen",
 		kubectl: "asks a server at localhost:8080",
 		ours: "says what to set",
-		reason: "nobody meant that server",
+		reason: "the user did not mean that server",
 		situations: ["drain: a kubeconfig without a context"],
 		apply: (outcome) => ({
 			...outcome,
@@ -291,9 +291,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "a kubeconfig that cannot be parsed",
-		kubectl: "says why in the words of Go's parsers",
+		kubectl: "prints the error of Go's parser",
 		ours: "names the file, the entry and the field, and says what is wrong with it",
-		reason: "the file has to be mended, not kubectl",
+		reason: "the user has to fix the file",
 		situations: ["drain: a kubeconfig that is none"],
 		apply: (outcome) => ({
 			...outcome,
@@ -302,9 +302,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "`--match-server-version`",
-		kubectl: "ends where the server's version is not its own",
+		kubectl: "stops if the server's version differs from its own",
 		ours: "refuses the flag",
-		reason: "`kubectl xpdb` has versions of its own, which no server has",
+		reason: "`kubectl xpdb` has its own versions, which no server has",
 		situations: ["cordon: --match-server-version"],
 		apply: (outcome) => ({
 			...outcome,
@@ -316,7 +316,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "an empty `-l`",
-		kubectl: "speaks of resources and files",
+		kubectl: "asks for resources or files",
 		ours: "shows the usage, as without any node",
 		reason: "there is neither a node nor a selector",
 		situations: ["drain: -l with nothing"],
@@ -329,8 +329,8 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a flag that is misspelt",
 		kubectl: "says that it is unknown",
-		ours: "also says which one may be meant",
-		reason: "it saves a look at the help",
+		ours: "also suggests the flag that may be meant",
+		reason: "the user does not have to open the help",
 		situations: ["drain: a flag misspelt"],
 		apply: (outcome) => ({
 			...outcome,
@@ -340,9 +340,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "`-v=6` and more",
 		kubectl:
-			"also tells of its files, its feature gates and the kinds that a server has; 7 and 8 do not say to which request an answer is",
-		ours: "tells of the requests that it sends, and of calls to agents in the same form; each answer names its request; tokens, keys and the ids of reservations are masked in bodies too",
-		reason: "requests are many at a time, and a log is made to be sent to somebody",
+			"also logs its files, its feature gates and the kinds that a server has. With 7 and 8, an answer does not name its request",
+		ours: "logs its requests, and calls to agents in the same form. Each answer names its request. Tokens, keys and ids of reservations are masked, also in bodies",
+		reason: "it sends many requests at a time, and people send logs to each other",
 		situations: bothWays("-v=6"),
 		apply: (outcome) => ({
 			...outcome,
@@ -353,9 +353,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	},
 	{
 		subject: "a request that takes longer than `--request-timeout`",
-		kubectl: "says that a deadline or a context is exceeded, in one of three ways",
+		kubectl: "says in one of three ways that a deadline or a context is exceeded",
 		ours: "says how long it has waited for an answer, exit code 4",
-		reason: "it is the flag that has to be longer, and 4 is the exit code wherever a cluster does not answer in time",
+		reason: "the user has to raise the flag's value, and exit code 4 says that a cluster was too slow",
 		situations: ["drain: a request that takes longer than --request-timeout"],
 		apply: (outcome) => ({
 			...outcome,
@@ -368,8 +368,8 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a context, cluster or user that is misspelt",
 		kubectl: "says that it does not exist",
-		ours: "also says which one may be meant or, if none, which files of `KUBECONFIG` are not there",
-		reason: "it saves a look at the kubeconfig",
+		ours: "also suggests the one that may be meant or, if there is none, names the missing files of `KUBECONFIG`",
+		reason: "the user does not have to open the kubeconfig",
 		situations: ["drain: --context misspelt"],
 		apply: (outcome) => ({
 			...outcome,
@@ -379,9 +379,9 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "lines of kubectl's own log (`W0102 15:04:05 …`)",
 		kubectl:
-			"prints its warnings of deprecated flags and of missing files in `KUBECONFIG`, and each failed try to reach a server, with time and source file",
-		ours: "prints the warnings as `Warning: …`, and only the error that ends it",
-		reason: "they are for the developers of kubectl",
+			"prints warnings about deprecated flags and missing files in `KUBECONFIG`, and each failed attempt to reach a server, with time and source file",
+		ours: "prints the warnings as `Warning: …`, and only the error with which it ends",
+		reason: "such lines are for the developers of kubectl",
 		situations: [
 			"--dry-run by itself",
 			"--dry-run=true",
