@@ -12,7 +12,7 @@ const dryRun: FlagTable = {
 		value: "none|server|client",
 		default: "none",
 		bare: "unchanged",
-		describe: "client: only say what would be done; server: send it without effect",
+		describe: "client: only print what would be done; server: send requests as dry runs",
 	},
 };
 const selector: FlagTable = {
@@ -24,21 +24,10 @@ const selector: FlagTable = {
 	},
 };
 const runOutput: FlagTable = {
-	output: {
-		kind: "text",
-		short: "o",
-		default: "",
-		value: "json",
-		describe: "json: one JSON object a line, to the end",
-	},
+	output: { kind: "text", short: "o", default: "", value: "json", describe: "json: one JSON object per line" },
 };
 const report: FlagTable = {
-	report: {
-		kind: "text",
-		default: "",
-		value: "FILE",
-		describe: "Write a page with a picture of the run there, in HTML",
-	},
+	report: { kind: "text", default: "", value: "FILE", describe: "Write an HTML report of the run to this file" },
 };
 const readOutput = (value: string, describe: string): FlagTable => ({
 	output: { kind: "text", short: "o", default: "", value, describe },
@@ -52,12 +41,14 @@ const ui: FlagTable = {
 			"auto: the full screen on a terminal with several nodes or contexts, else plain lines; none: results only",
 	},
 };
-const yes: FlagTable = { yes: { kind: "boolean", short: "y", describe: "Do not ask, also with several contexts" } };
+const yes: FlagTable = {
+	yes: { kind: "boolean", short: "y", describe: "Do not ask for confirmation, even with several contexts" },
+};
 const gracePeriod: FlagTable = {
 	"grace-period": {
 		kind: "number",
 		default: -1,
-		describe: "Seconds for each pod to terminate; negative: the pod's own",
+		describe: "Seconds that each pod gets to terminate; negative: the pod's own",
 	},
 };
 
@@ -65,15 +56,15 @@ const gracePeriod: FlagTable = {
 const drainFilters: FlagTable = {
 	force: {
 		kind: "boolean",
-		describe: "Also take pods that declare no controller, and those whose DaemonSet is gone",
+		describe: "Also evict pods that declare no controller, or whose DaemonSet is gone",
 	},
 	"ignore-daemonsets": {
 		kind: "boolean",
-		describe: "Leave pods of DaemonSets where they are; without it they are an error",
+		describe: "Leave DaemonSet pods in place; without this flag they are an error",
 	},
 	"delete-emptydir-data": {
 		kind: "boolean",
-		describe: "Also take pods with emptyDir volumes; what is in these is lost",
+		describe: "Also evict pods with emptyDir volumes; their data is lost",
 	},
 };
 
@@ -86,25 +77,25 @@ const drainFlags: FlagTable = {
 	timeout: {
 		kind: "duration",
 		default: 0,
-		describe: "How long each node may take, such as 30s or 1h30m; 0: for ever",
+		describe: "Time limit for each node, such as 30s or 1h30m; 0: no limit",
 	},
 	"disable-eviction": {
 		kind: "boolean",
-		describe: "Delete pods instead of evicting them: PodDisruptionBudgets are not asked, those of xpdb are",
+		describe: "Delete pods instead of evicting them: this bypasses PodDisruptionBudgets, but not xpdb's budgets",
 	},
 	"skip-wait-for-delete-timeout": {
 		kind: "number",
 		default: 0,
-		describe:
-			"Neither take nor wait for pods that have been terminating for longer than so many seconds; 0: wait for all",
+		describe: "Skip pods that have been terminating for more than this many seconds; 0: skip none",
 	},
-	"chunk-size": { kind: "number", default: 500, describe: "How many objects to ask for at a time; 0: all" },
-	"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
+	"chunk-size": { kind: "number", default: 500, describe: "How many objects to request at a time; 0: all" },
+	"max-nodes": { kind: "number", default: 1, describe: "How many nodes of each cluster to drain at a time" },
 	"order-by": {
 		kind: "text",
 		default: "",
 		value: "LABEL|priority",
-		describe: "Pods of a node by a label's value or by priority, lowest first; the next when these are gone",
+		describe:
+			"Evict the pods of a node by a label's value or by priority, lowest first; each group waits for the one before",
 	},
 };
 
@@ -123,7 +114,7 @@ export const commands: readonly Command[] = [
 			"all-namespaces": { kind: "boolean", short: "A", describe: "With -l: pods of all namespaces" },
 			wait: { kind: "boolean", default: true, describe: "Wait until the pods are gone" },
 			...waitUntilFlag,
-			timeout: { kind: "duration", default: 0, describe: "How long the whole command may take; 0: for ever" },
+			timeout: { kind: "duration", default: 0, describe: "Time limit for the whole command; 0: no limit" },
 			...gracePeriod,
 			...dryRun,
 			...runOutput,
@@ -147,15 +138,12 @@ export const commands: readonly Command[] = [
 				"All nodes of a pool, two at a time in each cluster",
 				"kubectl xpdb drain -l pool=old --max-nodes=2 --contexts=eu,us",
 			],
-			[
-				"Go on with a drain that was interrupted, from any machine",
-				"kubectl xpdb drain --resume 7f3c2a --contexts=eu,us",
-			],
+			["Resume an interrupted drain, from any machine", "kubectl xpdb drain --resume 7f3c2a --contexts=eu,us"],
 		],
 		flags: {
 			...drainFlags,
 			...waitUntilFlag,
-			resume: { kind: "text", default: "", value: "ID", describe: "Go on with this drain, with its flags" },
+			resume: { kind: "text", default: "", value: "ID", describe: "Resume this drain, with its flags" },
 			...dryRun,
 			...runOutput,
 			...report,
@@ -167,11 +155,11 @@ export const commands: readonly Command[] = [
 	{
 		name: "plan",
 		words: "NODE...",
-		describe: "Show what a drain would do, and what can never go",
+		describe: "Show what a drain would do, and what can never be evicted",
 		examples: [
 			["Before a drain, with its nodes and flags", "kubectl xpdb plan node-1 --ignore-daemonsets"],
 			["Nodes of two clusters", "kubectl xpdb plan eu/node-1 us/node-4 --contexts=eu,us"],
-			["What could never go, for a script", "kubectl xpdb plan node-1 -o json | jq .impossible"],
+			["Pods that can never be evicted, for a script", "kubectl xpdb plan node-1 -o json | jq .impossible"],
 		],
 		flags: {
 			...drainFlags,
@@ -182,9 +170,14 @@ export const commands: readonly Command[] = [
 				value: "json|yaml|wide",
 				describe: "json, yaml: the whole plan as one document; wide: a line for each pod",
 			},
-			"dry-run": { kind: "text", default: "none", bare: "client", describe: "Taken for drain's sake: a plan is one" },
-			for: { kind: "text", default: "deleted", describe: "Taken for drain's sake: a plan waits for nothing" },
-			yes: { kind: "boolean", short: "y", describe: "Taken for drain's sake: a plan asks nothing" },
+			"dry-run": {
+				kind: "text",
+				default: "none",
+				bare: "client",
+				describe: "Accepted as in drain: a plan is a dry run",
+			},
+			for: { kind: "text", default: "deleted", describe: "Accepted as in drain: a plan does not wait" },
+			yes: { kind: "boolean", short: "y", describe: "Accepted as in drain: a plan does not ask" },
 		},
 		load: async () => (await import("./commands/plan.ts")).runPlan,
 	},
@@ -193,14 +186,14 @@ export const commands: readonly Command[] = [
 		words: "pod/NAME | budget/NAME | node/NAME",
 		describe: "Explain why something can or cannot be evicted",
 		examples: [
-			["Why a pod does not go", "kubectl xpdb explain pod/db-0 -n shop"],
+			["Why a pod is not evicted", "kubectl xpdb explain pod/db-0 -n shop"],
 			["What a budget waits for, over all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
-			["What would keep the drain of a node", "kubectl xpdb explain node/node-1 --ignore-daemonsets"],
+			["What would block the drain of a node", "kubectl xpdb explain node/node-1 --ignore-daemonsets"],
 			["In a script: exit code 0 is a yes", "kubectl xpdb explain pod/db-0 -n shop > /dev/null && echo go"],
 		],
 		flags: {
 			...drainFilters,
-			...readOutput("json|yaml|wide", "json, yaml: as one document; wide: every pod of a node by its name"),
+			...readOutput("json|yaml|wide", "json, yaml: one document; wide: every pod of a node by its name"),
 		},
 		load: async () => (await import("./commands/explain.ts")).runExplain,
 	},
@@ -218,11 +211,11 @@ export const commands: readonly Command[] = [
 		describe: "Mark nodes as schedulable",
 		examples: [
 			["Mark a node as schedulable", "kubectl xpdb uncordon node-1"],
-			["Take back the cordons of a drain", "kubectl xpdb uncordon --op 7f3c2a --contexts=eu,us"],
+			["Undo the cordons of a drain", "kubectl xpdb uncordon --op 7f3c2a --contexts=eu,us"],
 		],
 		flags: {
 			...selector,
-			op: { kind: "text", default: "", value: "ID", describe: "The nodes that this drain cordoned, and no others" },
+			op: { kind: "text", default: "", value: "ID", describe: "Only the nodes that this drain cordoned" },
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -235,15 +228,15 @@ export const commands: readonly Command[] = [
 		describe: "Show what the budgets allow over all clusters",
 		examples: [
 			["Budgets of the namespace", "kubectl xpdb budgets"],
-			["One, and each pod that uses it up", "kubectl xpdb budgets db"],
-			["Of all namespaces, with the pods of each cluster", "kubectl xpdb budgets -A -o wide"],
-			["All of the fleet, as they change", "kubectl xpdb budgets -A -w"],
+			["One budget, and each pod that uses it up", "kubectl xpdb budgets db"],
+			["Budgets of all namespaces, with the pods of each cluster", "kubectl xpdb budgets -A -o wide"],
+			["All budgets of the fleet, as they change", "kubectl xpdb budgets -A -w"],
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Budgets of all namespaces" },
 			...readOutput("json|yaml|name|wide", "wide: a column for each cluster, and each pod that uses a budget up"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
-			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C" },
+			watch: { kind: "boolean", short: "w", describe: "Keep showing changes, until Ctrl-C" },
 			...watchUiFlag,
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
@@ -253,17 +246,17 @@ export const commands: readonly Command[] = [
 		words: "[BUDGET...]",
 		describe: "Show who holds the Leases, who waits, and granted pods",
 		examples: [
-			["Of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
-			["Of one budget, with each pod that was granted", "kubectl xpdb leases db -o wide"],
-			["Whatever changes, for a script", "kubectl xpdb leases -A -w -o json"],
-			["End what somebody holds who is stuck", "kubectl xpdb leases release db --context=eu"],
+			["Leases of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
+			["Leases of one budget, with each granted pod", "kubectl xpdb leases db -o wide"],
+			["All changes, for a script", "kubectl xpdb leases -A -w -o json"],
+			["Release the hold of a stuck run", "kubectl xpdb leases release db --context=eu"],
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
-			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C; the busiest first" },
+			watch: { kind: "boolean", short: "w", describe: "Keep showing changes, until Ctrl-C; the busiest first" },
 			...readOutput(
 				"json|yaml|name|wide",
-				"wide: with operations, accounts, fences, the Lease's names, and each pod that was granted",
+				"wide: also operations, accounts, fences, the names of the Leases, and each granted pod",
 			),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 			...watchUiFlag,
@@ -273,9 +266,9 @@ export const commands: readonly Command[] = [
 	{
 		name: "leases release",
 		words: "BUDGET",
-		describe: "End what somebody holds of a budget, who is stuck",
+		describe: "Release the hold of a stuck run on a budget",
 		examples: [
-			["In the cluster where it is held", "kubectl xpdb leases release db --context=eu"],
+			["In the cluster where the run holds it", "kubectl xpdb leases release db --context=eu"],
 			["In a script", "kubectl xpdb leases release db --context=eu --confirm=db"],
 		],
 		flags: {
@@ -283,7 +276,7 @@ export const commands: readonly Command[] = [
 				kind: "text",
 				default: "",
 				value: "NAME",
-				describe: "The budget's name, for want of a terminal to ask on",
+				describe: "The budget's name: confirms without a prompt",
 			},
 		},
 		load: async () => (await import("./commands/release-lease.ts")).runReleaseLease,
@@ -291,16 +284,17 @@ export const commands: readonly Command[] = [
 	{
 		name: "suspend",
 		words: "BUDGET",
-		describe: "Let a budget hold nothing back, in all clusters at once",
+		describe: "Suspend a budget in all clusters at once",
 		examples: [
-			[
-				"In all members of the fleet, and why",
-				'kubectl xpdb suspend db --reason "storage migration" --contexts=eu,us,ap',
-			],
-			["Who may do it, and what it would touch", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
+			["Suspend a budget in every cluster", 'kubectl xpdb suspend db --reason "storage migration" --contexts=eu,us,ap'],
+			["Check your rights, and show what would change", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
 		],
 		flags: {
-			reason: { kind: "text", default: "", describe: "Why, for the others: in the annotation, the Event and budgets" },
+			reason: {
+				kind: "text",
+				default: "",
+				describe: "Reason, for the annotation, the Event and 'kubectl xpdb budgets'",
+			},
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -310,10 +304,10 @@ export const commands: readonly Command[] = [
 	{
 		name: "unsuspend",
 		words: "BUDGET",
-		describe: "Let a suspended budget hold again, in all clusters",
-		examples: [["In all members of the fleet", "kubectl xpdb unsuspend db --contexts=eu,us,ap"]],
+		describe: "End the suspension of a budget in all clusters",
+		examples: [["In every cluster of the fleet", "kubectl xpdb unsuspend db --contexts=eu,us,ap"]],
 		flags: {
-			reason: { kind: "text", default: "", describe: "Why, for the others: in the Event" },
+			reason: { kind: "text", default: "", describe: "Reason, for the Event" },
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -323,10 +317,10 @@ export const commands: readonly Command[] = [
 	{
 		name: "ops",
 		words: "",
-		describe: "Show unfinished drains, and how to go on or take them back",
+		describe: "Show unfinished drains, and how to resume or undo them",
 		examples: [["In three clusters", "kubectl xpdb ops --contexts=eu,us,ap"]],
 		flags: {
-			...readOutput("json|yaml|name|wide", "wide: with the names of the nodes that are left"),
+			...readOutput("json|yaml|name|wide", "wide: also the names of the nodes that are left"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/ops.ts")).runOps,
@@ -334,35 +328,38 @@ export const commands: readonly Command[] = [
 	{
 		name: "check",
 		words: "",
-		describe: "Say what is wrong with the fleet, and what to do about it",
+		describe: "Find what is wrong with the fleet, and how to fix it",
 		examples: [
 			["All clusters, side by side", "kubectl xpdb check --contexts=eu,us,ap"],
 			["Problems only", "kubectl xpdb check --contexts=eu,us,ap -o short"],
 			["Before the agents are installed", "kubectl xpdb check --pre --contexts=eu,us,ap"],
-			["In a pipeline, where warnings stop it too", "kubectl xpdb check --contexts=eu,us --fail-on=warn -o json"],
-			["Until agents that were just started are ready", "kubectl xpdb check --contexts=eu,us --wait --timeout=2m"],
+			["In a pipeline that also stops on warnings", "kubectl xpdb check --contexts=eu,us --fail-on=warn -o json"],
+			["Wait until new agents are ready", "kubectl xpdb check --contexts=eu,us --wait --timeout=2m"],
 		],
 		flags: {
-			...readOutput("short|json|yaml", "short: only what is not well; json, yaml: as one document"),
-			pre: { kind: "boolean", describe: "Before agents are installed: whether they can be, and what is in the way" },
+			...readOutput("short|json|yaml", "short: problems only; json, yaml: one document"),
+			pre: {
+				kind: "boolean",
+				describe: "Before an installation: whether it can succeed, and what is in the way",
+			},
 			"fail-on": {
 				kind: "text",
 				default: "error",
 				value: "error|warn",
-				describe: "warn: end with exit code 3 for warnings too",
+				describe: "warn: exit code 3 for warnings too",
 			},
-			wait: { kind: "boolean", describe: "Check again until nothing is left that has to be put right" },
-			timeout: { kind: "duration", default: 300_000, describe: "How long to wait with --wait; 0: for ever" },
+			wait: { kind: "boolean", describe: "Repeat the checks until none fails" },
+			timeout: { kind: "duration", default: 300_000, describe: "Time limit for --wait; 0: no limit" },
 		},
 		load: async () => (await import("./commands/check.ts")).runCheck,
 	},
 	{
 		name: "report",
 		words: "FILE",
-		describe: "Make a page with a picture of a recorded run",
+		describe: "Make an HTML report of a recorded run",
 		examples: [
-			["Record a drain, then draw it", "kubectl xpdb drain node-1 --ignore-daemonsets -o json > run.ndjson"],
-			["For a browser, a printer or a change ticket", "kubectl xpdb report run.ndjson > run.html"],
+			["Record a drain, for a report of it", "kubectl xpdb drain node-1 --ignore-daemonsets -o json > run.ndjson"],
+			["Make the report, for a browser or a change ticket", "kubectl xpdb report run.ndjson > run.html"],
 		],
 		flags: {},
 		load: async () => (await import("./commands/report.ts")).runReport,

@@ -6,13 +6,13 @@ export const fleetCommands: readonly Command[] = [
 	{
 		name: "fleet",
 		words: "[list]",
-		describe: "Show who is in the fleet, as each member says it",
+		describe: "Show the members of the fleet, as each of them reports it",
 		examples: [
 			[
-				"Members, addresses, versions, certificates, and wherein lists differ",
+				"Members, addresses, versions, certificates, and differences between lists",
 				"kubectl xpdb fleet list --contexts=eu,us,ap",
 			],
-			["Forget a member that is dead", "kubectl xpdb fleet forget ap --contexts=eu,us"],
+			["Forget a member that is gone for good", "kubectl xpdb fleet forget ap --contexts=eu,us"],
 		],
 		flags: {
 			output: {
@@ -20,7 +20,7 @@ export const fleetCommands: readonly Command[] = [
 				short: "o",
 				default: "",
 				value: "json|yaml|name|wide",
-				describe: "wide: with the CAs that each member trusts, its context and its id",
+				describe: "wide: also the CAs that each member trusts, its context and its ID",
 			},
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
@@ -29,9 +29,9 @@ export const fleetCommands: readonly Command[] = [
 	{
 		name: "fleet forget",
 		words: "MEMBER",
-		describe: "Let the others go on without a member that is gone for good",
+		describe: "Forget a member that is gone for good, so that evictions can continue",
 		examples: [
-			["In all the others", "kubectl xpdb fleet forget ap --contexts=eu,us"],
+			["In all other clusters", "kubectl xpdb fleet forget ap --contexts=eu,us"],
 			["In a script", "kubectl xpdb fleet forget ap --contexts=eu,us --confirm=ap"],
 		],
 		flags: {
@@ -40,13 +40,13 @@ export const fleetCommands: readonly Command[] = [
 				value: "none|server|client",
 				default: "none",
 				bare: "unchanged",
-				describe: "client: only say what would be done; server: send it without effect",
+				describe: "client: only print what would be done; server: send requests as dry runs",
 			},
 			confirm: {
 				kind: "text",
 				default: "",
 				value: "NAME",
-				describe: "The member's name, for want of a terminal to ask on",
+				describe: "The member's name: confirms without a prompt",
 			},
 			yes: { kind: "boolean", short: "y", describe: "Do not ask for the name" },
 		},
@@ -55,11 +55,11 @@ export const fleetCommands: readonly Command[] = [
 	{
 		name: "install certs",
 		words: "",
-		describe: "Renew the agents' certificates, or change the fleet's CA, while drains go on",
+		describe: "Renew the agents' certificates, or change the fleet's CA, while drains run",
 		examples: [
 			["New certificates, one cluster after the other", "kubectl xpdb install certs --rotate --contexts=eu,us,ap"],
 			[
-				"A new CA for the fleet; the same command goes on with it",
+				"A new CA for the fleet; the same command resumes it",
 				"kubectl xpdb install certs --rotate --ca --contexts=eu,us,ap",
 			],
 			[
@@ -69,7 +69,7 @@ export const fleetCommands: readonly Command[] = [
 		],
 		flags: {
 			rotate: { kind: "boolean", describe: "Give every cluster's agents a new certificate" },
-			ca: { kind: "boolean", describe: "With --rotate: of a new CA, which all of them trust before" },
+			ca: { kind: "boolean", describe: "With --rotate: from a new CA, which all members trust first" },
 			...authorityFlags,
 			"keep-in": {
 				kind: "text",
@@ -80,7 +80,7 @@ export const fleetCommands: readonly Command[] = [
 			timeout: {
 				kind: "duration",
 				default: 300_000,
-				describe: "How long agents may take to use what they were given; 0: for ever",
+				describe: "Time limit for the agents to use a new certificate or CA; 0: no limit",
 			},
 			"dry-run": {
 				kind: "text",
@@ -89,7 +89,7 @@ export const fleetCommands: readonly Command[] = [
 				bare: "unchanged",
 				describe: "client: show the steps; server: also send each write as a dry run",
 			},
-			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
+			yes: { kind: "boolean", short: "y", describe: "Do not ask for confirmation" },
 		},
 		load: async () => (await import("./install-certs.ts")).runInstallCerts,
 	},

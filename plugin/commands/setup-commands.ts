@@ -6,15 +6,15 @@ export const setupCommands: readonly Command[] = [
 	{
 		name: "install",
 		words: "",
-		describe: "Make a fleet of clusters, or extend one",
+		describe: "Install the agents of a fleet, or add clusters to it",
 		examples: [
 			["Show what it would do, then do it", "kubectl xpdb install --contexts=eu,us --image=example.com/agent:0.2.0"],
 			[
-				"With an address for each: load balancers, inside of AWS in one",
+				"With an internal AWS load balancer for each cluster",
 				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer:eks-internal",
 			],
 			[
-				"As files for Argo CD or Flux, a folder for each cluster",
+				"As files for Argo CD or Flux, one folder per cluster",
 				"kubectl xpdb install --contexts=eu,us --dry-run=client --output-dir=clusters",
 			],
 		],
@@ -32,27 +32,30 @@ export const setupCommands: readonly Command[] = [
 	{
 		name: "uninstall",
 		words: "",
-		describe: "Remove all that install made, and keep the budgets",
+		describe: "Remove everything that install created, except budgets",
 		examples: [
 			["Show what it would delete", "kubectl xpdb uninstall --contexts=eu,us,ap --dry-run=client"],
 			["A whole fleet", "kubectl xpdb uninstall --contexts=eu,us,ap"],
 		],
 		flags: {
-			"delete-budgets": { kind: "boolean", describe: "Delete all budgets too, with the definition of their kind" },
-			force: { kind: "boolean", describe: "Also while somebody evicts: what was granted is forgotten" },
+			"delete-budgets": { kind: "boolean", describe: "Also delete all budgets and their CustomResourceDefinition" },
+			force: {
+				kind: "boolean",
+				describe: "Also while evictions run (their grants are lost), or if a cluster keeps the fleet's CA",
+			},
 			timeout: {
 				kind: "duration",
 				default: 300_000,
-				describe: "How long the objects of a cluster may take to go; 0: for ever",
+				describe: "Time limit for the deletion of a cluster's objects; 0: no limit",
 			},
 			"dry-run": {
 				kind: "text",
 				value: "none|server|client",
 				default: "none",
 				bare: "unchanged",
-				describe: "client: show what would go; server: also ask each API server whether it may",
+				describe: "client: show what would be deleted; server: also send each request as a dry run",
 			},
-			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
+			yes: { kind: "boolean", short: "y", describe: "Do not ask for confirmation" },
 		},
 		load: async () => (await import("./uninstall.ts")).runUninstall,
 	},

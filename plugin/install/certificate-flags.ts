@@ -10,7 +10,7 @@ import type { CertificateOptions } from "./fleet-certificates.ts";
 
 export const authorityFlags: FlagTable = {
 	"ca-cert": { kind: "text", default: "", value: "FILE", describe: "The fleet's CA, instead of one kept in a cluster" },
-	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is kept nowhere" },
+	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is not stored" },
 };
 
 export const certificateFlags: FlagTable = {
@@ -18,14 +18,14 @@ export const certificateFlags: FlagTable = {
 		kind: "text",
 		default: "create",
 		value: "create|existing|cert-manager",
-		describe: "Who makes the certificates; existing: they are in each cluster already",
+		describe: "Who creates the certificates; existing: each cluster has them already",
 	},
 	...authorityFlags,
 	"cert-issuer": {
 		kind: "text",
 		default: "",
 		value: "KIND/NAME",
-		describe: "With --certs=cert-manager: an Issuer or ClusterIssuer that is there",
+		describe: "With --certs=cert-manager: an existing Issuer or ClusterIssuer",
 	},
 };
 

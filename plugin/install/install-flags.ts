@@ -8,39 +8,41 @@ export const installFlags: FlagTable = {
 		kind: "text",
 		default: "",
 		value: "IMAGE",
-		describe: "The agents' image, as the clusters can pull it; without it the one that is there",
+		describe: "The agents' image, as the clusters pull it; if not given, the current one",
 	},
 	"image-pull-secret": {
 		kind: "text",
 		default: "",
 		value: "SECRET",
-		describe: "The Secret in the agents' namespace with the login of the image's registry",
+		describe: "The Secret in the agents' namespace with the image registry's login",
 	},
 	address: {
 		kind: "list",
 		value: "MEMBER=HOST:PORT",
-		describe: "Where the agents of other clusters reach those of a member; may be repeated",
+		describe: "Where the other clusters reach the agents of a member; may be repeated",
 	},
 	...exposeFlags,
 	operators: {
 		kind: "list",
 		value: "GROUP[=ACCOUNT:NAMESPACE,...]",
 		describe:
-			"The group that may drain, instead of xpdb-operators; or a team, for its namespaces alone; may be repeated",
+			"The group that may drain, instead of xpdb-operators; or a team, limited to its namespaces; may be repeated",
 	},
 	"metrics-namespace": {
 		kind: "text",
 		default: "",
 		value: "NAMESPACE",
-		describe:
-			"The only namespace whose Prometheus may scrape the agents; if not given, the one that is set, or monitoring",
+		describe: "The only namespace whose Prometheus may scrape the agents; if not given, the current one, or monitoring",
 	},
 	...certificateFlags,
-	"force-conflicts": { kind: "boolean", describe: "Take over fields of our objects that somebody else keeps" },
+	"force-conflicts": {
+		kind: "boolean",
+		describe: "Take over fields of xpdb's objects that another field manager owns",
+	},
 	timeout: {
 		kind: "duration",
 		default: 300_000,
-		describe: "How long the agents of a cluster may take to be ready, or its address to come; 0: for ever",
+		describe: "Time limit for a cluster's agents to be ready, or for its address to appear; 0: no limit",
 	},
 	"dry-run": {
 		kind: "text",
@@ -60,7 +62,7 @@ export const installFlags: FlagTable = {
 		kind: "text",
 		default: "",
 		value: "DIR",
-		describe: "With --dry-run=client: a folder for each cluster there",
+		describe: "With --dry-run=client: write the objects there, one folder per cluster",
 	},
-	yes: { kind: "boolean", short: "y", describe: "Do not ask" },
+	yes: { kind: "boolean", short: "y", describe: "Do not ask for confirmation" },
 };

@@ -31,23 +31,23 @@ const asking = [
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	done: { means: "done" },
-	error: { means: "an error or wrong use, as kubectl" },
+	error: { means: "an error or wrong usage, as with kubectl" },
 	stoppedEarly: {
 		means:
-			"stopped early, because nobody takes the output any more, or as an installation fails in the middle; some of it is not done, the same command continues",
+			"stopped before finishing, because the output was closed or an installation failed; run the same command to continue",
 		commands: ["evict", "drain", "suspend", "unsuspend", "install", "upgrade", "uninstall", "install certs"],
 	},
 	neverPossible: {
 		means:
-			"something has to be put right: some pods can never go as things are, or a check has failed; only an installation, which ends with one, has changed anything",
+			"action needed: some pods can never be evicted as things are, or a check failed. Only an installation, which ends with a check, has changed anything",
 		commands: ["plan", "explain", "check", "install", "upgrade"],
 	},
 	failedClosed: {
-		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not done",
+		means: "a member of the fleet was not reached in time: nothing that needs its answer was done",
 		commands: asking,
 	},
 	notNow: {
-		means: "it may not go now; it may later, without anybody putting something right",
+		means: "it cannot be evicted now, but later, without any action",
 		commands: ["explain"],
 	},
 	interrupted: { means: "interrupted by Ctrl-C" },

@@ -155,7 +155,7 @@ describe("parseCommandLine()", () => {
 			["help", "leases", "release"],
 		]) {
 			const parsed = await parseCommandLine(argv);
-			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/^End what somebody holds/);
+			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/^Release the hold of a stuck run/);
 		}
 	});
 

@@ -17,12 +17,12 @@ export const exposeFlags: FlagTable = {
 	"expose-annotation": {
 		kind: "list",
 		value: "[MEMBER=]KEY=VALUE",
-		describe: "An annotation that a load balancer's cloud reads; may be repeated",
+		describe: "An annotation for the load balancer's cloud; may be repeated",
 	},
 	"expose-source": {
 		kind: "list",
 		value: "[MEMBER=]CIDR",
-		describe: "Whence a load balancer takes connections, instead of from everywhere; may be repeated",
+		describe: "Source CIDRs that may connect to a load balancer, instead of all; may be repeated",
 	},
 };
 
