@@ -85,11 +85,9 @@ describe("docs/messages.md", () => {
 		expect(entries.filter(({ text }) => !/^\n[A-Z`].{20}/.test(text) || !/^- Do: .{5}/m.test(text))).toEqual([]);
 	});
 
-	test("keeps what passes by itself apart from what somebody has to put right", () => {
-		expect([...new Set(waitReasons.map((reason) => entryOf(reason).part))]).toEqual(["A budget keeps the pod for now"]);
-		expect([...new Set(refusalReasons.map((reason) => entryOf(reason).part))]).toEqual([
-			"A budget that somebody has to put right",
-		]);
+	test("separates waits that end by themselves from budgets that need a change", () => {
+		expect([...new Set(waitReasons.map((reason) => entryOf(reason).part))]).toEqual(["Waits that end by themselves"]);
+		expect([...new Set(refusalReasons.map((reason) => entryOf(reason).part))]).toEqual(["Budgets that need a change"]);
 	});
 
 	test.each(Object.keys(domainErrors) as DomainReason[])("has the gRPC status of %s", (reason) => {
