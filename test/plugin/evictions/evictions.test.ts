@@ -107,7 +107,7 @@ describe("pods under a budget", () => {
 		]);
 	});
 
-	test("a refusal by the API server gives the reservation back and is tried again", async () => {
+	test("a refusal by the API server gives the reservation back and is tried again after 5 s", async () => {
 		const { fleet, pods } = newDatabase();
 		const [first] = pods;
 		if (!first) throw new Error("no pods");
@@ -115,7 +115,11 @@ describe("pods under a budget", () => {
 			new ApiError("Cannot evict pod as it would violate the pod's disruption budget.", { code: 429 }),
 		);
 		const run = newRun(fleet);
+		const sentAt: number[] = [];
+		fleet.onEviction = () => void sentAt.push(run.runtime.now());
 		expect(await run.evictions.evict(run.job(first.member, first.pod))).toEqual({ kind: "evicted" });
+		const [refusedAt = Number.NaN, evictedAt = Number.NaN] = sentAt;
+		expect(evictedAt - refusedAt).toBeGreaterThanOrEqual(5_000);
 		expect(run.events).toContainEqual(
 			expect.objectContaining({
 				type: "pod.retrying",
