@@ -78,7 +78,7 @@ describeOnFleet("the report of a run", () => {
 		}
 		for (const { from, healthy } of told) {
 			const wasSo = levels.some((level) => {
-				return level.healthy === healthy && level.from <= from + 50 && level.to >= from - lateMs;
+				return level.healthy === healthy && level.from <= from + 1_000 && level.to >= from - lateMs;
 			});
 			expect(wasSo, `${healthy} healthy pods, told at ${from}`).toBe(true);
 		}
