@@ -109,9 +109,9 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/** Never with a login program, which may ask a person something. */
+/** Never with a login program, which may ask a person something, and for which nothing is kept. */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
-	return connection.exec === undefined && names.isDue(key(connection.namespace));
+	return names.isDue(key(connection.namespace));
 }
 
 /** None if nothing may be kept, because the line has credentials or an impersonation, or if the line is incomplete. Loads no TLS, which takes longest. */

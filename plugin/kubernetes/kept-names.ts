@@ -2,13 +2,17 @@
 // longer than a person waits.
 //
 // Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
-// its own files, so no login sees what another one was given. The names are offered to a person and used for nothing else.
+// its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: who that is depends on the
+// program's environment and on files that only the program knows. The names are offered to a person and used for nothing else.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { User } from "@kubernetes/client-node";
 import { isRecord } from "../../disruption/record.ts";
 import { findCacheFolder } from "./cache-folder.ts";
 import type { Connection } from "./connection.ts";
+import { readFileText } from "./file-text.ts";
 import { createKeptNote } from "./kept-note.ts";
+import { text } from "./kubeconfig-entry.ts";
 import { isName } from "./object-name.ts";
 import { findPrivateFolder, privateMode } from "./private-folder.ts";
 
@@ -32,8 +36,8 @@ export function createKeptNames(
 	{ server, cluster, user, exec, headers }: Connection,
 	now: () => number = Date.now,
 ): KeptNames {
-	const folder = findPrivateFolder(env, folderName);
-	const login = JSON.stringify([cluster, user, exec, headers]);
+	const folder = exec === undefined ? findPrivateFolder(env, folderName) : undefined;
+	const login = JSON.stringify([cluster, user, identityFiles(user).map(readFileText), headers]);
 	const names = (list: string) => createKeptNote(folder, [server, login, list], privateMode);
 	const lastRequest = createKeptNote(folder, [server, "request"], privateMode);
 	const isWithin = (at: unknown, ms: number): boolean => typeof at === "number" && at <= now() && now() - at < ms;
@@ -55,6 +59,12 @@ export function createKeptNames(
 		},
 		noteRequest: () => lastRequest.write(now()),
 	};
+}
+
+/** The files whose content says who the user is. */
+function identityFiles({ certFile, authProvider }: User): readonly string[] {
+	const config: unknown = isRecord(authProvider) ? authProvider["config"] : undefined;
+	return [certFile, isRecord(config) ? config["tokenFile"] : undefined].map(text).filter((path) => path !== "");
 }
 
 /** For `uninstall`. Returns the folder if there was one. */

@@ -17,6 +17,7 @@ import type { OpenOptions, openContexts } from "../../../plugin/kubernetes/open-
 import { operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { certificate, privateKey } from "../../support/sample-certificate.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
 
 const scratch = createScratchFolder("kept-completion");
@@ -27,6 +28,15 @@ const users = {
 	"alice-as-carol": { token: "a", as: "carol" },
 	"alice-as-ops": { token: "a", as: "carol", "as-groups": ["ops"] },
 	sso: { exec },
+	// Their identity is what the files say.
+	mounted: { tokenFile: scratch.write("token", "a") },
+	certified: {
+		"client-certificate": scratch.write("client.crt", certificate),
+		"client-key": scratch.write("client.key", privateKey),
+	},
+	oidc: {
+		"auth-provider": { name: "oidc", config: { "id-token": "x", "idp-issuer-url": "https://a", "client-id": "b" } },
+	},
 };
 const kubeconfig = scratch.write(
 	"config",
@@ -139,7 +149,7 @@ describe("complete() at the second key", () => {
 	test("shows no login what another one was given", async () => {
 		const shell = createShell();
 		const seen = new Set<string>();
-		for (const context of ["alice", "bob", "alice-as-carol", "alice-as-ops", "us", "sso"]) {
+		for (const context of ["alice", "bob", "alice-as-carol", "alice-as-ops", "us", "oidc"]) {
 			const { values, asked } = await shell.press(`drain --context ${context} `);
 			expect([values, asked]).toEqual([[`${context}-n0`], [context]]);
 			seen.add(context);
@@ -149,6 +159,31 @@ describe("complete() at the second key", () => {
 			expect(values).toEqual([`${context}-n0`]);
 		}
 	});
+
+	test("keeps nothing of a user whose login is a program: the environment and other files decide who that is", async () => {
+		const shell = createShell();
+		expect(await shell.press("drain --context sso ")).toMatchObject({ values: ["sso-n0"], asked: ["sso"] });
+		expect(await shell.press("drain --context sso ", late)).toMatchObject({ values: [], background: [] });
+		expect(await shell.press("drain --contexts alice,sso ")).toMatchObject({ asked: ["alice", "sso"] });
+		expect(await shell.press("drain --contexts alice,sso ")).toMatchObject({
+			values: ["alice/alice-n0", "sso/sso-n0"],
+			asked: ["sso"],
+		});
+	});
+
+	for (const { context, file, content } of [
+		{ context: "mounted", file: "token", content: "a" },
+		{ context: "certified", file: "client.crt", content: certificate },
+	]) {
+		test(`shows no names that the login got whose ${file} was there before`, async () => {
+			const shell = createShell();
+			await shell.press(`drain --context ${context} `);
+			scratch.write(file, `${content}\n`);
+			expect(await shell.press(`drain --context ${context} `, late)).toMatchObject({ values: [] });
+			scratch.write(file, content);
+			expect(await shell.press(`drain --context ${context} `, late)).toMatchObject({ values: [`${context}-n0`] });
+		});
+	}
 
 	const personal = ["--token t", "--as dora", "--as-uid 7", "--as-group ops", "--as-user-extra a=b", "--username u"];
 	for (const flags of personal) {
