@@ -9,6 +9,11 @@ import type { ConnectOptions, FleetConnection } from "./fleet.ts";
 export const uncoveredWarning =
 	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 
+/** What a context is told whose API server does not answer, and in which nothing is to be done. */
+export function throughOthersWarning(problem: string): string {
+	return `its cluster is asked through the agents of the others: ${problem}`;
+}
+
 /**
  * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
  * missing, UsageError for two contexts of one cluster. Members who disagree about the fleet are asked anew, for five seconds.

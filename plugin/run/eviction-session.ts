@@ -8,7 +8,7 @@ import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
-import { beginConnecting, type Connecting, uncoveredWarning } from "../fleet/connect-fleet.ts";
+import { beginConnecting, type Connecting, throughOthersWarning, uncoveredWarning } from "../fleet/connect-fleet.ts";
 import type { ConnectOptions, Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
@@ -84,7 +84,7 @@ export async function openEvictions(
 				`${context.name}: ${problem}`,
 			]);
 		}
-		const message = `its cluster is asked through the agents of the others: ${problem}`;
+		const message = throughOthersWarning(problem);
 		emit({ type: "diagnostic", level: "warning", context: context.name, reason: "ServerUnreachable", message });
 	}
 	const warnOfAgents = warnOfUnsafeAgents(emit);

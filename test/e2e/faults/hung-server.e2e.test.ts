@@ -115,18 +115,12 @@ describeOnFleet("a hung API server", () => {
 			await uncordonAll();
 			await database.ready();
 			const elsewhere = await nodeOf(database, "c2");
-			const others = await plugin(
-				[
-					"drain",
-					elsewhere,
-					...everywhere,
-					"-y",
-					"--ignore-daemonsets",
-					"--pod-selector",
-					`database=${database.namespace}`,
-				],
-				environment,
-			);
+			const nodes = [elsewhere, ...everywhere, "--ignore-daemonsets", `--pod-selector=database=${database.namespace}`];
+			const planned = await plugin(["plan", ...nodes], environment);
+			expect(planned.code, planned.stderr).toBe(0);
+			expect(planned.stderr).toContain("c3-operator: its cluster is asked through the agents of the others: ");
+			expect(planned.stdout).toContain("1 pod, 1 wave");
+			const others = await plugin(["drain", ...nodes, "-y"], environment);
 			expect(others.code, others.stderr).toBe(0);
 			expect(others.stderr).toMatch(/^c3-operator +Warning: its cluster is asked through the agents of the others: /m);
 			expect(others.stdout).toContain("pod/db-0 evicted");

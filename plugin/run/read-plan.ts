@@ -1,0 +1,89 @@
+// The plan of a drain in several contexts. As a drain, it goes on without those whose API servers give no answer where it has no node there,
+// and never without a member of the fleet: the counts of its budgets need all of them.
+import type { DrainOptions } from "../drain/drain.ts";
+import { connectFleet, throughOthersWarning } from "../fleet/connect-fleet.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
+import { kubectlErrorLine } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import type { LostContext } from "../nodes/find-in-contexts.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import { resolveNodes } from "../nodes/node-targets.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { readFacts } from "../plan/read-facts.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
+import { answeringContexts } from "./lost-contexts.ts";
+
+export interface PlanRequest {
+	readonly words: readonly string[];
+	/** "" for none. */
+	readonly selector: string;
+	readonly options: DrainOptions;
+}
+
+export interface ReadPlan {
+	readonly plan: Plan;
+	/** Some nodes that were named or selected may not be in it. */
+	readonly isPartial: boolean;
+}
+
+/** `connect`: for tests. */
+export async function readPlan(
+	contexts: readonly KubeContext[],
+	{ words, selector, options }: PlanRequest,
+	connect: typeof connectFleet = connectFleet,
+): Promise<ReadPlan> {
+	const resolved = Promise.withResolvers<readonly NodeTarget[]>();
+	resolved.promise.catch(() => undefined);
+	const mayLose = async (context: KubeContext): Promise<boolean> =>
+		(await resolved.promise).every((node) => node.context !== context);
+	const begin = (those: readonly KubeContext[]): Promise<FleetConnection> => {
+		const connection = connect(those, { mayLose }).catch(explainUncovered);
+		// A wrong name is told first, whatever becomes of the fleet.
+		connection.catch(() => undefined);
+		return connection;
+	};
+	let connecting = begin(contexts);
+	try {
+		const { nodes, lost } = await resolveNodes(contexts, words, selector, options);
+		resolved.resolve(nodes);
+		if (lost.length > 0) {
+			void closeLater(connecting);
+			connecting = begin(answeringContexts(contexts, lost));
+		}
+		const now = Date.now();
+		const made = makePlan(await readFacts(nodes, connecting, { ...options, now }), { ...options, now });
+		const { lost: unreached = [] } = await connecting;
+		const warnings = [
+			...lost.map(lostWarning),
+			...unreached.map(({ context, problem }) => `${context.name}: ${throughOthersWarning(problem)}`),
+			...made.warnings,
+		];
+		return { plan: { ...made, warnings }, isPartial: lost.length > 0 };
+	} catch (error) {
+		resolved.reject(error);
+		throw error;
+	} finally {
+		await closeLater(connecting);
+	}
+}
+
+function lostWarning({ error, named }: LostContext): string {
+	const [first, ...more] = named;
+	const what =
+		first === undefined ? "its nodes are" : more.length === 0 ? `node ${first} is` : `nodes ${named.join(", ")} are`;
+	return `${what} not in this plan: ${kubectlErrorLine(error)}`;
+}
+
+function explainUncovered(error: unknown): never {
+	if (!(error instanceof FleetUncoveredError)) throw error;
+	const why = "without the counts of every member of the fleet, no plan can say what the budgets allow";
+	throw new FleetUncoveredError(error.message, [...error.details, why], { cause: error });
+}
+
+function closeLater(connecting: Promise<FleetConnection>): Promise<void> {
+	return connecting.then(
+		({ fleet }) => fleet?.close(),
+		() => undefined,
+	);
+}
