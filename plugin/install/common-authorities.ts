@@ -1,7 +1,8 @@
 // The CAs that the members of a fleet trust. All members trust the same CAs. Where they differ, one CA may have been removed
 // on purpose, because its key leaked: nothing that adds a CA may bring it back.
+import { commandLine } from "../terminal/command-line.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { authoritySecret, caConfigMap } from "./certificate-objects.ts";
+import { authoritySecret, caConfigMap, type KeptAuthority } from "./certificate-objects.ts";
 import { readAuthorities } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
@@ -29,6 +30,47 @@ export function commonAuthorities(
 			"If a change of the CA was interrupted, the same command finishes it: kubectl xpdb install certs --rotate --ca",
 			`If the CA of ${namesOf(fewest)} was revoked, delete what is left of it and run this again:`,
 			...undo,
+		].join("\n"),
+	);
+}
+
+/** A cluster whose Secret keeps a CA with its key. */
+export type AuthorityKeeper = ClusterCertificates & { readonly authority: KeptAuthority };
+
+/** Throws UsageError if clusters keep different CAs. It names each of them, who trusts it, and how to delete one. */
+export function refuseDifferentKept(
+	keepers: readonly AuthorityKeeper[],
+	clusters: readonly ClusterCertificates[],
+	agentNamespace: string,
+): void {
+	const current = new Set(keepers.map(({ authority }) => authority.current.certificate));
+	if (current.size < 2) return;
+	const trusting = ({ authority: { current, next } }: AuthorityKeeper): readonly ClusterCertificates[] => {
+		const kept = [current, ...(next ? [next] : [])].map(({ certificate }) => certificate).filter(isReadable);
+		return clusters.filter(({ ca }) => kept.some((certificate) => trusts(ca, certificate)));
+	};
+	const unknown = keepers.filter((keeper) => trusting(keeper).length === 0);
+	// If all are trusted, or none is, only a person knows which one is the fleet's.
+	const isClear = unknown.length === keepers.length - 1;
+	throw new UsageError(
+		[
+			`${keepers.map(({ context }) => context).join(" and ")} keep different CAs in Secret ${authoritySecret}: a fleet has one`,
+			...keepers.map((keeper) => {
+				const by = trusting(keeper);
+				const who = by.length === 0 ? "no member" : namesOf(by);
+				const { certificate } = keeper.authority.current;
+				const which = isReadable(certificate) ? describeAuthorities(certificate) : "a certificate that cannot be read";
+				return `${keeper.context}: ${which}, trusted by ${who}`;
+			}),
+		].join("\n"),
+		[
+			isClear
+				? "Delete what no member trusts, and run this again:"
+				: "Delete the one that is not the fleet's, by its fingerprint, and run this again:",
+			...(isClear ? unknown : keepers).map(
+				({ context }) =>
+					`  ${commandLine(["kubectl", "--context", context, "-n", agentNamespace, "delete", `secret/${authoritySecret}`])}`,
+			),
 		].join("\n"),
 	);
 }
@@ -67,6 +109,10 @@ export function refuseRevoked(
 export function trusts(bundle: string | undefined, certificate: string): boolean {
 	const known = new Set(marksOf(bundle ?? ""));
 	return marksOf(certificate).every((mark) => known.has(mark));
+}
+
+function isReadable(certificate: string): boolean {
+	return marksOf(certificate).length > 0;
 }
 
 /** Fingerprints, sorted, each once. */

@@ -17,7 +17,13 @@ import {
 	issuerObject,
 } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";
-import { commonAuthorities, refuseRevoked, trusts } from "./common-authorities.ts";
+import {
+	type AuthorityKeeper,
+	commonAuthorities,
+	refuseDifferentKept,
+	refuseRevoked,
+	trusts,
+} from "./common-authorities.ts";
 import { authorityProblem, certificateProblem, unknownAuthority } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
 import type { KeyUse } from "./key-use.ts";
@@ -54,16 +60,11 @@ export async function planFleetCertificates(
 /** The fleet's CA with its key, where one of these clusters has it: the Secret is looked for in all of them. */
 export function findKeptAuthority(
 	clusters: readonly ClusterCertificates[],
-): (ClusterCertificates & { readonly authority: NonNullable<ClusterCertificates["authority"]> }) | undefined {
-	const [first, ...others] = clusters.flatMap((cluster) =>
-		cluster.authority ? [{ ...cluster, authority: cluster.authority }] : [],
-	);
-	const other = others.find(({ authority }) => authority.current.certificate !== first?.authority.current.certificate);
-	if (!first || !other) return first;
-	throw new UsageError(
-		`${first.context} and ${other.context} keep different CAs in Secret ${authoritySecret}: a fleet has one`,
-		"Delete the one that is not the fleet's",
-	);
+	agentNamespace: string,
+): AuthorityKeeper | undefined {
+	const keepers = clusters.flatMap((each) => (each.authority ? [{ ...each, authority: each.authority }] : []));
+	refuseDifferentKept(keepers, clusters, agentNamespace);
+	return keepers[0];
 }
 
 async function planCreated(
@@ -71,7 +72,7 @@ async function planCreated(
 	options: CertificateOptions,
 ): Promise<CertificatePlan> {
 	const { agentNamespace, now } = options;
-	const kept = findKeptAuthority(clusters);
+	const kept = findKeptAuthority(clusters, agentNamespace);
 	if (kept?.authority.next) {
 		throw new UsageError(
 			`the fleet's CA is being changed (Secret ${authoritySecret} in ${kept.context} has two)`,

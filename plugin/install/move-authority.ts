@@ -31,7 +31,7 @@ export async function moveAuthority(
 ): Promise<void> {
 	const clusters = await store.read();
 	const target = findTarget(clusters, keepIn);
-	const kept = findKeptAuthority(clusters);
+	const kept = findKeptAuthority(clusters, agentNamespace);
 	if (!kept) {
 		throw new UsageError(
 			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA: there is nothing to move`,

@@ -65,7 +65,7 @@ export class RotationStuckError extends BoundedError {
 /** Certificates of the CA that there is, one cluster after the other. */
 export async function renewCertificates(world: RotationWorld, options: RotationOptions): Promise<void> {
 	const clusters = await world.read();
-	const kept = findKeptAuthority(clusters);
+	const kept = findKeptAuthority(clusters, options.agentNamespace);
 	if (kept?.authority.next) {
 		throw new UsageError(
 			`the fleet's CA is being changed (Secret ${authoritySecret} in ${kept.context} has two)`,
@@ -91,7 +91,7 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 export async function changeAuthority(world: RotationWorld, options: RotationOptions): Promise<"done" | "stopped"> {
 	const { tell, agentNamespace } = options;
 	const { keepIn } = options;
-	const keptIn = findKeptAuthority(await world.read())?.context ?? keepIn;
+	const keptIn = findKeptAuthority(await world.read(), agentNamespace)?.context ?? keepIn;
 	if (keepIn !== undefined && keptIn !== keepIn) await moveAuthority(world, { ...options, keepIn });
 	const first = await world.read();
 	refuseRevokedReturn(first, options);
@@ -112,7 +112,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		}
 		await untilTrusted(world, both, { ...options, what: "trust both CAs" });
 		if (!(await options.mayGoOn())) return "stopped";
-		const keeper = options.authority ? undefined : findKeptAuthority(clusters)?.context;
+		const keeper = options.authority ? undefined : findKeptAuthority(clusters, agentNamespace)?.context;
 		for (const cluster of clusters.filter(({ agent }) => !isOf(agent, authority))) {
 			await giveCertificate(world, cluster, { ...options, authority, keeper });
 		}
@@ -155,7 +155,7 @@ function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
 	{ authority, agentNamespace }: RotationOptions,
 ): void {
-	const kept = findKeptAuthority(clusters);
+	const kept = findKeptAuthority(clusters, agentNamespace);
 	const next = authority ?? kept?.authority.next;
 	const earlier = clusters.flatMap(({ agent }) => (agent && !(next && isOf(agent, next)) ? [agent] : []));
 	if (next && earlier.length === 0) return;
@@ -192,8 +192,8 @@ async function nextAuthority(
 	clusters: readonly ClusterCertificates[],
 	options: RotationOptions,
 ): Promise<KeyPair> {
-	const kept = findKeptAuthority(clusters);
 	const { keepIn, agentNamespace } = options;
+	const kept = findKeptAuthority(clusters, agentNamespace);
 	if (!kept && keepIn === undefined) {
 		throw new UsageError(
 			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA`,
