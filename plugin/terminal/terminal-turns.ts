@@ -24,20 +24,37 @@ export class TerminalTurns {
 		};
 	}
 
-	/** Resolves when nobody else has the terminal, after `announce`; the function that it gives ends the turn. */
+	/**
+	 * Resolves when nobody else has the terminal, after `announce`; the function that it gives ends the turn. If the turn cannot begin, it rejects,
+	 * and the next one does not wait.
+	 */
 	async take(announce: () => void = () => undefined): Promise<() => void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const before = this.#last;
 		this.#last = promise;
+		const end = (): void => {
+			try {
+				this.#isTaken = false;
+				this.#screen?.comeBack();
+			} finally {
+				resolve();
+			}
+		};
 		await before;
-		await this.#screen?.leave();
-		announce();
+		try {
+			await this.#screen?.leave();
+			announce();
+		} catch (error) {
+			end();
+			throw error;
+		}
 		this.#isTaken = true;
 		return () => {
-			this.flush();
-			this.#isTaken = false;
-			this.#screen?.comeBack();
-			resolve();
+			try {
+				this.flush();
+			} finally {
+				end();
+			}
 		};
 	}
 
@@ -47,10 +64,18 @@ export class TerminalTurns {
 		else write();
 	}
 
-	/** For a process that ends: what waited is written, whoever has the terminal. */
+	/** For a process that ends: what waited is written, whoever has the terminal. If a write fails, the others are made before it throws. */
 	flush(): void {
 		const waiting = this.#waiting;
 		this.#waiting = [];
-		for (const write of waiting) write();
+		const problems: unknown[] = [];
+		for (const write of waiting) {
+			try {
+				write();
+			} catch (error) {
+				problems.push(error);
+			}
+		}
+		if (problems.length > 0) throw problems[0];
 	}
 }

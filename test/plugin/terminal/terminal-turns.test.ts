@@ -57,4 +57,36 @@ describe("TerminalTurns", () => {
 		turns.flush();
 		expect(seen).toEqual(["last words"]);
 	});
+
+	const broken = new Error("broken");
+	const fail = (): never => {
+		throw broken;
+	};
+
+	test("goes on with the next one where the screen cannot leave, and where a turn cannot be announced", async () => {
+		const { turns, seen, screen } = newTerminal();
+		const close = turns.show({ ...screen, leave: () => Promise.reject(broken) });
+		const [first, second] = [turns.take(), turns.take().then(fail, () => seen.push("the second one"))];
+		await expect(first).rejects.toBe(broken);
+		await second;
+		close();
+		turns.show(screen);
+		await expect(turns.take(fail)).rejects.toBe(broken);
+		expect(turns.isTaken).toBe(false);
+		expect(seen).toEqual(["screen is back", "screen is back", "the second one", "screen leaves", "screen is back"]);
+		const giveBack = await turns.take();
+		giveBack();
+	});
+
+	test("goes on with the next one where a line that waited cannot be written, or the screen cannot come back", async () => {
+		const { turns, seen, write, screen } = newTerminal();
+		turns.show({ ...screen, comeBack: fail });
+		const giveBack = await turns.take();
+		turns.write(fail);
+		write("written all the same");
+		expect(giveBack).toThrow(broken);
+		expect(turns.isTaken).toBe(false);
+		await turns.take();
+		expect(seen).toEqual(["screen leaves", "written all the same", "screen leaves"]);
+	});
 });
