@@ -259,6 +259,16 @@ export type RunEvent =
 			readonly elapsedMs: number;
 	  }
 	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }
+	/** A login program has the terminal to ask a person. */
+	| { readonly type: "login.started"; readonly contexts: readonly string[]; readonly command: string }
+	| {
+			readonly type: "login.ended";
+			readonly contexts: readonly string[];
+			readonly command: string;
+			readonly elapsedMs: number;
+			/** Why it gave no credential. */
+			readonly message?: string;
+	  }
 	| {
 			readonly type: "diagnostic";
 			readonly level: "error" | "warning" | "info";

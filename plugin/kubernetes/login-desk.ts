@@ -27,8 +27,12 @@ interface Login {
 	given?: ExecCredential | undefined;
 }
 
-/** Called before a login that may ask a person, with the contexts that it is for: what it says comes after what stands there. */
-type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => void;
+/**
+ * Called before a login that may ask a person, with the contexts that it is for: what it says comes after what stands there. What it
+ * returns is called when the terminal is free again, with why there is no credential.
+ */
+type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => LoginEnd | undefined;
+export type LoginEnd = (problem?: string) => void;
 
 interface LoginDeskOptions {
 	readonly announce?: LoginAnnouncement;
@@ -102,19 +106,23 @@ export class LoginDesk {
 			login.given = await this.#runner.run(plugin, this.#surroundings);
 			return login.given;
 		}
+		let end: LoginEnd | undefined;
 		const giveBack = await this.#turns.take(() => {
-			if (!this.#isStopped) this.#announce([...login.contexts], plugin);
+			if (!this.#isStopped) end = this.#announce([...login.contexts], plugin);
 		});
+		let problem: string | undefined;
 		try {
 			if (this.#isStopped) throw new Error("the run was stopped while a login asked");
 			login.given = await this.#runner.run(plugin, this.#surroundings);
 		} catch (error) {
+			problem = error instanceof Error ? error.message : String(error);
 			// Ctrl-C reaches the program and us at once.
 			await nextTurn();
 			this.#isStopped ||= this.#surroundings.stop.aborted;
 			throw error;
 		} finally {
 			giveBack();
+			end?.(problem);
 		}
 		return login.given;
 	}

@@ -14,7 +14,7 @@ import { createKeptNote } from "./kept-note.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes-client.ts";
-import { LoginDesk } from "./login-desk.ts";
+import { LoginDesk, type LoginEnd } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
 /** Of a run that works in the contexts. */
@@ -23,6 +23,8 @@ export interface OpenOptions {
 	readonly onWarning?: ServerWarningSink;
 	/** An API server keeps a request waiting; left out, it is written to stderr. */
 	readonly onSilence?: (context: string, message: string) => void;
+	/** A login program begins to ask a person; it may return what is to be told of its end. Of several contexts, stderr says so anyway. */
+	readonly onLogin?: ((contexts: readonly string[], command: string) => LoginEnd) | undefined;
 	/** Logins that ask have it alone. */
 	readonly turns?: TerminalTurns | undefined;
 	/** Ends a login that is under way. */
@@ -39,6 +41,7 @@ export function openContexts(
 	{
 		onWarning = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
 		onSilence = (context, message) => stderr.write(`${flags.contexts.length > 1 ? `${context}: ` : ""}${message}\n`),
+		onLogin,
 		turns,
 		stop = new AbortController().signal,
 		unattended = false,
@@ -79,6 +82,7 @@ export function openContexts(
 		announce(contexts, { command }) {
 			// Of one context there is no doubt, and kubectl says nothing.
 			if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
+			return onLogin?.(contexts, command);
 		},
 	});
 	return names.map((name) => {

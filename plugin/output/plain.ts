@@ -131,6 +131,9 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":
+			// Of several contexts a line stood there before the program asked, and of one there is no doubt.
+			case "login.started":
+			case "login.ended":
 				return;
 			case "lease.waiting":
 				if (event.heldForMs < longHoldMs || event.holder === "") return;

@@ -137,11 +137,16 @@ export class PublishedEvents {
 				const perNode = event.perNode.map(({ pods, ...node }) => ({ node: nodePath(node), pods }));
 				return { ...event, perNode };
 			}
+			case "login.ended": {
+				const { elapsedMs, ...fields } = event;
+				return { ...fields, ms: Math.round(elapsedMs) };
+			}
 			case "resumed":
 				return { ...event, pausedMs: Math.round(event.pausedMs) };
 			case "node.draining":
 			case "node.cordonFailed":
 			case "budget.unknown":
+			case "login.started":
 			case "budget.suspendFailed":
 			case "paused":
 			case "interrupted":

@@ -163,6 +163,8 @@ export class RunRecord {
 			case "lease.waiting":
 			case "cluster.unreachable":
 			case "cluster.recovered":
+			case "login.started":
+			case "login.ended":
 			case "diagnostic":
 			case "progress":
 			case "paused":

@@ -138,6 +138,18 @@ export async function reportRun(
 		// The first line of -o json names the agents, so it comes only after them.
 		if (!screen && !record.started) streams.stderr.write(`${contexts.length > 1 ? `${context}: ` : ""}${message}\n`);
 	};
+	const onLogin = (logged: readonly string[], program: string) => {
+		const login = { contexts: logged, command: program };
+		const begunAt = clocks.now();
+		emit({ type: "login.started", ...login });
+		return (message?: string): void =>
+			emit({
+				type: "login.ended",
+				...login,
+				elapsedMs: clocks.now() - begunAt,
+				...(message !== undefined && { message }),
+			});
+	};
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {
 		const code = await live({
@@ -146,6 +158,7 @@ export async function reportRun(
 					...openContexts(input.globals, deps.env, streams.stderr, {
 						onWarning,
 						onSilence,
+						onLogin,
 						turns: deps.terminal?.turns,
 						stop: deps.interrupts.stop,
 					}),

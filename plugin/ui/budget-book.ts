@@ -89,6 +89,8 @@ export class BudgetBook {
 			case "interrupted":
 			case "lease.lost":
 			case "lease.released":
+			case "login.started":
+			case "login.ended":
 			case "node.cordonFailed":
 			case "node.cordoned":
 			case "node.drained":

@@ -57,6 +57,13 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 			return tell("", `cluster ${event.cluster} answers again after ${formatElapsed(event.elapsedMs)}`, "good");
 		case "diagnostic":
 			return tell(event.context ?? "", event.message, event.level);
+		case "login.ended": {
+			const [context = "", ...more] = event.contexts;
+			const where = more.length === 0 ? context : "";
+			if (event.message !== undefined)
+				return tell(where, `login with ${event.command} failed: ${event.message}`, "error");
+			return tell(where, `logged in with ${event.command} after ${formatElapsed(event.elapsedMs)}`);
+		}
 		case "paused":
 			return tell("", "paused: no new evictions", "warning");
 		case "resumed":
@@ -70,6 +77,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "lease.acquired":
 		case "lease.released":
 		case "lease.waiting":
+		case "login.started":
 		case "node.uncordoned":
 		case "nodes.pending":
 		case "plan":

@@ -178,6 +178,8 @@ export class RunFacts {
 			case "lease.released":
 			case "lease.lost":
 			case "lease.waiting":
+			case "login.started":
+			case "login.ended":
 			case "progress":
 			case "summary":
 		}

@@ -26,6 +26,8 @@ interface Played {
 	readonly desk: LoginDesk;
 	readonly runs: string[];
 	readonly announced: (readonly string[])[];
+	/** "" for those that gave a credential, else why there was none. */
+	readonly ended: string[];
 	readonly most: () => number;
 }
 
@@ -33,6 +35,11 @@ interface Played {
 function play(mayAsk: boolean, expiresAt?: number): Played {
 	const runs: string[] = [];
 	const announced: (readonly string[])[] = [];
+	const ended: string[] = [];
+	const announce = (contexts: readonly string[]) => {
+		announced.push(contexts);
+		return (problem?: string) => void ended.push(problem ?? "");
+	};
 	let [now, most] = [0, 0];
 	const runner: LoginRunner = {
 		mayAsk: () => mayAsk,
@@ -47,9 +54,10 @@ function play(mayAsk: boolean, expiresAt?: number): Played {
 		},
 	};
 	return {
-		desk: new LoginDesk({ announce: (contexts) => void announced.push(contexts), runner }),
+		desk: new LoginDesk({ announce, runner }),
 		runs,
 		announced,
+		ended,
 		most: () => most,
 	};
 }
@@ -110,6 +118,16 @@ describe("LoginDesk", () => {
 		expect(runs).toHaveLength(2);
 	});
 
+	test("whoever was told that one begins is told how it ended", async () => {
+		const { desk, ended } = play(true);
+		await desk.open(login(), "eu").current();
+		await expect(desk.open(login({ args: ["broken"] }), "us").current()).rejects.toThrow("no");
+		expect(ended).toEqual(["", "no"]);
+		const quiet = play(false);
+		await quiet.desk.open(login(), "eu").current();
+		expect(quiet.ended).toEqual([]);
+	});
+
 	test("whoever stops the run while one asks is not asked by the next one", async () => {
 		const stop = new AbortController();
 		const runs: string[] = [];
@@ -139,7 +157,7 @@ describe("LoginDesk", () => {
 	});
 });
 
-test("on a terminal: two logins of three contexts ask one after the other", async () => {
+describe("logins on a terminal", () => {
 	const answer =
 		'{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}';
 	const script = write("login.sh", `printf "Password for %s: " "$1" >&2; read -r word; echo '${answer}'`);
@@ -153,17 +171,37 @@ users: [${user("sso")}, ${user("other")}]
 contexts: [${context("eu", "sso")}, ${context("us", "sso")}, ${context("ap", "other")}]`,
 	);
 	const plugin = join(repositoryRoot, "plugin", "main.ts");
-	using terminal = startInTerminal(
-		process.execPath,
-		[plugin, "version", "--contexts=eu,us,ap", "--request-timeout=5s", `--kubeconfig=${kubeconfig}`],
-		{ env: { HOME: folder } },
-	);
-	await terminal.shows("Password for sso:");
-	expect(terminal.output()).toContain('logging in to contexts "eu", "us" with sh');
-	expect(terminal.output()).not.toContain("Password for other");
-	terminal.press("one\r");
-	await terminal.shows("Password for other:");
-	terminal.press("two\r");
-	await terminal.ended;
-	expect(terminal.output().match(/Password for sso/g)).toHaveLength(1);
+	const start = (...words: readonly string[]) =>
+		startInTerminal(process.execPath, [plugin, ...words, "--request-timeout=5s", `--kubeconfig=${kubeconfig}`], {
+			env: { HOME: folder },
+		});
+
+	test("two of three contexts ask one after the other", async () => {
+		using terminal = start("version", "--contexts=eu,us,ap");
+		await terminal.shows("Password for sso:");
+		expect(terminal.output()).toContain('logging in to contexts "eu", "us" with sh');
+		expect(terminal.output()).not.toContain("Password for other");
+		terminal.press("one\r");
+		await terminal.shows("Password for other:");
+		terminal.press("two\r");
+		await terminal.ended;
+		expect(terminal.output().match(/Password for sso/g)).toHaveLength(1);
+	});
+
+	test("are events of a run with -o json, which come when the terminal is free again", async () => {
+		using terminal = start("cordon", "n1", "--context=eu", "-o", "json");
+		await terminal.shows("Password for sso:");
+		terminal.press("one\r");
+		await terminal.ended;
+		const events = terminal
+			.output()
+			.split(/\r?\n/)
+			.filter((line) => line.startsWith("{"))
+			.map((line): unknown => JSON.parse(line));
+		const named = { contexts: ["eu"], command: "sh" };
+		expect(events.slice(1, 3)).toEqual([
+			expect.objectContaining({ type: "login.started", ...named }),
+			expect.objectContaining({ type: "login.ended", ...named, ms: expect.any(Number) as unknown }),
+		]);
+	});
 });

@@ -168,6 +168,17 @@ export const eventSamples = {
 		{ type: "diagnostic", level: "warning", context: "eu", message: "no agent" },
 		{ type: "diagnostic", level: "error", reason: "TimedOut", message: "not recovered" },
 	],
+	"login.started": [{ type: "login.started", contexts: ["eu", "us"], command: "aws" }],
+	"login.ended": [
+		{ type: "login.ended", contexts: ["eu", "us"], command: "aws", elapsedMs: 12_345.6 },
+		{
+			type: "login.ended",
+			contexts: ["eu"],
+			command: "aws",
+			elapsedMs: 10,
+			message: "exec: executable aws failed with exit code 1",
+		},
+	],
 	progress: [
 		{
 			type: "progress",

@@ -138,6 +138,18 @@ describe("schemas/events-v1.json", () => {
 		expect(reason.enum.toSorted()).toEqual(reasons.toSorted());
 	});
 
+	test("knows each type that is published as one type, and not as a later one too", () => {
+		const rest = Object.values(eventSamples)
+			.flat()
+			.filter(({ type }) => type !== "run.started" && type !== "summary");
+		const forReaders = createValidator(readSchema("events-v1"));
+		for (const line of write([started, ...rest, summary])
+			.trim()
+			.split("\n")) {
+			expect(forReaders(JSON.parse(line)), line).toEqual([]);
+		}
+	});
+
 	test("gives readers room for what later versions add; the strict form of the tests does not", () => {
 		const line = { ts: "2026-01-01T00:00:00.000Z", seq: 3 };
 		const later = [
