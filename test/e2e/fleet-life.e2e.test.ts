@@ -127,6 +127,43 @@ describeOnFleet("the life of a fleet", () => {
 		expect(await violations(only(three))).toEqual([]);
 	});
 
+	test("changes no certificate in a dry run, which goes through all steps", async () => {
+		const certificates = () => three.map(certificatesOf);
+		const kept = certificates();
+		const pretended: readonly (readonly [readonly string[], string])[] = [
+			[["--rotate"], "The certificates are renewed"],
+			[["--rotate", "--ca"], "The fleet has a new CA"],
+			[["--keep-in=c2"], "c1: deleted Secret xpdb-fleet-ca"],
+		];
+		const dryRuns = [
+			{ flag: "--dry-run=client", suffix: " (dry run)" },
+			{ flag: "--dry-run=server", suffix: " (server dry run)" },
+		];
+		await Promise.all(
+			pretended.flatMap(([words, last]) =>
+				dryRuns.map(async ({ flag, suffix }) => {
+					const { out } = await xpdb(three, "install", "certs", ...words, flag);
+					const lines = out.trimEnd().split("\n");
+					expect(lines.at(-1)).toBe(`${last}${suffix}`);
+					expect(lines.filter((line) => !line.endsWith(suffix))).toEqual([]);
+				}),
+			),
+		);
+		expect(certificates()).toEqual(kept);
+	});
+
+	/** With their versions: any write makes them others. And the Events that tell of a use of the CA's key. */
+	function certificatesOf(cluster: string): readonly string[] {
+		const list = (kinds: string, line: string): readonly string[] =>
+			bare
+				.kubectl(cluster, ["get", kinds, "-n", "xpdb-system", "-o", `jsonpath={range .items[*]}${line}{"\\n"}{end}`])
+				.trim()
+				.split("\n");
+		const objects = list("secrets,configmaps", "{.kind}/{.metadata.name} {.metadata.resourceVersion}");
+		const events = list("events", "{.reason} {.metadata.name}");
+		return [...objects, ...events.filter((line) => /^(CertificateSigned|CaCreated|CaKeyMoved) /.test(line))].toSorted();
+	}
+
 	test("gets new agents and new certificates while a drain goes on", async () => {
 		const drains = drainAll(three);
 		const upgraded = await xpdb(three, "upgrade", "--image", "example.com/agent:2", "-y");
