@@ -45,6 +45,8 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	const holders = new Holders(now);
 	/** By budget: those whose wait stands on the screen. */
 	const shown = new Map<string, Set<string>>();
+	/** Commands that were told with pods under several PodDisruptionBudgets. */
+	const seen = new Set<string>();
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
 	const prefix = (context: string | undefined): string =>
@@ -109,6 +111,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 				waitsNoMore(event);
 				// A drain tells it with the node; a pod that was named by itself has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
+				if (event.reason === "MultipleBudgets") writeSelecting(event);
 				return;
 			case "paused": {
 				const rest = event.accepted > 0 ? ` ${event.accepted} already accepted will finish.` : "";
@@ -223,6 +226,14 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		stderr.write(
 			by === "" ? `${message}, and none of its pods is down now\n` : `budget ${budget} is now used by ${by}\n`,
 		);
+	}
+
+	/** The API server does not name the budgets. Once for all pods of a namespace: the command is the same. */
+	function writeSelecting({ context, namespace, pod, reason }: Extract<RunEvent, { type: "pod.failed" }>): void {
+		const see = fixCommand(reason, { context, suggest, namespace });
+		if (see === undefined || seen.has(see)) return;
+		seen.add(see);
+		line(stderr, context, `more than one PodDisruptionBudget selects pod ${namespace}/${pod}; see ${see}`);
 	}
 
 	function waitsNoMore(event: PodEvent): void {

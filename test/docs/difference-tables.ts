@@ -1,5 +1,6 @@
 // docs/kubectl.md: the differences from kubectl, those at a flag apart, because that is what people look up.
-import { type DeliberateDifference, deliberateDifferences } from "../e2e/parity/deliberate-differences.ts";
+import type { DeliberateDifference } from "../e2e/parity/deliberate-difference.ts";
+import { deliberateDifferences } from "../e2e/parity/deliberate-differences.ts";
 import type { GeneratedParts } from "./generated-parts.ts";
 import { table } from "./markdown-text.ts";
 

@@ -1,20 +1,7 @@
 // Where kubectl xpdb differs from kubectl, on purpose: the only list of it. docs/kubectl.md is made from it, and the side-by-side test
 // holds both programs to it: each difference has to be there, exactly as `apply` has it, and no other.
-import type { Outcome } from "./outcome.ts";
-
-export interface DeliberateDifference {
-	/** Where it shows. */
-	readonly subject: string;
-	readonly kubectl: string;
-	readonly ours: string;
-	readonly reason: string;
-	/** The situations that show it, by name. */
-	readonly situations: readonly string[];
-	/** Assertions of kubectl's own test of node management that do not hold for us: a part of the line, which only that one has. */
-	readonly assertions?: readonly string[];
-	/** What becomes of kubectl's outcome. */
-	readonly apply: (outcome: Outcome) => Outcome;
-}
+import { budgetDifferences } from "./budget-differences.ts";
+import type { DeliberateDifference } from "./deliberate-difference.ts";
 
 const bothWays = (name: string): readonly string[] => [`cordon: ${name}`, `uncordon: ${name}`];
 
@@ -247,26 +234,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			stderr: [],
 		}),
 	},
-	{
-		subject: "an eviction that a PodDisruptionBudget refuses",
-		kubectl: "does not name the budget",
-		ours: "adds the budget's name, and how many healthy pods it needs and has, in the API server's words",
-		reason: "the next question is which budget it was",
-		situations: [
-			"a budget that blocks, and is gone after a while",
-			"a budget that blocks until --timeout",
-			"--timeout holds for each node",
-			"a pod that somebody deletes while it waits",
-			"a pod that is replaced under its name while it waits",
-			"Ctrl-C while a budget blocks",
-			"a server's dry run that a budget blocks",
-			"without agents: a budget of Kubernetes' own blocks until --timeout",
-		],
-		apply: (outcome) => ({
-			...outcome,
-			stderr: replaced(outcome.stderr, /(the pod's disruption budget\.)/, "$1 The disruption budget NAME ..."),
-		}),
-	},
+	...budgetDifferences,
 	{
 		subject: "`TYPE/NAME` of another type, where a node is named",
 		kubectl: "looks for that object first",

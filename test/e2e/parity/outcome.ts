@@ -58,7 +58,7 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/\bdeployed-[a-z0-9]+-HASH/g, "deployed-HASH")
 			.replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "UID")
 			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
-			.replaceAll(/--context=c\d+-operator/g, "--context=CONTEXT")
+			.replaceAll(/--context([= ])c\d+-operator/g, "--context$1CONTEXT")
 			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
 			// As of the moment: it may also still be processed.
 			.replace(

@@ -229,6 +229,34 @@ describe("clusters without an answer", () => {
 	});
 });
 
+test("pods under several PodDisruptionBudgets are told with the command that shows these, once a namespace", () => {
+	const message =
+		'error when evicting pods/"web-1" -n "default": This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+	const failed: RunEvent = {
+		type: "pod.failed",
+		...pod,
+		reason: "MultipleBudgets",
+		message,
+		deletes: false,
+		accepted: false,
+		waitedMs: 0,
+	};
+	const { node: _, ...named } = failed;
+	const see = "see kubectl get poddisruptionbudgets -n default --context c1";
+	expect(
+		print([
+			[0, failed],
+			[0, { ...failed, pod: "web-2" }],
+			[0, { ...named, namespace: "shop" }],
+			[0, { ...failed, pod: "web-3", reason: "Refused" }],
+		]),
+	).toEqual([
+		`err: more than one PodDisruptionBudget selects pod default/web-1; ${see}`,
+		`err: ${message}`,
+		`err: more than one PodDisruptionBudget selects pod shop/web-1; ${see.replace("default", "shop")}`,
+	]);
+});
+
 test("a lease that is held for long is told with its holder", () => {
 	const held = {
 		type: "lease.waiting",
