@@ -3,7 +3,7 @@
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
-import { findCovering } from "../../disruption/coverage-judgement.ts";
+import { type BudgetsOfMember, findCovering } from "../../disruption/coverage-judgement.ts";
 import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
 import { isAgentPod } from "../fleet/agent-pods.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -28,9 +28,15 @@ interface DrainedCluster {
 	readonly context: KubeContext;
 	/** Names of the nodes that are cordoned. */
 	readonly drained: ReadonlySet<string>;
-	readonly going: number;
-	/** Those that go and that somebody replaces. */
-	readonly pods: readonly V1Pod[];
+	/** The pods that go. */
+	readonly taken: readonly V1Pod[];
+}
+
+export interface StrandedQuery extends PodQuery {
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	/** Called with the pods that go, and with the budgets of their namespaces in all members. */
+	readonly onListed?: (pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]) => void;
 }
 
 /** A pod whose replacement matters to the fleet. */
@@ -39,24 +45,27 @@ interface FleetPod {
 	readonly budgets: readonly string[];
 }
 
-/** Rejects where pods, budgets or nodes cannot be read. `now`: milliseconds since the epoch. */
+/** Rejects where pods, budgets or nodes cannot be read. */
 export async function findStrandedPods(
 	targets: readonly NodeTarget[],
 	fleet: StrandedFleet,
-	query: PodQuery & { readonly now: number },
+	query: StrandedQuery,
 ): Promise<StrandedPods> {
 	const members = targets.filter(({ context }) => fleet.memberOf(context.name) !== undefined);
 	const clusters = await Promise.all(
 		[...Map.groupBy(members, ({ context }) => context)].map(([context, nodes]) => readCluster(context, nodes, query)),
 	);
-	const going = clusters.reduce((sum, cluster) => sum + cluster.going, 0);
-	const namespaces = [...new Set(clusters.flatMap(({ pods }) => pods.map(namespaceOf)))].toSorted();
+	const taken = clusters.flatMap((cluster) => cluster.taken);
+	const going = taken.length;
+	const namespaces = [...new Set(taken.map(namespaceOf))].toSorted();
 	if (namespaces.length === 0) return { pods: [], going, problems: [] };
-	const budgets = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
+	const lists = await fleet.listBudgets(namespaces);
+	query.onListed?.(taken, lists);
+	const budgets = lists.flatMap((member) => member.budgets);
 	const found = await Promise.all(
 		clusters.map((cluster) => {
 			const agentNamespaces = fleet.agentNamespaces(cluster.context.name);
-			return findInCluster(cluster, fleetPods(cluster.pods, budgets, agentNamespaces));
+			return findInCluster(cluster, fleetPods(cluster.taken.filter(isReplaced), budgets, agentNamespaces));
 		}),
 	);
 	return { pods: found.flatMap(({ pods }) => pods), going, problems: found.flatMap(({ problems }) => problems) };
@@ -65,7 +74,7 @@ export async function findStrandedPods(
 async function readCluster(
 	context: KubeContext,
 	nodes: readonly NodeTarget[],
-	query: PodQuery & { readonly now: number },
+	query: StrandedQuery,
 ): Promise<DrainedCluster> {
 	const lists = await Promise.all(nodes.map((node) => podsToTake(node, query, query.now)));
 	// A node with a pod that is not allowed to go keeps all of them.
@@ -73,8 +82,7 @@ async function readCluster(
 	return {
 		context,
 		drained: new Set(nodes.map(({ name }) => name)),
-		going: taken.length,
-		pods: taken.filter(isReplaced),
+		taken,
 	};
 }
 

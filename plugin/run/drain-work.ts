@@ -17,6 +17,7 @@ import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import { failLostNodes } from "./lost-contexts.ts";
 import { drainRecovery } from "./drain-recovery.ts";
+import type { ForetoldSuspensions } from "./foretold-suspensions.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { sleep } from "./run-runtime.ts";
@@ -51,9 +52,10 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 			timeoutMs,
 		},
 		checkFleet: (hash) => resumed?.requireFleet(hash),
-		async foresee({ fleet }) {
+		async foresee({ fleet, suspensions }) {
 			if (!fleet) return;
-			const foreseen = await warnOfStranded(nodes, fleet, options, run.emit);
+			const onListed: ForetoldSuspensions["tell"] = (pods, lists) => suspensions.tell(pods, lists);
+			const foreseen = await warnOfStranded(nodes, fleet, { ...options, onListed }, run.emit);
 			({ stranded } = foreseen);
 			run.record.tally.expect(foreseen.going);
 		},

@@ -52,8 +52,24 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 			timeoutMs,
 			connecting,
 		},
+		foresee: (session) => tellSuspensions(pods, session),
 		work: (session) => evictUnderBudgets(task, session, call, run),
 	};
+}
+
+/** The lists that were asked for while the fleet was reached, where they are of these namespaces. A member without an answer is told later. */
+async function tellSuspensions(
+	targets: readonly PodTarget[],
+	{ fleet, suspensions }: Pick<EvictionSession, "fleet" | "suspensions">,
+): Promise<void> {
+	const covered = targets.filter(({ context }) => fleet?.memberOf(context.name) !== undefined);
+	if (!fleet || covered.length === 0) return;
+	const pods = covered.map(({ pod }) => pod);
+	const namespaces = [...new Set(pods.map(({ metadata }) => metadata?.namespace ?? ""))].toSorted();
+	const { listedAhead } = fleet;
+	const isListed = namespaces.every((namespace) => listedAhead?.namespaces.includes(namespace));
+	const lists = listedAhead && isListed ? listedAhead.members : await fleet.listBudgets(namespaces).catch(() => []);
+	suspensions.tell(pods, lists);
 }
 
 async function evictUnderBudgets(

@@ -14,6 +14,7 @@ import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
+import { ForetoldSuspensions } from "./foretold-suspensions.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 import { connectWithin, TimeLimits } from "./time-limits.ts";
@@ -37,6 +38,8 @@ export interface EvictionSession {
 	/** "" where there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
+	/** To be told before the question whether to continue. */
+	readonly suspensions: ForetoldSuspensions;
 	/** Who this run is, for others. */
 	readonly holder: string;
 	readonly emit: EventSink;
@@ -101,6 +104,8 @@ export async function openEvictions(
 			withLeaseEvents(member, { emit, now: () => runtime.now() }),
 		);
 	const holder = holderIdentity(command, op);
+	const wallClock = (): number => Date.now();
+	const suspensions = new ForetoldSuspensions(emit, wallClock);
 	const evictions = new Evictions({
 		fleet: fleet && watchMembers(fleet, { watch, reconnected: () => warnOfAgents(fleet) }),
 		holder,
@@ -109,15 +114,16 @@ export async function openEvictions(
 		runtime,
 		reachability,
 		stop: AbortSignal.any([deps.interrupts.stop, closing.signal]),
-		emit,
+		emit: suspensions.emit,
 		waitsUntilGone,
 		skipWaitAfterSeconds,
-		wallClock: () => Date.now(),
+		wallClock,
 	});
 	return {
 		fleet,
 		fleetHash: fleet ? fleetHash(fleet.members.map(({ id }) => id)) : "",
 		evictions,
+		suspensions,
 		holder,
 		emit,
 		runtime,

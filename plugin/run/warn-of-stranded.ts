@@ -3,7 +3,7 @@ import type { DrainOptions } from "../drain/drain.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
-import { findStrandedPods } from "../plan/find-stranded.ts";
+import { findStrandedPods, type StrandedQuery } from "../plan/find-stranded.ts";
 import { strandedWarnings } from "../plan/stranded-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
@@ -18,7 +18,7 @@ export interface ForeseenPods {
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,
-	options: DrainOptions,
+	options: DrainOptions & Pick<StrandedQuery, "onListed">,
 	emit: EventSink,
 ): Promise<ForeseenPods> {
 	const warn = { type: "diagnostic", level: "warning" } as const;

@@ -34,6 +34,7 @@ async function foresee({ pods = database, nodes = [], drained = ["n0"], member =
 	if (budgets) fleet.budgets.push(...budgets);
 	else fleet.addBudget("db", { maxUnavailable: 1 });
 	const asked: string[] = [];
+	const listed: string[] = [];
 	const client = newClient({
 		list(path, query) {
 			asked.push(path);
@@ -55,11 +56,15 @@ async function foresee({ pods = database, nodes = [], drained = ["n0"], member =
 			listBudgets: (namespaces) => fleet.listBudgets(namespaces),
 			agentNamespaces: () => ["xpdb-system"],
 		},
-		drainOptions,
+		{
+			...drainOptions,
+			onListed: (going, lists) =>
+				void listed.push(`${going.map(({ metadata }) => metadata?.name).join()} ${lists.length}`),
+		},
 		(event) => events.push(event),
 	);
 	const told = { stranded: [...stranded], events, askedForNodes: asked.includes("/api/v1/nodes") };
-	return { told, going };
+	return { told, going, listed };
 }
 
 const warning = { type: "diagnostic", level: "warning" };
@@ -71,6 +76,14 @@ describe("warnOfStranded()", () => {
 	test("counts the pods that go, for the progress of the run", async () => {
 		expect((await foresee({ pods: [...database, free] })).going).toBe(3);
 		expect((await foresee({ pods: [free], member: "us" })).going).toBe(0);
+	});
+
+	test("hands on all pods that go, with the budgets of their namespaces, whatever becomes of the nodes", async () => {
+		const bare = newV1Pod("db-9", { namespace: "shop", labels: { app: "db" } });
+		expect((await foresee({ pods: [bare] })).listed).toEqual(["db-9 1"]);
+		const forbidden = new ApiError("nodes is forbidden", { code: 403, reason: "Forbidden" });
+		expect((await foresee({ pods: [...database, free], nodes: forbidden })).listed).toEqual(["db-0,db-1,web-0 1"]);
+		expect((await foresee({ pods: [free], member: "us" })).listed).toEqual([]);
 	});
 
 	test("says for which pods no node is left where all nodes of a cluster are drained", async () => {
