@@ -43,22 +43,29 @@ interface CompleteOptions {
 	readonly open?: typeof openContexts;
 	/** By which kept names grow old; for tests. */
 	readonly wallClock?: () => number;
+	/** Calls `end` once the milliseconds are over, unless what it returns is called before; for tests. */
+	readonly startTimer?: (end: () => void, ms: number) => () => void;
+}
+
+function startRealTimer(end: () => void, ms: number): () => void {
+	const timer = setTimeout(end, ms);
+	return () => clearTimeout(timer);
 }
 
 /** `words`: all that was typed after the program's name; the last one is what is being typed, and may be empty. */
 export async function complete(
 	words: readonly string[],
 	{ streams, env }: Pick<CommandDependencies, "streams" | "env">,
-	{ commands, now, askInBackground, open, wallClock }: CompleteOptions,
+	{ commands, now, askInBackground, open, wallClock, startTimer = startRealTimer }: CompleteOptions,
 ): Promise<0> {
 	const stop = new AbortController();
 	const beganMs = now();
 	if (beganMs > latestBeginMs) stop.abort();
-	const timer = setTimeout(() => stop.abort(), Math.max(answerWithinMs - beganMs, 0));
+	const stopTimer = startTimer(() => stop.abort(), Math.max(answerWithinMs - beganMs, 0));
 	const source = namesAtTheKey({ env, signal: stop.signal, open, wallClock });
 	// Whatever goes wrong, a person who types is told of it when the command runs.
 	const found = await answer(words, env, commands, source).catch(() => nothing);
-	clearTimeout(timer);
+	stopTimer();
 	for (const { value, about } of found.values) {
 		streams.stdout.write(about === undefined ? `${value}\n` : `${value}\t${about}\n`);
 	}
@@ -76,7 +83,7 @@ export async function completeInBackground(
 		open,
 		wallClock,
 		signal,
-	}: Omit<CompleteOptions, "now" | "askInBackground"> & { readonly signal: AbortSignal },
+	}: Omit<CompleteOptions, "now" | "askInBackground" | "startTimer"> & { readonly signal: AbortSignal },
 ): Promise<0> {
 	const source = namesInBackground({
 		env,

@@ -5,6 +5,7 @@ import { complete } from "../../../plugin/commands/complete.ts";
 import type { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { createTimeLimit } from "../../support/time-limit.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
 
 const named = ["eu", "us"].map((name) => ({ name, context: { cluster: name, user: name } }));
@@ -30,19 +31,20 @@ const objects: Readonly<Record<string, readonly string[]>> = {
 /** What comes at the Tab key, and the directive, with clusters that answer at once unless said otherwise. */
 async function completed(
 	line: string,
-	{ now = 0, get = answer }: { now?: number; get?: (path: string) => unknown } = {},
+	{ now = 0, get = answer }: { now?: number; get?: (path: string, never: () => unknown) => unknown } = {},
 ) {
+	const { startTimer, never, limits } = createTimeLimit();
 	const streams = collectStreams();
 	const asked: unknown[] = [];
 	const open: typeof openContexts = ({ context, contexts, namespace = "default" }) => {
 		asked.push({ context, contexts, namespace });
 		const names = contexts.length > 0 ? contexts : [context ?? "eu"];
-		return names.map((name) => ({ ...newContext(name, newClient({ get })), namespace }));
+		return names.map((name) => ({ ...newContext(name, newClient({ get: (path) => get(path, never) })), namespace }));
 	};
 	const env = { KUBECONFIG: kubeconfig };
-	await complete(line.split(" "), { streams, env }, { commands, now: () => now, open });
+	await complete(line.split(" "), { streams, env }, { commands, now: () => now, open, startTimer });
 	const lines = streams.out().trimEnd().split("\n");
-	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0]), directive: lines.at(-1), asked };
+	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0]), directive: lines.at(-1), asked, limits };
 }
 
 function answer(path: string): unknown {
@@ -95,7 +97,7 @@ describe("complete()", () => {
 	});
 
 	test("does without what takes too long, what fails and what is no list, and never without what it knows", async () => {
-		const never = (): unknown => new Promise(() => undefined);
+		const never = (_: string, silent: () => unknown): unknown => silent();
 		const fails = (): unknown => Promise.reject(new Error("no"));
 		for (const options of [
 			{ now: 151 },
@@ -111,5 +113,11 @@ describe("complete()", () => {
 	test("asks nobody after a start that has taken most of the time", async () => {
 		expect((await completed("drain ", { now: 150 })).asked).toHaveLength(1);
 		expect(await completed("drain ", { now: 151 })).toMatchObject({ values: [], asked: [] });
+	});
+
+	test("waits for a cluster until 250 ms after the start", async () => {
+		expect((await completed("drain ")).limits).toEqual([250]);
+		expect((await completed("drain ", { now: 150 })).limits).toEqual([100]);
+		expect((await completed("drain ", { now: 300 })).limits).toEqual([0]);
 	});
 });

@@ -18,6 +18,7 @@ import { operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { certificate, privateKey } from "../../support/sample-certificate.ts";
+import { createTimeLimit } from "../../support/time-limit.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
 
 const scratch = createScratchFolder("kept-completion");
@@ -53,9 +54,10 @@ const kubeconfig = scratch.write(
 	}),
 );
 
-type Answer = (context: string, path: string) => unknown;
+/** `never`: an answer that comes too late. */
+type Answer = (context: string, path: string, never: () => unknown) => unknown;
 
-const late: Answer = () => new Promise(() => undefined);
+const late: Answer = (_context, _path, never) => never();
 const nodes: Answer = (context) => ({ items: [{ metadata: { name: `${context}-n0` } }] });
 
 /** A person at a shell, with a cache of their own and a clock that only they move. */
@@ -65,12 +67,12 @@ function createShell() {
 	const names = join(folder, "kubectl-xpdb", "names");
 	let clock = 1_000_000;
 	const openWith =
-		(answer: Answer, asked: string[]): typeof openContexts =>
+		(answer: Answer, asked: string[], never: () => unknown): typeof openContexts =>
 		({ context, contexts }) =>
 			(contexts.length > 0 ? contexts : [context ?? "alice"]).map((name) => {
 				const get = (path: string) => {
 					asked.push(name);
-					return answer(name, path);
+					return answer(name, path, never);
 				};
 				return { ...newContext(name, newClient({ get })), namespace: "shop" };
 			});
@@ -82,6 +84,7 @@ function createShell() {
 			const streams = collectStreams();
 			const asked: string[] = [];
 			const background: string[] = [];
+			const { startTimer, never } = createTimeLimit();
 			// The time for the cluster is over before it begins where it does not answer.
 			const now = () => (answer === late ? 151 : 0);
 			await complete(
@@ -90,7 +93,8 @@ function createShell() {
 				{
 					...common,
 					now,
-					open: openWith(answer, asked),
+					startTimer,
+					open: openWith(answer, asked, never),
 					askInBackground: async (words) => void background.push(words.join(" ")),
 				},
 			);
@@ -99,7 +103,8 @@ function createShell() {
 		},
 		async background(line: string, answer: Answer = nodes) {
 			const asked: string[] = [];
-			const options = { ...common, open: openWith(answer, asked), signal: AbortSignal.timeout(50) };
+			const { signal, never } = createTimeLimit();
+			const options = { ...common, open: openWith(answer, asked, never), signal };
 			await completeInBackground(line.split(" "), env, options);
 			return asked;
 		},
@@ -142,7 +147,7 @@ describe("complete() at the second key", () => {
 		const rows = await shell.press(both);
 		expect(rows).toMatchObject({ values: ["alice/alice-n0", "us/us-n0"], asked: ["us"] });
 		shell.wait(60_000);
-		const silentInUs: Answer = (context, path) => (context === "us" ? late(context, path) : nodes(context, path));
+		const silentInUs: Answer = (context, path, never) => (context === "us" ? never() : nodes(context, path, never));
 		expect(await shell.press(both, silentInUs)).toMatchObject({ values: ["alice/alice-n0"], asked: ["alice", "us"] });
 	});
 
@@ -218,7 +223,7 @@ describe("complete() at the second key", () => {
 		const shell = createShell();
 		const removing: Answer = (context, path) => {
 			rmSync(shell.names, { recursive: true });
-			return nodes(context, path);
+			return nodes(context, path, () => undefined);
 		};
 		expect(await shell.press("drain ", removing)).toMatchObject({ values: ["alice-n0"] });
 		expect(statSync(shell.names).mode & 0o777).toBe(0o700);
@@ -248,13 +253,14 @@ describe("complete() at the second key", () => {
 describe("a login program", () => {
 	test("gets no terminal at the key, and is ended with the answer", async () => {
 		const options: OpenOptions[] = [];
+		const { startTimer, never } = createTimeLimit();
 		const open: typeof openContexts = (_flags, _env, _stderr, given) => {
 			if (given) options.push(given);
-			return [newContext("sso", newClient({ get: () => late("sso", "") }))];
+			return [newContext("sso", newClient({ get: never }))];
 		};
 		const streams = collectStreams();
 		const line = ["drain", "--context", "sso", ""];
-		await complete(line, { streams, env: { KUBECONFIG: kubeconfig } }, { commands, open, now: () => 150 });
+		await complete(line, { streams, env: { KUBECONFIG: kubeconfig } }, { commands, open, now: () => 150, startTimer });
 		expect(streams.out()).toBe(":4\n");
 		expect(options).toMatchObject([{ unattended: true, stop: { aborted: true } }]);
 	});
