@@ -11,6 +11,7 @@ import {
 } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { statusOfError } from "../../proto/status.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Connections } from "../process/connections.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
@@ -28,7 +29,7 @@ interface HeaderAdmissionOptions {
 	readonly reading: Pick<ReadingSlots, "take">;
 	/** Who answers in time where the API server does not; nobody if left out. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch">;
-	readonly after: (ms: number, action: () => void) => () => void;
+	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
 	readonly cluster: string;
 }
@@ -46,13 +47,14 @@ const readWithinMs = 5_000;
 const takenBackAtOnceMs = 100;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
-	const { gate, watcher, audit, connections, deadlines, reading, after, cluster } = options;
+	const { gate, watcher, audit, connections, deadlines, reading, clock, cluster } = options;
 	// grpc-js hands the same object on to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
 		statusOfError(new AgentUnavailableError(`Cannot read the message in cluster "${cluster}": ${why}`, cluster));
 	const interceptor: ServerInterceptor = (method, call) => {
 		const startedAt = performance.now();
+		const cameAt = clock.now();
 		const name = method.path.split("/").at(-1) ?? "";
 		const peer = call.getPeer();
 		let caller: Caller | undefined;
@@ -81,7 +83,9 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			connections.admitted(peer, partyOf(admitted));
 			// By the token: people who share an account do not send for each other.
 			const slot = reading.take(admitted.kind === "token" ? admitted.tokenHash : admitted.member, () => {
-				stopClock = after(readWithinMs, () => refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)));
+				stopClock = clock.after(readWithinMs, () =>
+					refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)),
+				);
 				pass(metadata);
 			});
 			if (!slot) refuse(unavailable("too many others are being read; it may be sent again"));
@@ -125,7 +129,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 					onCancel() {
 						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes
 						// later.
-						const isAtOnce = performance.now() - startedAt < takenBackAtOnceMs;
+						const isAtOnce = clock.now() - cameAt < takenBackAtOnceMs;
 						if (!isOver && !caller && isAtOnce) connections.refused(peer);
 						over();
 					},

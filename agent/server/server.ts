@@ -3,6 +3,7 @@
 import { createServer, type Server as TcpServer } from "node:net";
 import { Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import type { Clock } from "../process/clock.ts";
 import { type Address, formatAddress } from "../process/config.ts";
 import { Connections } from "../process/connections.ts";
 import { createAgentService } from "./agent-service.ts";
@@ -11,7 +12,8 @@ import { createHeaderAdmission } from "./header-admission.ts";
 import { ReadingSlots } from "./reading-slots.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
-interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller"> {
+interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller" | "clock"> {
+	readonly clock: Pick<Clock, "now" | "after">;
 	readonly address: Address;
 	readonly credentials: ServerCredentials;
 	/** For messages. */
@@ -41,7 +43,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		audit,
 		connections,
 		reading,
-		after,
+		clock,
 		cluster,
 		...(options.deadlines && { deadlines: options.deadlines }),
 	});

@@ -46,7 +46,7 @@ export interface ServedAgentOptions {
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
 	/** The real one if left out. */
-	readonly clock?: Pick<Clock, "after">;
+	readonly clock?: Pick<Clock, "now" | "after">;
 	/** Judges each token anew; `verdict` if left out. */
 	readonly judge?: () => CallerVerdict;
 	/** Of both ports. */

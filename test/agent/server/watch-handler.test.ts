@@ -158,6 +158,7 @@ describe("WatchBudgets", () => {
 		let judged: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
 		// Fifteen seconds are over at once, everything else takes its time.
 		const clock = {
+			now: () => systemClock.now(),
 			after: (ms: number, run: () => void) => systemClock.after(ms === 15_000 ? 1 : ms, run),
 		};
 		const agent = await serve({ local, clock, judge: () => judged });
