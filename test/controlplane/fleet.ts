@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { AgentPods } from "../../demo/agents/agent-pods.ts";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -10,6 +9,7 @@ import { startAgents } from "./agents.ts";
 import type { Binaries } from "./binaries.ts";
 import { findOrBuildBinaries, findOrBuildOldest } from "./binaries.ts";
 import type { RunningCluster } from "./cluster.ts";
+import { buildPrograms } from "./build-programs.ts";
 import { startCluster } from "./cluster.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
@@ -30,6 +30,8 @@ export type FleetOptions = {
 	readonly agents?: boolean;
 	/** Agent and plugin with the fail points that tests of crashes need (dist/test). */
 	readonly failPoints?: boolean;
+	/** Builds agent and plugin anew where their sources have changed since; otherwise only where one is missing. */
+	readonly isFresh?: boolean;
 	/** Added to the environment of every agent: fail points, a wrong clock. */
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
 	/** Installs the admission webhooks with the agents. */
@@ -71,7 +73,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const binaries = await findOrBuildBinaries({ log });
 	const oldest = options.oldest?.length ? await findOrBuildOldest(binaries, { log }) : binaries;
 	const programsDir = join(repositoryRoot, "dist", ...(options.failPoints === true ? ["test"] : []));
-	const programs = options.agents === false ? undefined : buildMissingPrograms(programsDir, log);
+	const programs =
+		options.agents === false ? undefined : buildPrograms(programsDir, { ifOld: options.isFresh === true, log });
 	// Awaited later; until then a failure must not end the process.
 	programs?.catch(() => undefined);
 	const { octet, clusters } = await startClusters({
@@ -135,37 +138,6 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	} catch (error) {
 		await stop();
 		throw error;
-	}
-}
-
-/** Runs scripts/build.ts when a program is missing; meanwhile the clusters start. */
-async function buildMissingPrograms(dir: string, log: (line: string) => void): Promise<void> {
-	if (["agent.js", "kubectl-xpdb.js"].every((program) => existsSync(join(dir, program)))) {
-		return;
-	}
-	log("Building the agent and the plugin");
-	const child = spawn(process.execPath, ["scripts/build.ts", "--test"], {
-		cwd: repositoryRoot,
-		stdio: ["ignore", "pipe", "pipe"],
-		env: {
-			...process.env,
-			PATH: [join(repositoryRoot, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter),
-		},
-	});
-	let output = "";
-	for (const stream of [child.stdout, child.stderr]) {
-		stream.setEncoding("utf8").on("data", (text: string) => {
-			output += text;
-		});
-	}
-	const code = await new Promise<number | null>((done, reject) => {
-		child.once("error", reject);
-		child.once("close", done);
-	});
-	if (code !== 0) {
-		throw new SetupError(`Cannot build the agent and the plugin: scripts/build.ts ended with code ${code}`, {
-			hint: output.trim(),
-		});
 	}
 }
 

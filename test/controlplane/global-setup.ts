@@ -54,7 +54,7 @@ async function startSharedFleet(oldest: readonly string[]): Promise<Fleet> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
 		const log = (line: string) => console.log(line);
-		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, links: true, oldest, log });
+		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, isFresh: true, links: true, oldest, log });
 	} catch (error) {
 		if (error instanceof ProgramsUnavailableError) rmSync(dir, { recursive: true, force: true });
 		throw error;
