@@ -236,6 +236,15 @@ Drain it:
 		expect(commands.map(({ command }) => command)).toContain("kubectl xpdb drain eu-n0 --force --context eu");
 	});
 
+	test("names the PodDisruptionBudgets of a pod that has several, and the command that shows them", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		const native = newNativeBudget({ expectedPods: 3, currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1 });
+		world.native = [native, { ...native, metadata: { ...native.metadata, name: "db-strict" } }];
+		const text = screen(await world.explain("eu/pod/db-0"));
+		expect(text.replaceAll(/\s+/g, " ")).toContain("2 PodDisruptionBudgets (db, db-strict)");
+		expect(text).toContain("kubectl get poddisruptionbudgets -n shop --context eu");
+	});
+
 	test("says who suspended a budget", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 0, suspend: true });
 		expect(screen(await world.explain("budget/db"))).toContain(
