@@ -17,6 +17,8 @@ describe("a login that asks while the screen is up", () => {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-login-screen-"));
 	const plugin = join(folder, "kubectl-xpdb.js");
 	const answers = join(folder, "answers");
+	/** From when on it is there, a login asks. */
+	const isUp = join(folder, "is-up");
 	const login = join(folder, "login.sh");
 	const kubeconfig = join(folder, "kubeconfig");
 	let cluster: TestCluster;
@@ -28,10 +30,10 @@ describe("a login that asks while the screen is up", () => {
 		const status = { clientCertificateData: admin.certificate, clientKeyData: admin.key, expirationTimestamp: "@end@" };
 		const answer = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
 		writeFileSync(join(folder, "answer"), JSON.stringify(answer));
-		// The first login asks nothing.
+		// Those before the screen ask nothing, however long that takes to come.
 		writeFileSync(
 			login,
-			`if [ -f '${answers}' ]; then printf 'Code of your device: ' >&2; read -r code; echo "$code" >> '${answers}'; else : > '${answers}'; fi
+			`if [ -f '${isUp}' ]; then printf 'Code of your device: ' >&2; read -r code; echo "$code" >> '${answers}'; fi
 end=$(date -u -d '+${holdsForSeconds} seconds' +%Y-%m-%dT%H:%M:%SZ)
 [ "$code" = lasting ] && end=2999-01-01T00:00:00Z
 sed "s/@end@/$end/" '${join(folder, "answer")}'
@@ -52,15 +54,23 @@ sed "s/@end@/$end/" '${join(folder, "answer")}'
 		rmSync(folder, { recursive: true });
 	});
 
-	function drain(): PseudoTerminal {
-		rmSync(answers, { force: true });
+	/** A drain whose screen is up. */
+	async function drain(): Promise<PseudoTerminal> {
+		for (const file of [answers, isUp]) rmSync(file, { force: true });
 		const words = [plugin, "drain", ...stuckNodes, "--force", "--max-nodes=2", `--kubeconfig=${kubeconfig}`];
-		return startInTerminal(process.execPath, words, { env: { HOME: folder } });
+		const terminal = startInTerminal(process.execPath, words, { env: { HOME: folder } });
+		try {
+			await terminal.shows("WAITING 2");
+		} catch (error) {
+			terminal[Symbol.dispose]();
+			throw error;
+		}
+		writeFileSync(isUp, "");
+		return terminal;
 	}
 
 	test("has the terminal alone, and the screen comes back after it", async () => {
-		using terminal = drain();
-		await terminal.shows("WAITING 2");
+		using terminal = await drain();
 		await terminal.shows("Code of your device:");
 		expect(terminal.screen.isAlternate).toBe(false);
 		const before = terminal.output().length;
@@ -78,8 +88,7 @@ sed "s/@end@/$end/" '${join(folder, "answer")}'
 	});
 
 	test("is ended by Ctrl-C, and the run with it", async () => {
-		using terminal = drain();
-		await terminal.shows("WAITING 2");
+		using terminal = await drain();
 		await terminal.shows("Code of your device:");
 		terminal.press(ctrlC);
 		expect((await terminal.ended).exitCode).toBe(130);
