@@ -243,3 +243,14 @@ export interface Cluster {
 	 */
 	cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void>;
 }
+
+export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" | "candidates"> {
+	/** No other budgets are told than this one; agents that do not know it yet tell all of the namespace. */
+	readonly thisBudgetAlone?: boolean;
+}
+
+/** A member that also counts for those who hold nothing. */
+export interface Member extends Cluster {
+	/** A count without an acquisition: a hint, on which no decision may rest. */
+	look(request: LookRequest): Promise<Count>;
+}

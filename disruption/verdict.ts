@@ -30,8 +30,25 @@ export const refusalReasons = [
 	"GarbledLease",
 ] as const;
 
+/** Reasons that are no decision's: a question or a request that failed. */
+export const failureReasons = [
+	"LeaseHeld",
+	"PeerUnreachable",
+	"AgentRefused",
+	// An API server, and its own budgets.
+	"DisruptionBudget",
+	"MultipleBudgets",
+	"NamespaceTerminating",
+	"WebhookDenied",
+	"Forbidden",
+	"ServerBusy",
+	"ServerUnreachable",
+	"Refused",
+] as const;
+
 export type WaitReason = (typeof waitReasons)[number];
 export type RefusalReason = (typeof refusalReasons)[number];
+export type FailureReason = (typeof failureReasons)[number];
 
 export interface Waiting {
 	readonly kind: "waiting";

@@ -1,6 +1,6 @@
-// What an agent answers beyond the round: who it is, which budgets it has, a look at a count.
+// What an agent answers beyond the round: who it is, and which budgets it has.
 import type { BudgetName } from "../disruption/budget.ts";
-import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption/cluster.ts";
+import type { Count, Member, MemberBudget } from "../disruption/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/fleet.ts";
 import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.ts";
 
@@ -98,13 +98,8 @@ export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }
 
-export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" | "candidates"> {
-	/** No other budgets are told than this one; agents that do not know it yet tell all of the namespace. */
-	readonly thisBudgetAlone?: boolean;
-}
-
 /** A member of the fleet with all that its agent answers. */
-export interface AgentCluster extends Cluster {
+export interface AgentCluster extends Member {
 	/** `budgetsOf`: the namespaces whose budgets are told as well, none for those of all. */
 	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
 	/** No namespaces: all of them. */
@@ -113,8 +108,6 @@ export interface AgentCluster extends Cluster {
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 	/** Ends that holding, whoever has it; reservations stay. False where it had ended before. */
 	endHolding(holding: HoldingReference): Promise<boolean>;
-	/** A count without an acquisition, for people: no decision may rest on it. */
-	look(request: LookRequest): Promise<Count>;
 	/**
 	 * The budgets of these namespaces, or of all, and what becomes of them, for people: no decision may rest on it. Rejects with
 	 * the reason of `signal` where that aborts, as any call where the watch breaks off.

@@ -14,6 +14,7 @@ import type {
 	CommitOutcome,
 	Count,
 	Grant,
+	LookRequest,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { longestCountMs } from "../disruption/lease.ts";
@@ -23,7 +24,6 @@ import type {
 	AgentDescription,
 	BudgetList,
 	Introduction,
-	LookRequest,
 	WatchOptions,
 	WatchUnsupported,
 } from "./agent-cluster.ts";

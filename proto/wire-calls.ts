@@ -1,7 +1,7 @@
 // Requests and answers of the larger calls as messages and back, as strict as wire.ts.
-import type { AcquireOutcome, AcquireRequest, Acquisition, Count } from "../disruption/cluster.ts";
+import type { AcquireOutcome, AcquireRequest, Acquisition, Count, LookRequest } from "../disruption/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
-import type { BudgetList, LookRequest } from "./agent-cluster.ts";
+import type { BudgetList } from "./agent-cluster.ts";
 import { requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import {

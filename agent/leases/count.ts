@@ -8,6 +8,7 @@
 // `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.
+import type { LookRequest } from "../../disruption/cluster.ts";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
 import {
 	type AcquireRequest,
@@ -26,7 +27,6 @@ import { type ControllerReference, isHealthy, type PodRecord } from "../../disru
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
-import type { LookRequest } from "../../proto/agent-cluster.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";

@@ -17,6 +17,7 @@ import type {
 	CommitOutcome,
 	Count,
 	Grant,
+	LookRequest,
 } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
@@ -26,7 +27,6 @@ import type {
 	AgentCluster,
 	AgentDescription,
 	BudgetList,
-	LookRequest,
 	WatchOptions,
 	WatchUnsupported,
 } from "../../proto/agent-cluster.ts";

@@ -2,14 +2,14 @@
 // about budgets (evictions.ts does) and prints nothing (the readers of its events do).
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
-import { type Reason, refusalReason } from "../events/reason.ts";
+import type { Reason } from "../events/reason.ts";
 import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { Evictions } from "../evictions/evictions.ts";
 import type { FailedPod } from "../evictions/pod-outcome.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { isAgentPod } from "../fleet/agent-pods.ts";
-import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, errorText, refusalReason } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
 import { type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";

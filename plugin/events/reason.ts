@@ -1,7 +1,6 @@
 // Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
 // schema; its messages are for people and may change.
 import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
-import type { ApiError } from "../kubernetes/api-error.ts";
 
 export const reasons = [
 	// A budget of ours, or somebody who uses it, keeps the pod for now.
@@ -76,14 +75,3 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	NotRecovered: "XPDB4107",
 	DrainDeadlock: "XPDB4108",
 };
-
-/** What an answer other than 2xx says about an eviction. */
-export function refusalReason({ code, message, causes }: ApiError): Reason {
-	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
-	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
-	if (/^admission webhook .* denied the request/.test(message)) return "WebhookDenied";
-	if (message.includes("more than one PodDisruptionBudget")) return "MultipleBudgets";
-	if (code === 401 || code === 403) return "Forbidden";
-	if (code === 429 || code >= 500) return "ServerBusy";
-	return "Refused";
-}

@@ -1,5 +1,6 @@
 // Who uses a budget up, in words: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
 // earlier versions say less.
+import { firstSentence, usersKey } from "../../disruption/budget-users.ts";
 import { formatAge } from "../flags/duration.ts";
 import type { UsedBy } from "./events.ts";
 
@@ -35,15 +36,9 @@ export function usedByNames(usedBy: readonly UsedBy[], most = 3): string {
 	return withMore(usedBy.slice(0, most).map(nameOf), ", ", usedBy.length - most);
 }
 
-/**
- * The same for as long as there is nothing new to say: ages pass, pods start step by step, and what this run evicts it says
- * anyway.
- */
+/** The same for as long as there is nothing new to say. */
 export function usedByKey(usedBy: readonly UsedBy[]): string {
-	const keys = usedBy.map(({ own = false, ...used }) =>
-		own ? "" : `${nameOf(used)} ${used.holder === undefined ? troubleOf(used) : `by ${used.holder}`}`,
-	);
-	return [...new Set(keys)].toSorted().join("\n");
+	return usersKey(usedBy.map(({ pod, ...user }) => ({ ...user, name: pod })));
 }
 
 /** When a budget has this pod back. */
@@ -82,18 +77,4 @@ function stateText(used: UsedBy, at: number, brief: boolean): string {
 	}
 	const words = brief || message === "" ? "" : `, ${firstSentence(message)}`;
 	return `${state}${state === "Running" ? ", not ready" : ""}${age}${words}${evicted}`;
-}
-
-/** What comes after it is about preemption. */
-function firstSentence(message: string): string {
-	return message.replace(/\.(?:\s.*)?$/s, "");
-}
-
-/** What somebody may have to see to. */
-function troubleOf({ why, state = "", message = "" }: Pick<UsedBy, "why" | "state" | "message">): string {
-	if (why !== "NotReady") return why;
-	if (message !== "") return firstSentence(message);
-	if (/^(?:Pending|ContainerCreating|PodInitializing|Running|NotReady|Init:\d+\/\d+)?$/.test(state)) return "";
-	// A container that crashes goes round these.
-	return /BackOff$|Error$|^OOMKilled$|ExitCode:|Signal:/.test(state) ? "fails" : state;
 }

@@ -3,28 +3,24 @@
 //
 // Guarantee: no Lease is taken and nothing is reserved; a member without an answer is never "may go".
 import type { RoundBudget } from "../../disruption/decide.ts";
-import {
-	AgentUnavailableError,
-	FleetsDifferError,
-	GarbledLeaseError,
-	isAgentRefusal,
-} from "../../disruption/errors.ts";
+import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { usedByNames, usedBySuffix } from "../events/used-by-text.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { Reachability } from "../fleet/reachability.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import type { RoundsDependencies } from "./eviction-rounds.ts";
-import { tryEviction } from "./native-eviction.ts";
+import { type EvictionStep, stepAfter } from "./eviction-step.ts";
+import { type FreeEvictionDependencies, sendFreely } from "./free-eviction.ts";
 import { type FailedPod, failedPod } from "./pod-outcome.ts";
 import { PretendedGrants, type PretendedVerdict, pretendedHolder } from "./pretended-grants.ts";
-import type { TryOutcome } from "./try-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitOf } from "./waiting-event.ts";
 
-type DryRunDependencies = Pick<
-	RoundsDependencies,
-	"fleet" | "options" | "runtime" | "reachability" | "limit" | "stop" | "emit"
->;
-
-/** While an agent has not seen a pod yet, or gives no answer. */
-const lookAgainAfterMs = 1_000;
+interface DryRunDependencies extends FreeEvictionDependencies {
+	readonly fleet: Pick<Fleet, "members" | "memberOf">;
+	readonly runtime: RoundRuntime;
+	readonly reachability: Reachability;
+}
 
 export class DryRunRounds {
 	readonly #grants: PretendedGrants;
@@ -39,7 +35,7 @@ export class DryRunRounds {
 	}
 
 	/** `budgets`: all that cover the pod. */
-	async tryEviction(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<TryOutcome> {
+	async tryEviction(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
@@ -55,18 +51,18 @@ export class DryRunRounds {
 		return this.#apply(job, verdict);
 	}
 
-	async #apply(job: EvictionJob, verdict: PretendedVerdict): Promise<TryOutcome> {
+	async #apply(job: EvictionJob, verdict: PretendedVerdict): Promise<EvictionStep> {
 		switch (verdict.kind) {
 			case "goes":
 				if (verdict.after) this.#deps.emit(pretendedWaitEvent(job, waitOf(job, verdict.after, pretendedHolder)));
-				return tryEviction(job, {}, this.#deps);
+				return sendFreely(job, {}, this.#deps);
 			case "free":
-				return verdict.why === "Gone" ? { kind: "gone" } : tryEviction(job, {}, this.#deps);
+				return verdict.why === "Gone" ? { kind: "gone" } : sendFreely(job, {}, this.#deps);
 			case "waiting": {
 				const { reason, message } = verdict;
 				if (reason === "CoverageChanged") return { kind: "again", afterMs: 0, reason, message };
 				// Its agent is about to see it.
-				if (reason === "PodUnseen") return { kind: "again", afterMs: lookAgainAfterMs, reason, message };
+				if (reason === "PodUnseen") return { kind: "again", afterMs: askAgainAfterMs, reason, message };
 				return this.#wouldWait(job, waitOf(job, verdict, pretendedHolder));
 			}
 			case "refused": {
@@ -78,22 +74,15 @@ export class DryRunRounds {
 		}
 	}
 
-	#failed(job: EvictionJob, error: unknown): TryOutcome {
-		if (error instanceof AgentUnavailableError) {
-			this.#deps.reachability.failed(error);
-			const { message } = error;
-			return { kind: "again", afterMs: lookAgainAfterMs, reason: "PeerUnreachable", message };
-		}
-		if (error instanceof FleetsDifferError) {
-			return { kind: "again", afterMs: 0, reason: error.reason, message: error.message };
-		}
-		if (error instanceof GarbledLeaseError) return this.#wouldWait(job, error);
-		if (isAgentRefusal(error)) return { kind: "agentRefused", message: error.message };
-		throw error;
+	#failed(job: EvictionJob, error: unknown): EvictionStep {
+		const failure = classifyFailure(error);
+		if (!failure) throw error;
+		if (error instanceof AgentUnavailableError) this.#deps.reachability.failed(error);
+		return failure.reason === "GarbledLease" ? this.#wouldWait(job, failure) : stepAfter(job, failure);
 	}
 
 	/** Somebody else has to make way first, and nobody knows when. */
-	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): TryOutcome {
+	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): EvictionStep {
 		this.#deps.emit(pretendedWaitEvent(job, wait));
 		return wouldWait(job, wait);
 	}

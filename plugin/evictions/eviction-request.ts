@@ -7,8 +7,8 @@ import { preActivitiesOf } from "../../disruption/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
-import { type Reason, refusalReason } from "../events/reason.ts";
-import { ApiError, ConnectionError, NotSentError } from "../kubernetes/api-error.ts";
+import type { Reason } from "../events/reason.ts";
+import { ApiError, ConnectionError, NotSentError, refusalReason } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { podPath } from "../kubernetes/pod-path.ts";
 

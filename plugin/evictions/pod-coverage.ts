@@ -12,7 +12,7 @@ import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { type CoverageLists, unreadableMessage } from "../fleet/coverage-lists.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { isQuietNow, seeAnew } from "./seen-pod.ts";
-import type { TryAgain } from "./try-outcome.ts";
+import type { TryAgain } from "./eviction-step.ts";
 
 export type PodCoverage =
 	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
-import { type Reason, refusalReason } from "../events/reason.ts";
-import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import type { Reason } from "../events/reason.ts";
+import { ApiError, errorText, isPassing, refusalReason } from "../kubernetes/api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { readPod } from "./eviction-request.ts";
 import type { FailedPod, PodOutcome } from "./pod-outcome.ts";

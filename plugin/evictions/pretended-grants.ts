@@ -1,11 +1,11 @@
 // What a round would say to pods now, for a dry run on the server: the counts are asked for without an acquisition, so
 // nothing is written, and judged by decide(), as the round itself judges them. Each pod is judged against what the ones
 // before it would have left; one that waits for nothing but those goes as soon as they are back.
+import { type CountedMember, lookAtBudgets } from "../../disruption/availability.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
 import { type BudgetCounts, decide, type Judgement, type RoundBudget } from "../../disruption/decide.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
-import { type CountedMember, lookAtBudgets } from "./availability-check.ts";
 
 export type PretendedVerdict =
 	/** `after`: what it would wait for first, which ends when other pods of this run are back. */

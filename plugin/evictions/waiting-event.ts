@@ -1,11 +1,10 @@
 // What people and programs hear of a pod that has to wait.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { preActivityPrefix } from "../../disruption/pod.ts";
-import type { Waiting } from "../../disruption/verdict.ts";
+import type { Wait as GrantWait } from "../../disruption/wait.ts";
 import type { RunEvent, UsedBy, WaitSum } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import type { Reason } from "../events/reason.ts";
-import { usedByKey } from "../events/used-by-text.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 
 /** Why a pod waits: a verdict of a round, or a reason that came from elsewhere. */
@@ -20,8 +19,8 @@ export interface Wait {
 }
 
 /** `holder`: who this run is. */
-export function waitOf(job: EvictionJob, waiting: Waiting, holder: string): Wait {
-	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy } = waiting;
+export function waitOf(job: EvictionJob, wait: GrantWait, holder: string): Wait {
+	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy } = wait;
 	return {
 		reason,
 		message: preActivities.length > 0 ? `${message}; done, it is cleared by ${clearing(job, preActivities)}` : message,
@@ -29,13 +28,8 @@ export function waitOf(job: EvictionJob, waiting: Waiting, holder: string): Wait
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		usedBy: toldUsers(usedBy, holder),
+		...(usedBy && { usedBy: toldUsers(usedBy, holder) }),
 	};
-}
-
-/** Whether there is something new to say; that time passes is nothing new. */
-export function isSameWait(wait: Wait, before: Wait): boolean {
-	return wait.message === before.message && usedByKey(wait.usedBy ?? []) === usedByKey(before.usedBy ?? []);
 }
 
 /** What a dry run would wait for. */

@@ -1,11 +1,7 @@
 // A fleet that changes while a run goes on: its members are asked anew who they are, by all who doubt it together, and the
 // person is told once of each change. While members disagree nothing is evicted.
-import {
-	AgentUnavailableError,
-	FleetsDifferError,
-	GarbledLeaseError,
-	isAgentRefusal,
-} from "../../disruption/errors.ts";
+import { classifyFailure, type Failure } from "../../disruption/classify-failure.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
@@ -23,7 +19,7 @@ export type FleetDoubt =
 	| { readonly kind: "differ"; readonly message: string }
 	/** An agent does not understand us, or does not let us. */
 	| { readonly kind: "refused"; readonly message: string }
-	| { readonly kind: "unreachable"; readonly error: AgentUnavailableError };
+	| { readonly kind: "unreachable"; readonly error: AgentUnavailableError; readonly failure: Failure };
 
 export class FleetChanges {
 	readonly #fleet: Pick<Fleet, "members" | "reconnect">;
@@ -51,15 +47,11 @@ export class FleetChanges {
 		try {
 			await this.#fleet.reconnect();
 		} catch (error) {
-			if (error instanceof AgentUnavailableError) return { kind: "unreachable", error };
 			if (error instanceof FleetUncoveredError) return { kind: "differ", message: error.details.join("; ") };
-			if (isAgentRefusal(error)) {
-				return { kind: "refused", message: error.message };
-			}
-			if (error instanceof FleetsDifferError || error instanceof GarbledLeaseError) {
-				return { kind: "differ", message: error.message };
-			}
-			throw error;
+			const failure = classifyFailure(error);
+			if (!failure) throw error;
+			if (error instanceof AgentUnavailableError) return { kind: "unreachable", error, failure };
+			return { kind: failure.reason === "AgentRefused" ? "refused" : "differ", message: failure.message };
 		}
 		const change = describeChange(before, this.#fleet.members);
 		if (change !== undefined) {

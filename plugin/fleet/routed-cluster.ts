@@ -5,7 +5,7 @@
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { type ClusterQuestion, clusterBehind } from "../../proto/forwarding-cluster.ts";
-import { Semaphore } from "./semaphore.ts";
+import { Semaphore } from "../../disruption/semaphore.ts";
 
 /** An agent reads and lines up 100 of one caller, and with one context the questions to all members go to one agent. */
 const questionsAtOnce = 24;

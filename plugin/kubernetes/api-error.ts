@@ -1,8 +1,10 @@
 // What an API server answers when it says no, and how kubectl words it.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { type ClassifiedError, type Failure, retryAfterMs } from "../../disruption/classify-failure.ts";
 import { indentMore, oneLine } from "../../disruption/printable.ts";
 import { quote, shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
+import type { FailureReason } from "../../disruption/verdict.ts";
 import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 
 export interface StatusCause {
@@ -15,7 +17,7 @@ export interface StatusCause {
 const maxCauses = 100;
 
 /** An answer other than 2xx, read as a metav1.Status where it is one. */
-export class ApiError extends BoundedError {
+export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;
 	/** Status.reason, for example NotFound; "" where the server gave none. */
@@ -42,6 +44,25 @@ export class ApiError extends BoundedError {
 		}));
 		this.retryAfterSeconds = status.retryAfterSeconds;
 	}
+
+	/** Where something could not be read. */
+	get failure(): Failure {
+		const { message } = this;
+		return isPassing(this)
+			? { kind: "retry", reason: "ServerUnreachable", message, afterMs: retryAfterMs }
+			: { kind: "refuse", reason: refusalReason(this), message, afterMs: 0 };
+	}
+}
+
+/** What an answer other than 2xx says about an eviction. */
+export function refusalReason({ code, message, causes }: ApiError): FailureReason {
+	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
+	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
+	if (/^admission webhook .* denied the request/.test(message)) return "WebhookDenied";
+	if (message.includes("more than one PodDisruptionBudget")) return "MultipleBudgets";
+	if (code === 401 || code === 403) return "Forbidden";
+	if (code === 429 || code >= 500) return "ServerBusy";
+	return "Refused";
 }
 
 /** The request's guard refused it right before it was written: nothing was sent. */
@@ -61,7 +82,7 @@ export class SilentServerError extends BoundedError {
 }
 
 /** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
-export class ConnectionError extends BoundedError {
+export class ConnectionError extends BoundedError implements ClassifiedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
 	/** The system's code, for example ECONNREFUSED. */
@@ -79,6 +100,10 @@ export class ConnectionError extends BoundedError {
 		this.server = server;
 		this.code = code;
 		this.context = context;
+	}
+
+	get failure(): Failure {
+		return { kind: "retry", reason: "ServerUnreachable", message: this.message, afterMs: retryAfterMs };
 	}
 
 	/** It did not answer in time. */

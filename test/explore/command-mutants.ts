@@ -16,11 +16,11 @@ export const commandMutants: readonly Mutant[] = [
 		scenarios: ["deletes"],
 		edits: [
 			{
-				file: "plugin/evictions/evictions.ts",
-				symbol: "Evictions.#tryUnder",
-				find: "this.#roundsFor($budgets, $state).tryEviction($job)",
+				file: "plugin/evictions/evict-pod.ts",
+				symbol: "tryUnder",
+				find: "const $answer = await $queue.ask($$request);",
 				replace:
-					"this.#deps.options.deletes ? tryEviction($job, {}, this.#deps) : this.#roundsFor($budgets, $state).tryEviction($job)",
+					"if (arguments[3].options.deletes) return sendFreely(arguments[1], {}, arguments[3]); const $answer = await $queue.ask($$request);",
 			},
 		],
 	},
@@ -29,7 +29,12 @@ export const commandMutants: readonly Mutant[] = [
 		without: "letting those go on that wait for the end of a pause",
 		scenarios: ["paused"],
 		edits: [
-			{ file: "plugin/evictions/evictions.ts", symbol: "Evictions.resume", find: "this.#limit.resume();", replace: "" },
+			{
+				file: "plugin/evictions/evictions.ts",
+				symbol: "Evictions.resume",
+				find: "this.#places.resume();",
+				replace: "",
+			},
 		],
 	},
 	{
@@ -37,7 +42,7 @@ export const commandMutants: readonly Mutant[] = [
 		without: "looking once more, right before a pod without a grant is sent, whether the run is paused",
 		scenarios: ["paused-while-it-logs-in"],
 		edits: [
-			{ file: "plugin/evictions/native-eviction.ts", symbol: "tryOnce", find: "!$limit.isPaused", replace: "true" },
+			{ file: "plugin/evictions/free-eviction.ts", symbol: "sendFreely", find: "!$places.isPaused", replace: "true" },
 		],
 	},
 	{

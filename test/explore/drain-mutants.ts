@@ -3,9 +3,8 @@ import type { Mutant } from "./mutant.ts";
 
 const drain = "plugin/drain/drain.ts";
 const evictions = "plugin/evictions/evictions.ts";
-const limit = { file: "plugin/evictions/concurrency-limit.ts", symbol: "ConcurrencyLimit.ask" } as const;
-const granted = { file: "plugin/evictions/granted-evictions.ts", symbol: "GrantedEvictions.#send" } as const;
-const waitingPod = { file: "plugin/evictions/waiting-pod.ts", symbol: "WaitingPod.constructor" } as const;
+const places = { file: "disruption/places.ts", symbol: "Places.ask" } as const;
+const under = { file: "plugin/evictions/evict-pod.ts", symbol: "tryUnder" } as const;
 
 export const drainMutants: readonly Mutant[] = [
 	{
@@ -57,26 +56,19 @@ export const drainMutants: readonly Mutant[] = [
 		name: "dry-run-takes-leases",
 		without: "looking at the counts in the place of a round in a dry run",
 		scenarios: ["drained-in-dry-run"],
-		edits: [
-			{
-				file: evictions,
-				symbol: "Evictions.#tryUnder",
-				find: "$state.dryRun?.tryEviction($job, $budgets) ?? this.#roundsFor($$all).tryEviction($job)",
-				replace: "this.#roundsFor($$all).tryEviction($job)",
-			},
-		],
+		edits: [{ ...under, find: "if ($dryRun) return $dryRun.tryEviction($job, $budgets);", replace: "" }],
 	},
 	{
 		name: "pause-lets-rounds-begin",
 		without: "asking for no round in a pause",
 		scenarios: ["drained-in-time"],
-		edits: [{ ...limit, find: "if (this.#isPaused) return 0;", replace: "" }],
+		edits: [{ ...places, find: "if (this.#isPaused) return 0;", replace: "" }],
 	},
 	{
 		name: "pause-lets-grants-go",
 		without: "giving a grant back that was made in a pause",
 		scenarios: ["drained-in-time"],
-		edits: [{ ...granted, find: "this.#limit.isPaused", replace: "false" }],
+		edits: [{ ...under, find: "$ends.aborted || $places.isPaused", replace: "$ends.aborted" }],
 	},
 	{
 		name: "waits-past-its-time",
@@ -84,9 +76,10 @@ export const drainMutants: readonly Mutant[] = [
 		scenarios: ["drained-in-time"],
 		edits: [
 			{
-				...waitingPod,
-				find: '$job.timeout.signal.addEventListener("abort", $onTimeout, { once: true });',
-				replace: "",
+				file: "plugin/evictions/evict-pod.ts",
+				symbol: "evictPod",
+				find: "AbortSignal.any([$stop, $job.timeout.signal])",
+				replace: "$stop",
 			},
 		],
 	},

@@ -26,11 +26,11 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["stopped-unsure"],
 		edits: [
 			{
-				file: "plugin/evictions/ticket-eviction.ts",
-				symbol: "evictWithTicket",
-				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: true }); $$rest; }",
 				replace:
-					"if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: false }); return $outcome; }",
+					"if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: !$ends.aborted }); $$rest; }",
 			},
 		],
 	},
@@ -40,11 +40,11 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["timed-out-unsure"],
 		edits: [
 			{
-				file: "plugin/evictions/ticket-eviction.ts",
-				symbol: "evictWithTicket",
-				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: true }); $$rest; }",
 				replace:
-					"if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: $stop.aborted }); return $outcome; }",
+					"if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: arguments[3].stop.aborted || !$ends.aborted }); $$rest; }",
 			},
 		],
 	},
@@ -54,11 +54,11 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["forbidden-unsure"],
 		edits: [
 			{
-				file: "plugin/evictions/ticket-eviction.ts",
-				symbol: "evictWithTicket",
-				find: "await cancelTicket($ticket, $cluster, $runtime, { sent: true }); if (isAgentRefusal($error)) { return $refused; }",
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: true }); $$rest; }",
 				replace:
-					"await cancelTicket($ticket, $cluster, $runtime, { sent: false }); if (isAgentRefusal($error)) { return $refused; }",
+					"if ($isOver || $ends.aborted) { await cancelTicket($ticket, $member, $runtime, { sent: !$isOver }); $$rest; }",
 			},
 		],
 	},
@@ -176,8 +176,8 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["relabelled-late", "labels-change"],
 		edits: [
 			{
-				file: "plugin/evictions/native-eviction.ts",
-				symbol: "tryOnce",
+				file: "plugin/evictions/free-eviction.ts",
+				symbol: "sendFreely",
 				find: "{ resourceVersion: $version }",
 				replace: "",
 			},

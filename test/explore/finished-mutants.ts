@@ -42,9 +42,9 @@ export const finishedMutants: readonly Mutant[] = [
 		scenarios: ["not-started-without-room"],
 		edits: [
 			{
-				file: "plugin/evictions/evictions.ts",
-				symbol: "Evictions.#tryAsMember",
-				find: "if ($job.seen.hasNotStarted) return tryFreeEviction($job, this.#native);",
+				file: "plugin/evictions/evict-pod.ts",
+				symbol: "tryMember",
+				find: "if ($job.seen.hasNotStarted) return evictFree($job, $deps);",
 				replace: "",
 			},
 		],
@@ -55,8 +55,8 @@ export const finishedMutants: readonly Mutant[] = [
 		scenarios: ["started-since-it-was-listed"],
 		edits: [
 			{
-				file: "plugin/evictions/native-eviction.ts",
-				symbol: "tryFreeEviction",
+				file: "plugin/evictions/free-eviction.ts",
+				symbol: "evictFree",
 				find: "hasNotStarted($found.pod)",
 				replace: "true",
 			},
@@ -68,8 +68,8 @@ export const finishedMutants: readonly Mutant[] = [
 		scenarios: ["finished-before-a-restore", "terminating-before-a-restore", "started-since-it-was-listed"],
 		edits: [
 			{
-				file: "plugin/evictions/native-eviction.ts",
-				symbol: "tryFreeEviction",
+				file: "plugin/evictions/free-eviction.ts",
+				symbol: "evictFree",
 				find: "{ resourceVersion: $job.seen.resourceVersion }",
 				replace: "{}",
 			},

@@ -10,6 +10,7 @@ import type {
 	CommitOutcome,
 	Count,
 	Grant,
+	LookRequest,
 	MemberBudget,
 } from "../../disruption/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
@@ -20,13 +21,7 @@ import { matchesSelector, parseLabelSelector } from "../../disruption/selector.t
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
-import type {
-	AgentCluster,
-	AgentDescription,
-	BudgetList,
-	LookRequest,
-	WatchUnsupported,
-} from "../../proto/agent-cluster.ts";
+import type { AgentCluster, AgentDescription, BudgetList, WatchUnsupported } from "../../proto/agent-cluster.ts";
 import { newClient, newContext, notFound } from "./build-context.ts";
 
 export interface FakePod {

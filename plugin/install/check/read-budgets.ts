@@ -4,7 +4,7 @@ import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts
 import { findCovering } from "../../../disruption/coverage-judgement.ts";
 import { decide } from "../../../disruption/decide.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
-import { Semaphore } from "../../fleet/semaphore.ts";
+import { Semaphore } from "../../../disruption/semaphore.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { isFinished } from "../../kubernetes/pod-status.ts";
 import type { Candidate } from "../../plan/explain/count-budget.ts";

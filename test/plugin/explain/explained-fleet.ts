@@ -1,6 +1,6 @@
 // Two clusters of a fleet with pods to explain, in memory: API servers that read, agents that look, and nothing that writes.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
-import type { Count } from "../../../disruption/cluster.ts";
+import type { Count, LookRequest } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
@@ -10,7 +10,7 @@ import { explainPod } from "../../../plugin/plan/explain/explain-pod.ts";
 import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
 import type { FleetView } from "../../../plugin/plan/explain/fleet-view.ts";
 import { readSubject } from "../../../plugin/plan/explain/read-subject.ts";
-import type { AgentCluster, LookRequest } from "../../../proto/agent-cluster.ts";
+import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import type { ListedLease } from "../../../proto/listed-lease.ts";
 import { forbidden, newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod, type PodFields } from "../../support/build-v1-pod.ts";

@@ -1,39 +1,33 @@
-// What one try to evict a pod came to: the answer of its API server, or why nothing could be asked of that.
+// What one try to evict a pod came to: its end, or why there is another try.
+import type { Failure } from "../../disruption/classify-failure.ts";
+import { retryAfterMs } from "../../disruption/classify-failure.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
-import type { FailedPod } from "./pod-outcome.ts";
+import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import type { Wait } from "./waiting-event.ts";
 
-export type TryOutcome =
+export type EvictionStep =
 	| { readonly kind: "accepted" }
-	| { readonly kind: "gone" }
+	| PodOutcome
 	| TryAgain
-	| { readonly kind: "stopped" }
-	| FailedPod
-	/** An agent does not understand us, or does not let us: for good, unless the fleet has become another one. */
-	| { readonly kind: "agentRefused"; readonly message: string }
-	/** `unreachable`: for clusters that give no answer in time. */
-	| {
-			readonly kind: "timedOut";
-			readonly waitedFor?: Pick<Wait, "message" | "usedBy">;
-			readonly reason?: Reason;
-			readonly unreachable?: boolean;
-	  };
+	/** A stop or a timeout came first; `last`: what it waited for. */
+	| { readonly kind: "over"; readonly last?: Wait };
 
 /** Ask who covers the pod, and try again after so long. */
 export interface TryAgain {
 	readonly kind: "again";
 	readonly afterMs: number;
 	readonly reason?: Reason;
-	/** Why, where nobody has been told yet. */
 	readonly message?: string;
 	/** What was told of this try holds for the next one: no refusal came. */
 	readonly isSameTry?: boolean;
 }
 
-/** kubectl's own pause after a refusal. */
-export const retryAfterMs = 5_000;
+/** What was asked for this pod failed. */
+export function stepAfter(job: EvictionJob, { kind, reason, message, afterMs }: Failure): EvictionStep {
+	return kind === "refuse" ? failedPod(job, { reason, message }) : { kind: "again", afterMs, reason, message };
+}
 
 /** Tells in kubectl's words that the pod is tried again. */
 export function retryLater(

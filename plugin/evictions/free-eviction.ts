@@ -1,23 +1,22 @@
-// A pod without a budget of ours: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes
-// late never hits the pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after
-// a pause, a stop or the pod's timeout, however long what came before took.
+// A pod without a grant: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes late never hits the
+// pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after a pause, a stop or the
+// pod's timeout, however long what came before took.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { Places } from "../../disruption/places.ts";
 import type { EventSink } from "../events/events.ts";
-import { refusalReason } from "../events/reason.ts";
-import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import { errorText } from "../kubernetes/api-error.ts";
 import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
-import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
+import { type EvictionStep, retryLater } from "./eviction-step.ts";
 import { failedPod } from "./pod-outcome.ts";
 import { seeAnew } from "./seen-pod.ts";
-import { retryAfterMs, retryLater, type TryOutcome } from "./try-outcome.ts";
 
-export interface NativeDependencies {
+export interface FreeEvictionDependencies {
 	readonly options: EvictionOptions;
 	readonly emit: EventSink;
 	readonly runtime: Pick<RoundRuntime, "now">;
-	readonly limit: Pick<ConcurrencyLimit, "isPaused">;
+	readonly places: Pick<Places, "isPaused">;
 	readonly stop: AbortSignal;
 }
 
@@ -29,47 +28,33 @@ export interface FreeToGo {
 	readonly guard?: () => boolean;
 }
 
-/** A dry run is not tried again: nothing would change, and kubectl hangs there. */
-export async function tryEviction(job: EvictionJob, free: FreeToGo, deps: NativeDependencies): Promise<TryOutcome> {
-	return orFailed(job, () => tryOnce(job, free, deps));
-}
-
 /** Sooner no etcd has come back from a backup, in which the version that was read may be one of a pod that is up. */
 const goodForMs = 10_000;
 
 /**
  * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive, or one that has not
  * started, which is not healthy yet. It may have waited for its turn: it is read again, and the eviction names the version that
- * was read, a moment ago.
+ * was read, a moment ago. Rejects as sendFreely() does.
  */
-export async function tryFreeEviction(job: EvictionJob, deps: NativeDependencies): Promise<TryOutcome> {
-	return orFailed(job, async () => {
-		const found = await seeAnew(job, () => deps.runtime.now());
-		if (found.kind === "gone") return { kind: "gone" };
-		const answeredAt = deps.runtime.now();
-		const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
-		return found.kind === "terminating" || isFinished(found.pod) || hasNotStarted(found.pod)
-			? tryOnce(job, { resourceVersion: job.seen.resourceVersion, guard }, deps)
-			: { kind: "again", afterMs: 0 };
-	});
+export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
+	const found = await seeAnew(job, () => deps.runtime.now());
+	if (found.kind === "gone") return { kind: "gone" };
+	const answeredAt = deps.runtime.now();
+	const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
+	return found.kind === "terminating" || isFinished(found.pod) || hasNotStarted(found.pod)
+		? sendFreely(job, { resourceVersion: job.seen.resourceVersion, guard }, deps)
+		: { kind: "again", afterMs: 0 };
 }
 
-async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): Promise<TryOutcome> {
-	try {
-		return await attempt();
-	} catch (error) {
-		// The pod could not be read after its eviction was answered.
-		if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs };
-		if (!(error instanceof ApiError)) throw error;
-		return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
-	}
-}
-
-async function tryOnce(
+/**
+ * A dry run is not tried again: nothing would change, and kubectl hangs there. Rejects with ApiError or ConnectionError where the
+ * pod could not be read after its eviction was answered.
+ */
+export async function sendFreely(
 	job: EvictionJob,
 	free: FreeToGo,
-	{ options, emit, runtime, limit, stop }: NativeDependencies,
-): Promise<TryOutcome> {
+	{ options, emit, runtime, places, stop }: FreeEvictionDependencies,
+): Promise<EvictionStep> {
 	const { client } = job.context;
 	const { uid } = job.pod;
 	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
@@ -85,7 +70,7 @@ async function tryOnce(
 			attempt: job.attempts,
 		});
 	}
-	const mayBeSent = (): boolean => !limit.isPaused && !stop.aborted && !job.timeout.signal.aborted;
+	const mayBeSent = (): boolean => !places.isPaused && !stop.aborted && !job.timeout.signal.aborted;
 	const guard = (): boolean => mayBeSent() && (free.guard?.() ?? true);
 	const preconditions = {
 		uid,

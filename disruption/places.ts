@@ -1,7 +1,7 @@
 // How many granted pods may be on their way to one API server at a time, over all budgets, and how many more may be granted
 // meanwhile, so that the next ones need not wait for a round. More would only queue up, while their grants grow too old to be
 // used without another look at the pod.
-import { Semaphore } from "../fleet/semaphore.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /** Evictions that run side by side share the API server's slow read of PodDisruptionBudgets; beyond this many nothing is won. */
 const sentAtOnce = 100;
@@ -13,7 +13,8 @@ const grantedAhead = 12;
 /** While others are on their way, a round for fewer brings less than it costs. */
 const worthARound = 12;
 
-interface ContextLimit {
+/** One API server. */
+interface Lane {
 	/** Asked for in rounds that go on now. */
 	asked: number;
 	/** On their way, or granted and waiting for it. */
@@ -22,9 +23,15 @@ interface ContextLimit {
 	readonly sending: Semaphore;
 }
 
-export class ConcurrencyLimit {
-	/** By the name of the context. */
-	readonly #contexts = new Map<string, ContextLimit>();
+/** Of one pod that may go. It must be ended, whatever became of the pod. */
+export interface Place {
+	/** Resolves with true when it is the pod's turn, with false where `over` aborted before. */
+	turn(over: AbortSignal): Promise<boolean>;
+	end(): void;
+}
+
+export class Places {
+	readonly #lanes = new Map<string, Lane>();
 	readonly #onFreed = new Set<() => void>();
 	#isPaused = false;
 
@@ -47,41 +54,40 @@ export class ConcurrencyLimit {
 		while (this.#isPaused && !signal.aborted) await this.freed(signal);
 	}
 
-	/** How many of `due` pods of this context may be asked for now; their places are kept until as many were `answered`. */
-	ask(context: string, due: number): number {
+	/** How many of `due` pods may be asked for now; their places are kept until as many were `answered`. */
+	ask(lane: string, due: number): number {
 		if (this.#isPaused) return 0;
-		const limit = this.#of(context);
-		const free = sentAtOnce + grantedAhead - limit.asked - limit.granted;
+		const found = this.#of(lane);
+		const free = sentAtOnce + grantedAhead - found.asked - found.granted;
 		const places = free >= Math.min(due, worthARound) ? Math.min(free, due) : 0;
-		limit.asked += places;
+		found.asked += places;
 		return places;
 	}
 
-	/** The round is over, and those that were granted have been taken. */
-	answered(context: string, places: number): void {
-		this.#of(context).asked -= places;
+	/** The round is over, and those that may go have their places. */
+	answered(lane: string, places: number): void {
+		this.#of(lane).asked -= places;
 		this.#wake();
 	}
 
-	/**
-	 * For a pod that was granted: one that only waits for a grant must not keep others from theirs. Resolves with true when it
-	 * may go, to be given back after that; with false where `over` aborted before.
-	 */
-	async take(context: string, over: AbortSignal): Promise<boolean> {
-		const limit = this.#of(context);
-		limit.granted += 1;
-		const mayGo = await limit.sending.take(over);
-		if (!mayGo) this.#ungrant(limit);
-		return mayGo;
+	/** For a pod that may go: one that only waits for a grant must not keep others from theirs. */
+	keep(lane: string): Place {
+		const found = this.#of(lane);
+		found.granted += 1;
+		let hasTurn = false;
+		return {
+			async turn(over) {
+				return (hasTurn = await found.sending.take(over));
+			},
+			end: () => {
+				if (hasTurn) found.sending.giveBack();
+				found.granted -= 1;
+				this.#wake();
+			},
+		};
 	}
 
-	giveBack(context: string): void {
-		const limit = this.#of(context);
-		limit.sending.giveBack();
-		this.#ungrant(limit);
-	}
-
-	/** Resolves when more may be granted in any context, or when the signal aborts. */
+	/** Resolves when more may be granted in any lane, or when the signal aborts. */
 	async freed(signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -93,18 +99,13 @@ export class ConcurrencyLimit {
 		signal.removeEventListener("abort", wake);
 	}
 
-	#ungrant(limit: ContextLimit): void {
-		limit.granted -= 1;
-		this.#wake();
-	}
-
 	#wake(): void {
 		for (const wake of this.#onFreed) wake();
 	}
 
-	#of(context: string): ContextLimit {
-		const limit = this.#contexts.get(context) ?? { asked: 0, granted: 0, sending: new Semaphore(sentAtOnce) };
-		this.#contexts.set(context, limit);
-		return limit;
+	#of(name: string): Lane {
+		const lane = this.#lanes.get(name) ?? { asked: 0, granted: 0, sending: new Semaphore(sentAtOnce) };
+		this.#lanes.set(name, lane);
+		return lane;
 	}
 }

@@ -1,15 +1,9 @@
 // What a round would say now: counts without an acquisition, cheap and without a write. A hint, no more.
-import {
-	type BudgetCounts,
-	type BudgetState,
-	decideWithStates,
-	type Judgement,
-	type RoundBudget,
-} from "../../disruption/decide.ts";
-import type { RoundCandidate } from "../../disruption/verdict.ts";
-import type { AgentCluster, LookRequest } from "../../proto/agent-cluster.ts";
+import type { Member } from "./cluster.ts";
+import { type BudgetCounts, type BudgetState, decideWithStates, type Judgement, type RoundBudget } from "./decide.ts";
+import type { RoundCandidate } from "./verdict.ts";
 
-export type CountedMember = Pick<AgentCluster, "id" | "look">;
+export type CountedMember = Pick<Member, "id" | "look">;
 
 export interface Availability {
 	readonly judgements: readonly Judgement[];
@@ -39,7 +33,7 @@ export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
-	options: Pick<LookRequest, "thisBudgetAlone"> = {},
+	options: { readonly thisBudgetAlone?: boolean } = {},
 ): Promise<readonly BudgetCounts[]> {
 	return Promise.all(
 		budgets.map(async (budget) => ({

@@ -1,0 +1,337 @@
+// A pod's way from the wish to evict it to the API server's answer: who covers it, its grant, its eviction; all of it anew until it is
+// accepted, or until nothing more can be done.
+//
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. Without one it goes only where
+// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment, or where that version has
+// finished, terminates or has not started; never while members disagree who the fleet is. Tries that come to nothing are
+// further and further apart.
+// Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import type { RoundBudget } from "../../disruption/decide.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { CurrentBudgets } from "../../disruption/eviction.ts";
+import type { GrantQueue } from "../../disruption/grant-queue.ts";
+import type { Place, Places } from "../../disruption/places.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { Semaphore } from "../../disruption/semaphore.ts";
+import type { Wait as GrantWait } from "../../disruption/wait.ts";
+import type { EventSink } from "../events/events.ts";
+import type { Reason } from "../events/reason.ts";
+import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
+import type { CoverageLists } from "../fleet/coverage-lists.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { FleetChanges } from "../fleet/fleet-changes.ts";
+import type { Reachability } from "../fleet/reachability.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
+import { type DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import type { EvictionOptions } from "./eviction-request.ts";
+import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
+import type { EvictorMaker } from "./evictor.ts";
+import { evictFree, sendFreely } from "./free-eviction.ts";
+import { evictGranted } from "./granted-eviction.ts";
+import { coverPod, type PodCoverage, unansweredInTime } from "./pod-coverage.ts";
+import { failedPod, type PodOutcome } from "./pod-outcome.ts";
+import type { ToldSuspensions } from "./told-suspensions.ts";
+import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
+
+/** What the evictions of a run share. */
+export interface EvictPodDependencies {
+	readonly options: EvictionOptions;
+	/** Who this run is, for others. */
+	readonly holder: string;
+	readonly evictor: EvictorMaker;
+	readonly runtime: RoundRuntime;
+	readonly reachability: Reachability;
+	/** No new evictions. */
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+	readonly wallClock: () => number;
+	readonly places: Places;
+	/** Undefined where no cluster has agents. */
+	readonly covered: CoveredRun | undefined;
+}
+
+/** What a run knows of its fleet. */
+export interface CoveredRun {
+	readonly fleet: Pick<Fleet, "members" | "memberOf">;
+	readonly lists: CoverageLists;
+	readonly currentBudgets: CurrentBudgets;
+	readonly changes: FleetChanges;
+	readonly suspensions: ToldSuspensions;
+	readonly queue: GrantQueue;
+	/** In the place of the queue, for a dry run. */
+	readonly dryRun: DryRunRounds | undefined;
+	/** Contexts whose clusters were members once. */
+	readonly contexts: Set<string>;
+	/** Pods of which it is found out what covers them. */
+	readonly judging: Semaphore;
+}
+
+/** A try that came to nothing is made again at once, once: what it rested on had changed. The next ones wait. */
+const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
+/** Who waited for so long is not in a loop. */
+const longTryMs = 10_000;
+/** Each budget takes a Lease in every cluster: a member that claims thousands of budgets would hold up a run for minutes. */
+const mostBudgetsOfAPod = 64;
+/** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
+const dryRunTries = 3;
+
+/** Resolves when its eviction was accepted, or when nothing more can be done. */
+export async function evictPod(
+	job: EvictionJob,
+	deps: EvictPodDependencies,
+): Promise<PodOutcome | { readonly kind: "accepted" }> {
+	const { stop, runtime, places, options } = deps;
+	const ends = AbortSignal.any([stop, job.timeout.signal]);
+	let reason: Reason | undefined;
+	/** What the last try waited for, where it got no answer in time. */
+	let unanswered: string | undefined;
+	let inVain = 0;
+	for (let tries = 1; ; tries += 1) {
+		if (places.isPaused) await places.resumed(ends);
+		if (stop.aborted) return { kind: "stopped" };
+		if (job.timeout.signal.aborted) {
+			const last = unanswered === undefined ? undefined : { message: unanswered };
+			return timedOut(job, { reason, last, isUnanswered: last !== undefined }, deps);
+		}
+		const startedAt = runtime.now();
+		const step = await tryPod(job, { isFirst: tries === 1, ends }, deps);
+		if (step.kind === "over") {
+			if (stop.aborted) return { kind: "stopped" };
+			return timedOut(job, { reason: step.last?.reason ?? reason, last: step.last }, deps);
+		}
+		if (step.kind !== "again") return step;
+		job.isTold = step.isSameTry ?? false;
+		if (options.dryRun && tries >= dryRunTries) return dryRunFailed(job, step);
+		reason = step.reason ?? reason;
+		const silence = step.reason === "PeerUnreachable" ? step.message : undefined;
+		// A try that was cut short does not prove that members answer again.
+		unanswered = ends.aborted ? (unanswered ?? silence) : silence;
+		if (runtime.now() - startedAt >= longTryMs) inVain = 0;
+		const pauseMs = step.afterMs > 0 ? step.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
+		if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
+	}
+}
+
+interface Try {
+	readonly isFirst: boolean;
+	/** A stop or a timeout. */
+	readonly ends: AbortSignal;
+}
+
+/** One try, by the fleet as it is now: where its members seem to be others, they are asked who they are. */
+async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictPodDependencies): Promise<EvictionStep> {
+	const { covered } = deps;
+	const context = job.context.name;
+	// A cluster without agents is none of the fleet's business.
+	if (!covered) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
+	const { fleet, contexts, changes } = covered;
+	const asked = fleet.members;
+	let step: EvictionStep | undefined;
+	if (fleet.memberOf(context)) {
+		contexts.add(context);
+		step = await orAfterFailure(job, deps, () => tryMember(job, { isFirst, ends }, deps, covered));
+		const differs = step.kind === "again" && step.reason === "FleetsDiffer";
+		const isRefused = step.kind === "failed" && step.reason === "AgentRefused";
+		if (!differs && !isRefused) return step;
+	} else if (!contexts.has(context)) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
+	// Who refused may be one that is no member any more.
+	const answer = await unlessOver(changes.ask(asked), ends);
+	const isSettled = answer?.kind === "same" || answer?.kind === "changed";
+	if (!answer || (step && answer.kind === "changed")) return { kind: "again", afterMs: 0 };
+	if (!step && isSettled)
+		return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
+	switch (answer.kind) {
+		case "refused":
+			return failedPod(job, { reason: "AgentRefused", message: answer.message });
+		case "unreachable":
+			deps.reachability.failed(answer.error);
+			return stepAfter(job, answer.failure);
+		case "differ":
+			return waitForFleet(job, answer.message, deps);
+		case "same":
+		case "changed":
+			// They say that they agree, and answer otherwise.
+			if (step?.kind !== "again") return step ?? { kind: "again", afterMs: 0 };
+			return waitForFleet(job, step.message ?? "the members of the fleet disagree", deps);
+	}
+}
+
+/** In a cluster of the fleet: who covers the pod, and what they say. */
+async function tryMember(
+	job: EvictionJob,
+	{ isFirst, ends }: Try,
+	deps: EvictPodDependencies,
+	covered: CoveredRun,
+): Promise<EvictionStep> {
+	const { lists, currentBudgets, judging } = covered;
+	const { reachability, runtime } = deps;
+	if (job.seen.hasNotStarted) return evictFree(job, deps);
+	const { namespace } = job.pod;
+	// What was listed for others is good for one try: if it does not hold any more, the round says so.
+	const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
+	const known = findKnown();
+	if (known) return tryUnder(known, job, ends, deps, covered);
+	// What became of the run is judged by who called.
+	if (!(await judging.take(ends))) return { kind: "again", afterMs: 0 };
+	const startedAt = runtime.now();
+	let coverage: PodCoverage | undefined;
+	try {
+		const { memberIds } = currentBudgets;
+		const budgets = findKnown();
+		coverage = budgets
+			? { kind: "covered", budgets }
+			: await unlessOver(coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst }), ends);
+	} finally {
+		judging.giveBack();
+	}
+	if (!coverage) return unansweredInTime(runtime.now() - startedAt);
+	reachability.answered();
+	switch (coverage.kind) {
+		case "gone":
+			return { kind: "gone" };
+		case "uncovered":
+			return sendFreely(job, coverage, deps);
+		case "covered":
+			return tryUnder(coverage.budgets, job, ends, deps, covered);
+		case "unreadable":
+			return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
+		case "fleetsDiffer":
+			return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
+		case "tooSlow":
+			return waitAndAsk(job, { reason: "PeerUnreachable", message: coverage.message }, deps);
+	}
+}
+
+/** `budgets`: all that cover the pod. */
+async function tryUnder(
+	budgets: readonly RoundBudget[],
+	job: EvictionJob,
+	ends: AbortSignal,
+	deps: EvictPodDependencies,
+	{ fleet, lists, suspensions, dryRun, queue, currentBudgets }: CoveredRun,
+): Promise<EvictionStep> {
+	if (budgets.length > mostBudgetsOfAPod) {
+		const message =
+			`${budgets.length} budgets cover the pod, more than the ${mostBudgetsOfAPod} that one decision can take: ` +
+			`see kubectl xpdb budgets -n ${job.pod.namespace}`;
+		return failedPod(job, { reason: "InvalidBudget", message });
+	}
+	suspensions.tell(budgets, lists.lastListed(job.pod.namespace));
+	if (dryRun) return dryRun.tryEviction(job, budgets);
+	const { places, holder, emit, evictor } = deps;
+	const member = fleet.memberOf(job.context.name);
+	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
+	const tell = (wait: GrantWait, nextMs: number): void => emit(waitingEvent(job, waitOf(job, wait, holder), nextMs));
+	const candidate = { clusterId: member.id, pod: job.pod };
+	const answer = await queue.ask({ candidate, budgets, lane: job.context.name, signal: ends, onWait: tell });
+	const over = (last: GrantWait | undefined): EvictionStep => {
+		return { kind: "over", ...(last && { last: waitOf(job, last, holder) }) };
+	};
+	/** Its turn, or the end of the wait for it. Nothing may wait between a look at both and the request. */
+	const itsTurn = async (place: Place): Promise<void> => {
+		if (await place.turn(ends)) await job.hold?.confirm(ends);
+	};
+	const isHeldUp = (): boolean => ends.aborted || places.isPaused;
+	switch (answer.kind) {
+		case "over":
+			return over(answer.last);
+		case "refused":
+			return failedPod(job, answer);
+		case "coverAgain": {
+			const { reason, message } = answer;
+			return { kind: "again", afterMs: 0, ...(reason && { reason }), ...(message !== undefined && { message }) };
+		}
+		case "free":
+			try {
+				if (answer.why === "Gone") return { kind: "gone" };
+				await itsTurn(answer.place);
+				if (!isHeldUp()) return await evictFree(job, deps);
+				return ends.aborted ? over(undefined) : { kind: "again", afterMs: 0 };
+			} finally {
+				answer.place.end();
+			}
+		case "granted": {
+			const { grant, last } = answer;
+			await itsTurn(grant);
+			if (isHeldUp()) {
+				const back = grant.giveBack();
+				if (ends.aborted) return over(last);
+				await back;
+				// It asks anew when the run goes on.
+				return { kind: "again", afterMs: 0 };
+			}
+			try {
+				const names = budgets.map(({ name }) => formatBudgetName(name));
+				return await evictGranted(job, grant, evictor(job, names), { ...deps, currentBudgets });
+			} finally {
+				grant.end();
+			}
+		}
+	}
+}
+
+/** What was asked for the pod may fail: it passes, or it is the end of this pod's tries. */
+async function orAfterFailure(
+	job: EvictionJob,
+	{ reachability }: EvictPodDependencies,
+	attempt: () => Promise<EvictionStep>,
+): Promise<EvictionStep> {
+	try {
+		return await attempt();
+	} catch (error) {
+		const failure = classifyFailure(error);
+		if (!failure) throw error;
+		if (error instanceof AgentUnavailableError) reachability.failed(error);
+		return stepAfter(job, failure);
+	}
+}
+
+/** Until somebody has put it right. */
+function waitForFleet(job: EvictionJob, message: string, deps: EvictPodDependencies): TryAgain {
+	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
+}
+
+function waitAndAsk(
+	job: EvictionJob,
+	wait: Pick<Wait, "reason" | "message">,
+	{ options, emit }: EvictPodDependencies,
+): TryAgain {
+	emit(options.dryRun ? pretendedWaitEvent(job, wait) : waitingEvent(job, wait, askAgainAfterMs));
+	return { kind: "again", afterMs: askAgainAfterMs, ...wait };
+}
+
+function dryRunFailed(job: EvictionJob, { reason, message }: TryAgain): PodOutcome {
+	const why = { reason: reason ?? "TimedOut", message: message ?? "no answer that could be used" };
+	return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
+}
+
+function timedOut(
+	job: EvictionJob,
+	{
+		reason,
+		last,
+		isUnanswered = false,
+	}: {
+		readonly reason: Reason | undefined;
+		readonly last: Pick<Wait, "message" | "usedBy"> | undefined;
+		/** For clusters that give no answer in time. */
+		readonly isUnanswered?: boolean;
+	},
+	{ reachability, wallClock }: EvictPodDependencies,
+): PodOutcome {
+	// Another run has the node now.
+	if (job.hold?.lost.aborted) return { kind: "stopped" };
+	const waitedFor = last && waitText(last, wallClock());
+	const unreachable = isUnanswered || reachability.lost.length > 0;
+	// A drain says it of the node, once. Many pods may have waited for the same, so there are no more than names.
+	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
+	const message = `global timeout reached: ${job.timeout.text}${why}`;
+	return {
+		...failedPod(job, { reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"), message }),
+		unreachable,
+		...(waitedFor !== undefined && { waitedFor }),
+	};
+}

@@ -1,0 +1,88 @@
+// A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
+import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { type CurrentBudgets, cancelTicket, carryOut, type Evictor } from "../../disruption/eviction.ts";
+import type { Grant } from "../../disruption/grant.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { EventSink } from "../events/events.ts";
+import type { Reachability } from "../fleet/reachability.ts";
+import { errorText, isPassing } from "../kubernetes/api-error.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import { type Refusal, readPod } from "./eviction-request.ts";
+import { type EvictionStep, retryLater, stepAfter } from "./eviction-step.ts";
+import { failedPod } from "./pod-outcome.ts";
+import { waitingEvent } from "./waiting-event.ts";
+
+export interface GrantedEvictionDependencies {
+	readonly currentBudgets: CurrentBudgets;
+	readonly runtime: RoundRuntime;
+	readonly reachability: Pick<Reachability, "failed">;
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+}
+
+/**
+ * Evicts under the grant. An agent or API server without an answer is asked again: the reservation stands all the while, as it does
+ * in a Lease that nobody can read.
+ */
+export async function evictGranted(
+	job: EvictionJob,
+	{ ticket, member }: Pick<Grant, "ticket" | "member">,
+	evictor: Evictor<Refusal>,
+	{ currentBudgets, runtime, reachability, stop, emit }: GrantedEvictionDependencies,
+): Promise<EvictionStep> {
+	const ends = AbortSignal.any([stop, job.timeout.signal]);
+	for (;;) {
+		if (job.hold?.lost.aborted) {
+			await cancelTicket(ticket, member, runtime, { sent: true });
+			return { kind: "over" };
+		}
+		try {
+			const answer = await carryOut(ticket, member, evictor, currentBudgets, runtime);
+			switch (answer.kind) {
+				case "accepted":
+				case "gone":
+					return answer;
+				case "conflict":
+					return { kind: "again", afterMs: 0 };
+				case "unknown":
+					return retryLater(job, { reason: "ServerUnreachable", message: errorText(answer.error) }, emit);
+				case "refused":
+					return await refused(job, answer.refusal, emit);
+			}
+		} catch (error) {
+			const failure = classifyFailure(error);
+			if (error instanceof AgentUnavailableError) reachability.failed(error);
+			// Whether the reservation stands can be read again once somebody has repaired or deleted the Lease.
+			if (failure?.reason === "GarbledLease") emit(waitingEvent(job, failure, askAgainAfterMs));
+			const isOver = failure?.kind !== "retry" || failure.reason === "FleetsDiffer";
+			if (isOver || ends.aborted) {
+				await cancelTicket(ticket, member, runtime, { sent: true });
+				if (!failure) throw error;
+				// The fleet is asked again, and names the missing member.
+				if (isOver) return stepAfter(job, failure);
+				const reason = failure.reason === "GarbledLease" ? "GarbledLease" : "PeerUnreachable";
+				return { kind: "over", last: { reason, message: failure.message } };
+			}
+			await runtime.sleep(askAgainAfterMs, ends);
+			await job.hold?.confirm(ends);
+		}
+	}
+}
+
+async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Promise<EvictionStep> {
+	if (refusal.kind === "denied") return failedPod(job, refusal);
+	const inTerminatingNamespace = refusal.kind === "namespaceTerminating";
+	if (inTerminatingNamespace && (await isTerminating(job))) return { kind: "accepted" };
+	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
+}
+
+/** False also where it cannot be read now: the next try asks again. */
+async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
+	try {
+		return (await readPod(context.client, pod)).kind === "terminating";
+	} catch (error) {
+		if (isPassing(error)) return false;
+		throw error;
+	}
+}
