@@ -60,6 +60,10 @@ export type FoundPod =
 			readonly preActivities: readonly string[];
 	  };
 
+type FoundVersion =
+	| Exclude<FoundPod, { kind: "present" }>
+	| Pick<Extract<FoundPod, { kind: "present" }>, "kind" | "resourceVersion">;
+
 /** The budgets of all members, as they are now. */
 export interface CurrentBudgets {
 	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
@@ -221,12 +225,12 @@ function otherBudgets(
 }
 
 /** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */
-export async function readAfterChange(
+export async function readAfterChange<Found extends FoundVersion>(
 	changesEveryMs: number,
 	version: string,
-	read: () => Promise<FoundPod>,
+	read: () => Promise<Found>,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
-): Promise<{ readonly found: FoundPod; readonly readAt: number; readonly changed: boolean }> {
+): Promise<{ readonly found: Found; readonly readAt: number; readonly changed: boolean }> {
 	const until = runtime.now() + 2 * changesEveryMs;
 	for (;;) {
 		await runtime.sleep(lookForChangeEveryMs, new AbortController().signal);

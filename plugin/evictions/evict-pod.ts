@@ -7,6 +7,9 @@
 // further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
+import type { CoverageLists } from "../../disruption/coverage-lists.ts";
+import { coverPod, type PodCoverage } from "../../disruption/pod-coverage.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -19,19 +22,17 @@ import type { Wait as GrantWait } from "../../disruption/wait.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
-import type { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetChanges } from "../fleet/fleet-changes.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { type DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import type { EvictionOptions } from "./eviction-request.ts";
+import { type EvictionOptions, type PodReading, readPod } from "./eviction-request.ts";
 import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
 import type { EvictorMaker } from "./evictor.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";
-import { coverPod, type PodCoverage, unansweredInTime } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import type { ToldSuspensions } from "./told-suspensions.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
@@ -177,13 +178,14 @@ async function tryMember(
 	// What became of the run is judged by who called.
 	if (!(await judging.take(ends))) return { kind: "again", afterMs: 0 };
 	const startedAt = runtime.now();
+	const read = (): Promise<PodReading> => readPod(job.context.client, job.pod);
 	let coverage: PodCoverage | undefined;
 	try {
 		const { memberIds } = currentBudgets;
 		const budgets = findKnown();
 		coverage = budgets
 			? { kind: "covered", budgets }
-			: await unlessOver(coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst }), ends);
+			: await unlessOver(coverPod(job, { lists, memberIds, read, runtime, mayBeginRound: isFirst }), ends);
 	} finally {
 		judging.giveBack();
 	}
@@ -287,6 +289,13 @@ async function orAfterFailure(
 		if (error instanceof AgentUnavailableError) reachability.failed(error);
 		return stepAfter(job, failure);
 	}
+}
+
+/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
+function unansweredInTime(askedMs: number): TryAgain {
+	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
+	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
+	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }
 
 /** Until somebody has put it right. */

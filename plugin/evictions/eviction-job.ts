@@ -1,12 +1,11 @@
 // One pod to be evicted, from the question who covers it to its end.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { PodReference } from "../../disruption/cluster.ts";
+import { seenPod, type WatchedPod } from "../../disruption/seen-pod.ts";
 import type { PodEvent } from "../events/events.ts";
 import { timerMs } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
-import { isReplaced } from "../kubernetes/pod-status.ts";
-import { type SeenPod, seenPod } from "./seen-pod.ts";
+import { hasNotStarted, isReplaced } from "../kubernetes/pod-status.ts";
 
 /** The time a job may take: of its node for a drain, of the command for an eviction. */
 export interface Timeout {
@@ -23,11 +22,8 @@ export interface Hold {
 	confirm(ends: AbortSignal): Promise<void>;
 }
 
-export interface EvictionJob {
+export interface EvictionJob extends WatchedPod {
 	readonly context: KubeContext;
-	readonly pod: PodReference;
-	/** Read anew where it has grown old: labels change. */
-	seen: SeenPod;
 	readonly node?: string;
 	readonly timeout: Timeout;
 	readonly hold?: Hold;
@@ -61,13 +57,14 @@ export function createJob(
 		readonly readAt?: number;
 	},
 ): EvictionJob {
-	const { metadata, spec } = pod;
+	const { metadata = {}, spec } = pod;
+	const { namespace = "", name = "", uid = "", resourceVersion = "", labels = {} } = metadata;
 	const { context, node, hold, deletes = false, deletions, strands = false, gracePeriodSeconds, readAt } = rest;
 	const timeout = hold ? { ...rest.timeout, signal: AbortSignal.any([rest.timeout.signal, hold.lost]) } : rest.timeout;
 	return {
 		context,
-		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
-		seen: seenPod(pod, readAt),
+		pod: { namespace, name, uid },
+		seen: seenPod({ resourceVersion, labels, hasNotStarted: hasNotStarted(pod) }, readAt),
 		...(node !== undefined && { node }),
 		timeout,
 		deletes,

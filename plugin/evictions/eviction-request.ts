@@ -11,6 +11,7 @@ import type { Reason } from "../events/reason.ts";
 import { ApiError, ConnectionError, NotSentError, refusalReason } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { podPath } from "../kubernetes/pod-path.ts";
+import { hasNotStarted } from "../kubernetes/pod-status.ts";
 
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
@@ -118,6 +119,7 @@ export type PodReading =
 	| Extract<FoundPod, { kind: "gone" }>
 	| (Omit<Extract<FoundPod, { kind: "present" }>, "kind"> & {
 			readonly kind: "terminating" | "present";
+			readonly hasNotStarted: boolean;
 			readonly pod: V1Pod;
 	  });
 
@@ -147,6 +149,7 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 		resourceVersion,
 		labels,
 		preActivities: preActivitiesOf(annotations),
+		hasNotStarted: hasNotStarted(found),
 		pod: found,
 	};
 }

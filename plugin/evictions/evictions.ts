@@ -1,4 +1,5 @@
 // The evictions of a run: pods come in one by one, and those that the same budgets cover go through rounds together.
+import { CoverageLists } from "../../disruption/coverage-lists.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
 import { GrantQueue } from "../../disruption/grant-queue.ts";
@@ -6,7 +7,6 @@ import type { GrantObserver, GrantPorts } from "../../disruption/grant-request.t
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { Places } from "../../disruption/places.ts";
 import { Semaphore } from "../../disruption/semaphore.ts";
-import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import { DryRunRounds } from "./dry-run-rounds.ts";

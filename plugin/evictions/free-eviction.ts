@@ -1,16 +1,16 @@
 // A pod without a grant: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes late never hits the
 // pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after a pause, a stop or the
 // pod's timeout, however long what came before took.
+import { seeAnew } from "../../disruption/seen-pod.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { Places } from "../../disruption/places.ts";
 import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
-import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
+import { type EvictionOptions, type PodReading, readPod, requestEviction } from "./eviction-request.ts";
 import { type EvictionStep, retryLater } from "./eviction-step.ts";
 import { failedPod } from "./pod-outcome.ts";
-import { seeAnew } from "./seen-pod.ts";
 
 export interface FreeEvictionDependencies {
 	readonly options: EvictionOptions;
@@ -37,7 +37,11 @@ const goodForMs = 10_000;
  * was read, a moment ago. Rejects as sendFreely() does.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
-	const found = await seeAnew(job, () => deps.runtime.now());
+	const found = await seeAnew(
+		job,
+		() => readPod(job.context.client, job.pod),
+		() => deps.runtime.now(),
+	);
 	if (found.kind === "gone") return { kind: "gone" };
 	const answeredAt = deps.runtime.now();
 	const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
@@ -57,6 +61,7 @@ export async function sendFreely(
 ): Promise<EvictionStep> {
 	const { client } = job.context;
 	const { uid } = job.pod;
+	const read = (): Promise<PodReading> => readPod(client, job.pod);
 	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	if (!job.isTold) {
@@ -85,7 +90,7 @@ export async function sendFreely(
 		case "gone":
 		case "conflict": {
 			// A 409 may be another uid, another version, or a write of somebody else in the same moment.
-			const found = await seeAnew(job, () => runtime.now());
+			const found = await seeAnew(job, read, () => runtime.now());
 			const isGone = found.kind === "gone" || answer.kind === "gone";
 			return isGone ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };
 		}
@@ -98,7 +103,7 @@ export async function sendFreely(
 			? answer.refusal
 			: { kind: answer.kind, reason: "ServerUnreachable" as const, message: errorText(answer.error) };
 	if (kind === "denied" || options.dryRun) return failedPod(job, { reason, message });
-	const found = await seeAnew(job, () => runtime.now());
+	const found = await seeAnew(job, read, () => runtime.now());
 	if (found.kind === "gone") return { kind: "gone" };
 	if (found.kind === "terminating" && kind !== "blocked") return { kind: "accepted" };
 	return retryLater(job, { reason, message, inTerminatingNamespace: kind === "namespaceTerminating" }, emit);

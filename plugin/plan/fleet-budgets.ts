@@ -3,11 +3,11 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import { unreadableMessage } from "../../disruption/coverage-lists.ts";
 import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
 import { type RoundBudget, readSpecs } from "../../disruption/decide.ts";
 import { FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { unreadableMessage } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 

@@ -76,7 +76,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "plugin/fleet/coverage-lists.ts",
+				file: "disruption/coverage-lists.ts",
 				symbol: "CoverageLists.#ask",
 				find: "if (this.#underWay.get($namespace) === $underWay) this.#listed.set($$all);",
 				replace: "this.#listed.set($$all);",
@@ -104,7 +104,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "plugin/fleet/coverage-lists.ts",
+				file: "disruption/coverage-lists.ts",
 				symbol: "CoverageLists.#isYoung",
 				find: "return $young;",
 				replace: "return true;",
@@ -118,7 +118,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["login-after-lists"],
 		edits: [
 			{
-				file: "plugin/evictions/pod-coverage.ts",
+				file: "disruption/pod-coverage.ts",
 				symbol: "coverPod",
 				find: "{ guard: $says }",
 				replace: "{ guard: () => true }",

@@ -1,13 +1,14 @@
 // Which budgets cover each of these pods, judged as a run judges it (pod-coverage.ts); or why nobody may say so.
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/coverage-judgement.ts";
+import { CoverageLists } from "../../../disruption/coverage-lists.ts";
+import { coverPod } from "../../../disruption/pod-coverage.ts";
 import type { RoundBudget } from "../../../disruption/decide.ts";
 import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
-import { coverPod } from "../../evictions/pod-coverage.ts";
+import { readPod } from "../../evictions/eviction-request.ts";
 import { unreadableIn } from "../../fleet/budget-members.ts";
-import { CoverageLists } from "../../fleet/coverage-lists.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Finding } from "./explanation.ts";
 import type { FleetOfView, FleetView } from "./fleet-view.ts";
@@ -62,8 +63,9 @@ export async function coverPods(
 	);
 }
 
-async function covered(each: CoveredPod, deps: Parameters<typeof coverPod>[1]): Promise<CoveredPod> {
-	const found = await coverPod(each.job, deps);
+async function covered(each: CoveredPod, deps: Omit<Parameters<typeof coverPod>[1], "read">): Promise<CoveredPod> {
+	const { context, pod } = each.job;
+	const found = await coverPod(each.job, { ...deps, read: () => readPod(context.client, pod) });
 	switch (found.kind) {
 		case "uncovered":
 			return each;

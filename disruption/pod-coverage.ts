@@ -1,18 +1,11 @@
 // Which budgets cover a pod, judged for the version that its eviction would name (coverage-judgement.ts): asks for lists
 // and reads the pod until both are young enough. Where no member has a budget in the namespace, that is one list for many
 // pods and no read.
-import {
-	type CoverageJudgement,
-	coverageFreshForMs,
-	judgeCoverage,
-	type ListedBudgets,
-} from "../../disruption/coverage-judgement.ts";
-import { isTooLate, patientForMs, readAfterChange } from "../../disruption/eviction.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import { type CoverageLists, unreadableMessage } from "../fleet/coverage-lists.ts";
-import type { EvictionJob } from "./eviction-job.ts";
-import { isQuietNow, seeAnew } from "./seen-pod.ts";
-import type { TryAgain } from "./eviction-step.ts";
+import { type CoverageJudgement, coverageFreshForMs, judgeCoverage, type ListedBudgets } from "./coverage-judgement.ts";
+import { isTooLate, patientForMs, readAfterChange } from "./eviction.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import { type CoverageLists, unreadableMessage } from "./coverage-lists.ts";
+import { isQuietNow, type PodReading, seeAnew, type WatchedPod } from "./seen-pod.ts";
 
 export type PodCoverage =
 	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
@@ -27,6 +20,8 @@ export type PodCoverage =
 export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
 	readonly memberIds: () => readonly string[];
+	/** Reads this very pod. */
+	readonly read: () => Promise<PodReading>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/** Whether old labels may say that the pod is covered: not after a round that began so. */
 	readonly mayBeginRound: boolean;
@@ -37,21 +32,21 @@ const maxAttempts = 5;
 
 /**
  * If no budget covers the pod, that is only as fresh as the lists, and `guard` checks it. Rejects with AgentUnavailableError
- * if a member gives no answer, with ApiError or ConnectionError if the pod cannot be read.
+ * if a member gives no answer, and as `read` does if the pod cannot be read.
  */
-export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
-	const { lists, memberIds, runtime, mayBeginRound } = deps;
-	const { namespace } = job.pod;
+export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): Promise<PodCoverage> {
+	const { lists, memberIds, read, runtime, mayBeginRound } = deps;
+	const { namespace } = pod.pod;
 	const now = (): number => runtime.now();
 	const triedAt = now();
 	const patientUntil = triedAt + patientForMs;
 	let slow = "";
-	let mustRead = lists.hadBudgets(namespace) && now() - job.seen.readAt > coverageFreshForMs;
+	let mustRead = lists.hadBudgets(namespace) && now() - pod.seen.readAt > coverageFreshForMs;
 	let isTimed = false;
 	for (let attempt = 0; attempt < maxAttempts; ) {
-		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(job, now) : undefined]);
+		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(pod, read, now) : undefined]);
 		if (found?.kind === "gone") return { kind: "gone" };
-		const version = job.seen;
+		const version = pod.seen;
 		const judge = (): CoverageJudgement =>
 			judgeCoverage({ namespace, version }, listed, { memberIds: memberIds(), now: now(), triedAt });
 		const judged = judge();
@@ -63,7 +58,7 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 				continue;
 			case "readAgain": {
 				// Labels as they were are enough to begin a round with: it counts by those of now.
-				const known = mayBeginRound ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+				const known = mayBeginRound ? lists.findKnown({ namespace, labels: pod.seen.labels }) : undefined;
 				if (known) return { kind: "covered", budgets: known };
 				attempt += 1;
 				continue;
@@ -76,11 +71,11 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 			case "uncovered":
 				break;
 		}
-		const { changes, readAt } = job.seen;
+		const { changes, readAt } = pod.seen;
 		const free = { ...judged, guard: () => judge().kind === "uncovered" };
 		if (judged.resourceVersion === undefined || !changes || now() >= patientUntil) return free;
 		if (isTimed && changes.isMeasured && !isTooLate(now() - readAt, changes.everyMs)) return free;
-		if ((await waitForChange(job, changes.everyMs, runtime)) === "gone") return { kind: "gone" };
+		if ((await waitForChange(pod, changes.everyMs, deps)) === "gone") return { kind: "gone" };
 		isTimed = true;
 	}
 	return { kind: "tooSlow", message: slow };
@@ -96,23 +91,23 @@ function slowMessage({ askedAt, members }: ListedBudgets, now: number): string {
 }
 
 async function waitForChange(
-	job: EvictionJob,
+	pod: WatchedPod,
 	changesEveryMs: number,
-	runtime: PodCoverageDependencies["runtime"],
+	{ read, runtime }: Pick<PodCoverageDependencies, "read" | "runtime">,
 ): Promise<"gone" | "seen"> {
 	let gone = false;
 	const { changed } = await readAfterChange(
 		changesEveryMs,
-		job.seen.resourceVersion,
+		pod.seen.resourceVersion,
 		async () => {
-			const found = await seeAnew(job, () => runtime.now());
+			const found = await seeAnew(pod, read, () => runtime.now());
 			gone = found.kind === "gone";
 			// That it terminates is no news: another version is.
-			return found.kind === "gone" ? found : { ...found, kind: "present" };
+			return found.kind === "gone" ? found : { ...found, kind: "present" as const };
 		},
 		runtime,
 	);
-	if (!changed) isQuietNow(job);
+	if (!changed) isQuietNow(pod);
 	return gone ? "gone" : "seen";
 }
 
@@ -121,11 +116,4 @@ function messageOf({ members }: ListedBudgets, budget: string): string {
 		members.flatMap(({ budgets }) => budgets),
 		budget,
 	);
-}
-
-/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
-export function unansweredInTime(askedMs: number): TryAgain {
-	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
-	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
-	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }

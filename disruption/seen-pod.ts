@@ -1,11 +1,7 @@
 // What a run last saw of a pod: its version, its labels, and how often it changes. Who evicts a pod that changes all the
 // time does so right after a change, because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
-import type { V1Pod } from "@kubernetes/client-node";
-import type { PodReference } from "../../disruption/cluster.ts";
-import type { PodVersion } from "../../disruption/coverage-judgement.ts";
-import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { hasNotStarted } from "../kubernetes/pod-status.ts";
-import { type PodReading, readPod } from "./eviction-request.ts";
+import type { PodReference } from "./cluster.ts";
+import type { PodVersion } from "./coverage-judgement.ts";
 
 export interface SeenPod extends PodVersion {
 	/** When this very version was first seen, on the clock of the run. */
@@ -20,10 +16,14 @@ export interface SeenPod extends PodVersion {
 
 /** A pod with what was last seen of it. */
 export interface WatchedPod {
-	readonly context: KubeContext;
 	readonly pod: PodReference;
 	seen: SeenPod;
 }
+
+/** A consistent read of this very pod: another uid under its name is `gone`. */
+export type PodReading =
+	| { readonly kind: "gone" }
+	| ({ readonly kind: "terminating" | "present" } & Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">);
 
 /** Changes further apart are no trouble, as for an agent (pod-heartbeats.ts). */
 const oftenMs = 1_000;
@@ -33,23 +33,29 @@ const oftenAtMostMs = 250;
 const closeMs = 150;
 
 /** `readAt`: on the clock of the run, before it was asked for; left out: nobody knows, so it is too old for everything. */
-export function seenPod(pod: V1Pod, readAt = Number.NEGATIVE_INFINITY): SeenPod {
-	const { resourceVersion = "", labels = {} } = pod.metadata ?? {};
-	return { resourceVersion, labels, readAt, since: readAt, hasNotStarted: hasNotStarted(pod) };
+export function seenPod(
+	{ resourceVersion, labels, hasNotStarted }: Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">,
+	readAt = Number.NEGATIVE_INFINITY,
+): SeenPod {
+	return { resourceVersion, labels, readAt, since: readAt, hasNotStarted };
 }
 
 /** Reads the pod and keeps what is there. */
-export async function seeAnew(job: WatchedPod, now: () => number): Promise<PodReading> {
+export async function seeAnew<Reading extends PodReading>(
+	watched: WatchedPod,
+	read: () => Promise<Reading>,
+	now: () => number,
+): Promise<Reading> {
 	const readAt = now();
-	const found = await readPod(job.context.client, job.pod);
+	const found = await read();
 	if (found.kind === "gone") return found;
-	const before = job.seen;
-	const seen = seenPod(found.pod, readAt);
-	const { labels, hasNotStarted: isPending } = seen;
-	job.seen =
+	const before = watched.seen;
+	const seen = seenPod(found, readAt);
+	const { labels, hasNotStarted } = seen;
+	watched.seen =
 		seen.resourceVersion === before.resourceVersion
 			? // An etcd that came back from a backup may have the same version of something else.
-				{ ...before, labels, hasNotStarted: isPending, readAt }
+				{ ...before, labels, hasNotStarted, readAt }
 			: { ...seen, ...changesOf(before, readAt), ...(readAt - before.readAt <= closeMs && { changedAt: readAt }) };
 	return found;
 }
@@ -65,7 +71,7 @@ function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, rea
 }
 
 /** It has been quiet for long enough. */
-export function isQuietNow(job: WatchedPod): void {
-	const { changes: _, ...seen } = job.seen;
-	job.seen = seen;
+export function isQuietNow(watched: WatchedPod): void {
+	const { changes: _, ...seen } = watched.seen;
+	watched.seen = seen;
 }

@@ -2,22 +2,23 @@
 // the next one. An older list is enough to say which budgets to ask: their round reads all budgets of the namespace anew,
 // and a pod that others cover by now is not granted. That nobody covers a pod is never said from here
 // (coverage-judgement.ts).
-import { formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import {
-	type BudgetsOfMember,
-	coverageFreshForMs,
-	findCovering,
-	type ListedBudgets,
-} from "../../disruption/coverage-judgement.ts";
-import type { RoundBudget } from "../../disruption/decide.ts";
-import { AgentProtocolError, InvalidBudgetError } from "../../disruption/errors.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import type { Fleet } from "./fleet.ts";
+import { formatBudgetName, parseBudgetSpec } from "./budget.ts";
+import type { MemberBudget } from "./cluster.ts";
+import { type BudgetsOfMember, coverageFreshForMs, findCovering, type ListedBudgets } from "./coverage-judgement.ts";
+import type { RoundBudget } from "./decide.ts";
+import { AgentProtocolError, InvalidBudgetError } from "./errors.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
 
 export interface CoveredPod {
 	readonly namespace: string;
 	readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Lists the budgets of namespaces in all members; one without an answer fails it. */
+export interface BudgetLister {
+	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
+	/** What was listed before anybody asked; as old as it says. */
+	readonly listedAhead?: ListedBudgets | undefined;
 }
 
 /** Long enough for the pods of a node to ask together, short enough not to be felt. */
@@ -26,7 +27,7 @@ const collectForMs = 10;
 const sharedForMs = coverageFreshForMs / 2;
 
 export class CoverageLists {
-	readonly #fleet: Pick<Fleet, "listBudgets" | "listedAhead">;
+	readonly #fleet: BudgetLister;
 	readonly #runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/** By namespace, as it was last listed. */
 	readonly #listed = new Map<string, ListedBudgets>();
@@ -34,7 +35,7 @@ export class CoverageLists {
 	/** By namespace: a list that is on its way. */
 	readonly #underWay = new Map<string, { readonly askedAt: number; readonly list: Promise<ListedBudgets> }>();
 
-	constructor(fleet: Pick<Fleet, "listBudgets" | "listedAhead">, runtime: Pick<RoundRuntime, "now" | "sleep">) {
+	constructor(fleet: BudgetLister, runtime: Pick<RoundRuntime, "now" | "sleep">) {
 		this.#fleet = fleet;
 		this.#runtime = runtime;
 		const ahead = fleet.listedAhead;
