@@ -1,36 +1,27 @@
-// The rounds for all that wait under the same budgets: one after the other, and between them a wait that ends as soon as a look at
-// the counts says that the budgets allow a disruption again.
-import { checkAvailability, isWorthARound } from "./availability.ts";
-import { formatBudgetName } from "./budget.ts";
+// The rounds for all that wait under the same budgets: one after the other, and between them a wait until a look is worth a round.
 import { askAgainAfterMs, classifyFailure, retryAfterMs } from "./classify-failure.ts";
 import type { Member } from "./cluster.ts";
-import type { Judgement, RoundBudget } from "./decide.ts";
+import type { RoundBudget } from "./decide.ts";
 import { AgentUnavailableError } from "./errors.ts";
 import { cancelTicket, type Ticket } from "./eviction.ts";
+import { GrantLooks } from "./grant-looks.ts";
 import type { GrantAnswer, GrantObserver, GrantPorts, GrantRequest } from "./grant-request.ts";
 import type { Place } from "./places.ts";
 import { runRound, type Verdict } from "./round.ts";
-import { isSameWait, leaseHeld, type Wait } from "./wait.ts";
+import { leaseHeld, type Wait } from "./wait.ts";
 import { allOver, WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
-/** The first of those that wait stand for the others. */
-const maxLookedAt = 20;
-/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a tenth, at one call in two seconds and member. */
-const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
-/** A look can be wrong in either direction; a round says how it is. */
-const roundAtLeastEveryMs = 10_000;
 const gatherForMs = 250;
 const afterLostMs = 50;
 /** Rounds that come to nothing again and again are further and further apart. */
 const lostAtMostEveryMs = 5_000;
-
-type Look = Awaited<ReturnType<typeof checkAvailability>>;
 
 export class GrantRounds {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #ports: GrantPorts;
 	readonly #observer: GrantObserver;
 	readonly #waiting = new WaitingRequests();
+	readonly #looks: GrantLooks;
 	/** Grants being used or given back. */
 	readonly #underWay = new Set<Promise<void>>();
 	#running: Promise<void> | undefined;
@@ -38,25 +29,20 @@ export class GrantRounds {
 	#contended = false;
 	/** Rounds in a row that were lost. */
 	#lost = 0;
-	/** A look said that the next round would do something. */
-	#promised = false;
-	/** Such rounds in a row that granted nothing. */
-	#fruitless = 0;
-	/** When waiting began, of those in the line, since the last grant. */
-	#waitingSince: number | undefined;
 
 	/** `budgets`: all that cover the pods that will be asked for here. */
 	constructor(budgets: readonly RoundBudget[], ports: GrantPorts) {
 		this.#budgets = budgets;
 		this.#ports = ports;
 		this.#observer = ports.observe();
+		this.#looks = new GrantLooks(budgets, { ...ports, observer: this.#observer, waiting: this.#waiting });
 	}
 
 	ask(request: GrantRequest): Promise<GrantAnswer> {
 		const waiting = new WaitingRequest(request);
 		if (!waiting.over.aborted) {
 			// Those who waited before have left.
-			if (this.#waiting.size === 0) this.#waitingSince = undefined;
+			if (this.#waiting.size === 0) this.#looks.beginAnew();
 			this.#waiting.add(waiting);
 			this.#start();
 		}
@@ -101,7 +87,7 @@ export class GrantRounds {
 			const left = await this.#ask(asked);
 			if (left.length === 0) continue;
 			if (due.length > asked.length) this.#waiting.sendToTheEnd(left);
-			await this.#untilAvailable(arrival);
+			await this.#looks.untilWorthARound(this.#orStop(arrival), (error, looked) => this.#fail(error, looked));
 		}
 	}
 
@@ -148,11 +134,7 @@ export class GrantRounds {
 			const byLane = Map.groupBy(asked, ({ request }) => request.lane);
 			for (const [lane, { length }] of byLane) this.#ports.places.answered(lane, length);
 		}
-		if (verdicts?.some(({ kind }) => kind === "granted")) {
-			this.#fruitless = 0;
-			this.#waitingSince = undefined;
-		} else if (this.#promised) this.#fruitless += 1;
-		this.#promised = false;
+		this.#looks.roundEnded(verdicts?.some(({ kind }) => kind === "granted") ?? false);
 		const now = this.#ports.runtime.now();
 		return verdicts ? asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now) : [];
 	}
@@ -221,7 +203,7 @@ export class GrantRounds {
 			}
 			case "waiting":
 				if (verdict.reason === "CoverageChanged") waiting?.finish({ kind: "coverAgain" });
-				else if (waiting) this.#tell(waiting, verdict, this.#nextLookMs());
+				else if (waiting) waiting.tell(verdict, this.#looks.nextMs());
 				return;
 			case "refused": {
 				const { reason, message } = verdict;
@@ -275,57 +257,20 @@ export class GrantRounds {
 
 	/** After what somebody has to put right, which may happen at any time. */
 	#later(waiting: WaitingRequest, wait: Wait): void {
-		this.#tell(waiting, wait, retryAfterMs);
+		waiting.tell(wait, retryAfterMs);
 		waiting.dueAt = this.#ports.runtime.now() + retryAfterMs;
 	}
 
-	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */
-	async #untilAvailable(arrival: AbortSignal): Promise<void> {
-		const { runtime } = this.#ports;
-		const until = runtime.now() + roundAtLeastEveryMs;
-		const ends = this.#orStop(arrival);
-		while (!ends.aborted && runtime.now() < until) {
-			await this.#pause(Math.min(this.#nextLookMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), ends);
-			const due = this.#waiting.due(runtime.now()).slice(0, maxLookedAt);
-			if (ends.aborted || due.length === 0) return;
-			try {
-				const look = await this.#look(due);
-				this.#promised = look.judgements.some(isWorthARound);
-				if (this.#promised) return;
-				this.#tellLook(look);
-			} catch (error) {
-				await this.#fail(error, due);
-			}
-		}
-	}
-
-	/** Nobody is asked for while the run is paused. Whoever paused it looks at what has to change first, so that is told all the same. */
+	/** Nobody is asked for while it is paused. Whoever paused it looks at what has to change first, so that is told all the same. */
 	async #lookOn(due: readonly WaitingRequest[], arrival: AbortSignal): Promise<void> {
 		const { places, stop, runtime } = this.#ports;
-		await this.#untilFreed(arrival, runtime.now() + this.#nextLookMs());
+		await this.#untilFreed(arrival, runtime.now() + this.#looks.nextMs());
 		if (!places.isPaused || stop.aborted || arrival.aborted) return;
 		try {
-			this.#tellLook(await this.#look(due.slice(0, maxLookedAt)));
+			await this.#looks.look(due, { isPaused: true });
 		} catch (error) {
 			await this.#fail(error, due);
 		}
-	}
-
-	#look(some: readonly WaitingRequest[]): Promise<Look> {
-		const candidates = some.map(({ request }) => request.candidate);
-		return checkAvailability(this.#ports.members(), this.#budgets, candidates);
-	}
-
-	#tellLook({ judgements, states }: Look): void {
-		this.#observer.answered();
-		this.#observer.counted(states);
-		this.#tellChanges(judgements);
-	}
-
-	#nextLookMs(): number {
-		const now = this.#ports.runtime.now();
-		const waitedMs = now - (this.#waitingSince ??= now);
-		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
 	}
 
 	#orStop(wake: AbortSignal): AbortSignal {
@@ -334,29 +279,5 @@ export class GrantRounds {
 
 	async #pause(ms: number, ends = this.#ports.stop): Promise<void> {
 		await this.#ports.runtime.sleep(Math.max(0, ms), ends);
-	}
-
-	/** Who keeps a pod waiting may be others now, without a round having been worth it. */
-	#tellChanges(judgements: readonly Judgement[]): void {
-		const { holder } = this.#ports;
-		const byBudget = new Map<string, Wait>();
-		for (const judgement of judgements) {
-			if (judgement.kind !== "waiting") continue;
-			const waiting = this.#waiting.find(judgement.candidate.pod.uid);
-			if (!waiting) continue;
-			if (judgement.budget) byBudget.set(formatBudgetName(judgement.budget), judgement);
-			if (waiting.last && isSameWait(judgement, waiting.last, holder)) waiting.last = judgement;
-			else this.#tell(waiting, judgement, this.#nextLookMs());
-		}
-		// Those that were not looked at wait for the same.
-		for (const waiting of this.#waiting.all()) {
-			const budget = waiting.last?.budget;
-			if (budget) waiting.last = byBudget.get(formatBudgetName(budget)) ?? waiting.last;
-		}
-	}
-
-	#tell(waiting: WaitingRequest, wait: Wait, nextMs: number): void {
-		waiting.last = wait;
-		waiting.request.onWait?.(wait, nextMs);
 	}
 }

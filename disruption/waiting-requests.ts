@@ -29,6 +29,12 @@ export class WaitingRequest {
 		return this.#over.signal;
 	}
 
+	/** Why it waits, and in how long that is looked at again. */
+	tell(wait: Wait, nextMs: number): void {
+		this.last = wait;
+		this.request.onWait?.(wait, nextMs);
+	}
+
 	finish(answer: GrantAnswer): void {
 		this.#end();
 		this.#answer.resolve(answer);
