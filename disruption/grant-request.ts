@@ -8,6 +8,7 @@ import type { Grant } from "./grant.ts";
 import type { Place, Places } from "./places.ts";
 import type { runRound } from "./round.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
+import type { LeaseObserver } from "./told-lease.ts";
 import type { Free, Refused, RoundCandidate } from "./verdict.ts";
 import type { Wait } from "./wait.ts";
 
@@ -35,7 +36,7 @@ export type GrantAnswer =
 	| { readonly kind: "refused"; readonly reason: (Refused | Failure)["reason"]; readonly message: string };
 
 /** Told of what becomes of the rounds, for people. */
-export interface GrantObserver {
+export interface GrantObserver extends LeaseObserver {
 	/** Every member has answered. */
 	answered(): void;
 	/** Once for each question that failed, however many wait for it. */

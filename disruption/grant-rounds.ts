@@ -154,6 +154,7 @@ export class GrantRounds {
 					candidates: asked.map(({ request }) => request.candidate),
 					signal,
 					contended,
+					observer: this.#observer,
 					onCounted: (states) => this.#observer.counted(states),
 					onQueued: (place) => {
 						this.#contended = true;

@@ -7,6 +7,7 @@ import { LeaseLostError } from "./errors.ts";
 import { giveBackAll } from "./give-back.ts";
 import { handoverDurationMs, renewIntervalMs } from "./lease.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
+import { type LeaseObserver, ToldLease } from "./told-lease.ts";
 
 /** One budget's Lease in one cluster. */
 export interface Slot {
@@ -16,6 +17,8 @@ export interface Slot {
 
 export interface HeldLease extends Slot {
 	readonly acquisition: Acquisition;
+	/** As far as those who look on have been told; once. */
+	readonly told: ToldLease;
 }
 
 interface CountedLease extends HeldLease {
@@ -33,10 +36,12 @@ const countFreshForMs = 1_000;
 
 export class RoundLeases {
 	readonly #runtime: RoundRuntime;
+	readonly #observer: LeaseObserver | undefined;
 	readonly #held = new Set<CountedLease>();
 
-	constructor(runtime: RoundRuntime) {
+	constructor(runtime: RoundRuntime, observer?: LeaseObserver) {
 		this.#runtime = runtime;
+		this.#observer = observer;
 	}
 
 	get size(): number {
@@ -44,14 +49,17 @@ export class RoundLeases {
 	}
 
 	/** Just acquired, with its count; `askedAt`: before the request was sent. */
-	add(lease: Omit<CountedLease, "renewAt"> & { readonly leaseDurationMs: number }): void {
+	add(lease: Omit<CountedLease, "renewAt" | "told"> & { readonly leaseDurationMs: number }): void {
 		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
 		const now = this.#runtime.now();
+		const observed = { budget: budget.name, cluster: cluster.name, holder: request.holder };
+		this.#observer?.leaseAcquired({ ...observed, leaseDurationMs, waitedMs: now - askedAt });
 		this.#held.add({
 			cluster,
 			budget,
 			request,
 			acquisition,
+			told: new ToldLease(observed, this.#runtime, this.#observer),
 			count,
 			askedAt,
 			// What nobody is kept away from ends by no time.
@@ -81,7 +89,7 @@ export class RoundLeases {
 	async #recount(lease: CountedLease): Promise<void> {
 		const askedAt = this.#runtime.now();
 		const acquisition = { ...lease.acquisition, countId: this.#runtime.newId() };
-		lease.count = await lease.cluster.count(acquisition, lease.request);
+		lease.count = await lease.told.unlessLost(lease.cluster.count(acquisition, lease.request));
 		lease.acquisition = acquisition;
 		lease.askedAt = askedAt;
 	}
@@ -121,7 +129,7 @@ export class RoundLeases {
 	}
 
 	async #renew(lease: CountedLease, stop: AbortController): Promise<void> {
-		const [result] = await Promise.allSettled([lease.cluster.renew(lease.acquisition)]);
+		const [result] = await Promise.allSettled([lease.told.unlessLost(lease.cluster.renew(lease.acquisition))]);
 		// Given back meanwhile: nothing is lost.
 		if (!this.#held.has(lease)) return;
 		if (result.status === "fulfilled") lease.renewAt = this.#runtime.now() + renewIntervalMs;
@@ -144,10 +152,13 @@ export class RoundLeases {
 /** What was never written keeps nobody away, and needs nothing. */
 export async function releaseLeases(leases: readonly HeldLease[], runtime: RoundRuntime): Promise<void> {
 	const written = leases.filter(({ acquisition }) => !acquisition.unwritten);
-	const releases = written.map(
-		({ cluster, acquisition }) =>
-			() =>
-				cluster.release(acquisition),
-	);
+	const releases = written.map(({ cluster, acquisition, told }) => async () => {
+		try {
+			await cluster.release(acquisition);
+			told.released();
+		} finally {
+			told.leave();
+		}
+	});
 	await giveBackAll(releases, runtime);
 }

@@ -25,6 +25,7 @@ import { leaseName } from "./lease.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
+import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
 
 export type { RoundBudget } from "./decide.ts";
@@ -44,6 +45,7 @@ export interface RoundRequest {
 	/** What its budgets come to, when all of them were counted, in one fleet. */
 	readonly onCounted?: (states: readonly BudgetState[]) => void;
 	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
+	readonly observer?: LeaseObserver;
 }
 
 export type RoundOutcome =
@@ -60,7 +62,7 @@ const commitAttempts = 3;
  * aborts; whatever was acquired until then has been given back or ends by the lease time.
  */
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
-	const held = new RoundLeases(runtime);
+	const held = new RoundLeases(runtime, request.observer);
 	try {
 		const { judgements, counted } = await judgeAll(request, runtime, held);
 		request.signal.throwIfAborted();
@@ -234,11 +236,14 @@ async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods,
 	await takeBack(written, runtime);
 }
 
-async function commitSlot({ cluster, acquisition }: HeldLease, grants: readonly Grant[]): Promise<CommitResult> {
+async function commitSlot({ cluster, acquisition, told }: HeldLease, grants: readonly Grant[]): Promise<CommitResult> {
 	let error: unknown;
 	for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
 		try {
-			return await cluster.commit(acquisition, grants);
+			const outcome = await told.unlessLost(cluster.commit(acquisition, grants));
+			if (outcome.kind === "stood") told.released();
+			else if (outcome.kind === "lost") told.lost(outcome.reason);
+			return outcome;
 		} catch (caught) {
 			error = caught;
 			if (!(caught instanceof AgentUnavailableError)) break;

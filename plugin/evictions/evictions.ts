@@ -155,6 +155,19 @@ function observerOf({ emit, reachability }: Pick<EvictionsDependencies, "emit" |
 		unreachable: (error) => reachability.failed(error),
 		counted: (states) => told.tell(states),
 		granted: () => told.forget(),
+		leaseAcquired: ({ budget, cluster, holder, leaseDurationMs, waitedMs }) =>
+			emit({
+				type: "lease.acquired",
+				budget: formatBudgetName(budget),
+				cluster,
+				holder,
+				ttlSeconds: leaseDurationMs / 1_000,
+				waitedMs,
+			}),
+		leaseReleased: ({ budget, cluster, heldMs }) =>
+			emit({ type: "lease.released", budget: formatBudgetName(budget), cluster, heldMs }),
+		leaseLost: ({ budget, cluster, heldMs, message }) =>
+			emit({ type: "lease.lost", budget: formatBudgetName(budget), cluster, heldMs, message }),
 		queued: ({ budget, ...place }) => emit({ type: "lease.waiting", budget: formatBudgetName(budget), ...place }),
 	};
 }

@@ -11,7 +11,6 @@ import { LeftBehind } from "../evictions/left-behind.ts";
 import { beginConnecting, type Connecting, throughOthersWarning, uncoveredWarning } from "../fleet/connect-fleet.ts";
 import type { ConnectOptions, Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
-import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import { ForetoldSuspensions } from "./foretold-suspensions.ts";
@@ -99,10 +98,7 @@ export async function openEvictions(
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
 	const reachability = new Reachability(emit, () => runtime.now());
-	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] =>
-		membersWithFailPoints(members, deps.env).map((member) =>
-			withLeaseEvents(member, { emit, now: () => runtime.now() }),
-		);
+	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] => membersWithFailPoints(members, deps.env);
 	const holder = holderIdentity(command, op);
 	const wallClock = (): number => Date.now();
 	const suspensions = new ForetoldSuspensions(emit, wallClock);
