@@ -3,7 +3,7 @@
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { askingAgain } from "../../proto/ask-again.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 import { type Caller, passedOnCaller } from "../server/caller.ts";
@@ -79,7 +79,7 @@ export class Peers {
 	}
 
 	#at({ id, name, address }: FleetMember & { readonly address: string }, caller: Caller | undefined): AgentCluster {
-		const member = new RemoteCluster({
+		const calls = new RemoteCluster({
 			id,
 			name,
 			client: this.#options.clients.get({ id, address }),
@@ -87,6 +87,6 @@ export class Peers {
 			askedBy: this.#options.clusterName,
 			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
 		});
-		return askingAgain(member);
+		return createMemberClient({ id, name, routes: [{ calls }] });
 	}
 }

@@ -7,7 +7,7 @@ import {
 	FleetsDifferError,
 } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { askingAgain } from "../../proto/ask-again.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
 import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import { isUnimplemented } from "../../proto/status.ts";
@@ -42,7 +42,7 @@ export async function openLeaseSource(context: KubeContext): Promise<LeaseSource
 		context: name,
 		cluster: clusterName || name,
 		clusterId,
-		member: askingAgain(remote),
+		member: createMemberClient({ id: remote.id, name: remote.name, routes: [{ calls: remote }] }),
 		close() {
 			remote.close();
 			access.close();

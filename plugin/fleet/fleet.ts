@@ -9,7 +9,7 @@ import {
 	GarbledLeaseError,
 } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
-import { askingAgain } from "../../proto/ask-again.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -17,11 +17,10 @@ import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, type AgentAccessResult, accessAgents } from "./agent-access.ts";
 import type { Anchor } from "./anchor.ts";
-import { createDiagnosedRoute } from "./diagnosed-route.ts";
+import { diagnoseRoute } from "./diagnose-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { listAhead, listBudgetsOf } from "./list-budgets.ts";
 import { askAgent, type Meeting, saidWhenMet } from "./meeting.ts";
-import { createRoutedCluster } from "./routed-cluster.ts";
 import { seeSilent } from "./see-silent.ts";
 
 /** While a member is added or removed the lists differ for a moment: so long whoever starts in it asks again. */
@@ -263,12 +262,12 @@ async function reachMembers(
 			const direct = accesses.filter(({ description }) => description.clusterId === id);
 			const others = accesses.filter(({ description }) => description.clusterId !== id);
 			const routes = [...direct, ...others].map(({ client, context, description }) => {
-				const route = new RemoteCluster({ id, name, client });
-				opened.push(route);
+				const calls = new RemoteCluster({ id, name, client });
+				opened.push(calls);
 				const asked = first.description.members.find((member) => member.id === description.clusterId);
-				return createDiagnosedRoute(askingAgain(route), { context, cluster: asked?.name ?? context.name });
+				return { calls, diagnose: diagnoseRoute({ context, cluster: asked?.name ?? context.name }) };
 			});
-			return createRoutedCluster({ id, name, routes });
+			return createMemberClient({ id, name, routes });
 		});
 	// Those behind a context have just said it, and with one context the others to its agent.
 	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));

@@ -2,7 +2,7 @@
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { FleetMember } from "../../../disruption/fleet.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import { askingAgain } from "../../../proto/ask-again.ts";
+import { createMemberClient } from "../../../proto/member-client.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
 import type { Reading } from "./check-report.ts";
@@ -82,7 +82,7 @@ async function describeThrough(
 		if (!access) return last;
 		const member = new RemoteCluster({ id, name, client: access.client });
 		let isSilent = false;
-		const answer = askingAgain(member)
+		const answer = createMemberClient({ id, name, routes: [{ calls: member }] })
 			.describe()
 			.catch((error: unknown) => {
 				isSilent = error instanceof AgentUnavailableError;

@@ -2,8 +2,6 @@
 // leads through the API server. Where nothing came from there, the API server is asked for a sign of life, so that neither of both
 // is blamed for the other's silence, and no third cluster for theirs: agents say in time which other one did not answer.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { clusterBehind } from "../../proto/forwarding-cluster.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 
@@ -16,20 +14,16 @@ interface WayIn {
 /** A round that waits for it has waited for seconds already, and a healthy API server answers in milliseconds. */
 const signOfLifeMs = 1_000;
 
-export function createDiagnosedRoute(route: AgentCluster, wayIn: WayIn): AgentCluster {
-	// Many calls fail together: one question is enough for them.
+/** For one way: many calls fail together, and one question is enough for them. */
+export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => Promise<AgentUnavailableError> {
 	let asked: Promise<string | undefined> | undefined;
-	return clusterBehind(route, async (put) => {
-		try {
-			return await put(route);
-		} catch (error) {
-			if (!(error instanceof AgentUnavailableError) || !isOpen(error)) throw error;
-			asked ??= apiServerProblem(wayIn).finally(() => {
-				asked = undefined;
-			});
-			throw diagnosed(error, wayIn, await asked);
-		}
-	});
+	return async (error) => {
+		if (!isOpen(error)) return error;
+		asked ??= apiServerProblem(wayIn).finally(() => {
+			asked = undefined;
+		});
+		return diagnosed(error, wayIn, await asked);
+	};
 }
 
 /** The error with what is known of the API server between: `problem` is why that one gives no sign of life. */

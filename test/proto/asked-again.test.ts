@@ -5,7 +5,7 @@ import { credentials, Metadata, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { askingAgain } from "../../proto/ask-again.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
 import { type ClusterQuestion, clusterBehind } from "../../proto/forwarding-cluster.ts";
 import { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
@@ -13,6 +13,11 @@ import { errorOfStatus } from "../../proto/status.ts";
 import { budgetListMessage } from "../../proto/wire-calls.ts";
 import { budget, clusterId } from "../support/samples.ts";
 import { startScriptedAgent } from "../support/scripted-agent.ts";
+
+function askingAgain(calls: AgentCluster): AgentCluster {
+	const { id, name } = calls;
+	return createMemberClient({ id, name, routes: [{ calls }] });
+}
 
 const ways = {
 	"ends it": (socket: Socket) => socket.destroy(),

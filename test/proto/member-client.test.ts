@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
-import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
-import { createRoutedCluster } from "../../../plugin/fleet/routed-cluster.ts";
-import { FakeFleet } from "../../support/fake-fleet.ts";
+import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
+import { FakeFleet } from "../support/fake-fleet.ts";
 
 function newRoutes() {
 	const [direct, other] = new FakeFleet(["direct", "other"]).members;
 	if (!direct || !other) throw new Error("no members");
-	return { direct, other, cluster: createRoutedCluster({ id: "x", name: "x", routes: [direct, other] }) };
+	return {
+		direct,
+		other,
+		cluster: createMemberClient({ id: "x", name: "x", routes: [{ calls: direct }, { calls: other }] }),
+	};
 }
 
 const budget = { namespace: "shop", name: "db" };

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, type Silent } from "../../../disruption/errors.ts";
-import { createDiagnosedRoute } from "../../../plugin/fleet/diagnosed-route.ts";
+import { diagnoseRoute } from "../../../plugin/fleet/diagnose-route.ts";
+import { createMemberClient } from "../../../proto/member-client.ts";
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
+
+const idOf = ({ id, name }: { readonly id: string; readonly name: string }) => ({ id, name });
 
 const budget = { namespace: "shop", name: "db" };
 
@@ -16,7 +19,15 @@ async function failure(
 	route.confirm = async () => {
 		throw new AgentUnavailableError("Cannot get an answer to Confirm", "ap", { silent, told });
 	};
-	const cluster = createDiagnosedRoute(route, { cluster: "us", context: { name: "prod-us", client: { get: answer } } });
+	const cluster = createMemberClient({
+		...idOf(route),
+		routes: [
+			{
+				calls: route,
+				diagnose: diagnoseRoute({ cluster: "us", context: { name: "prod-us", client: { get: answer } } }),
+			},
+		],
+	});
 	const error: unknown = await cluster.confirm(budget, []).catch((reason: unknown) => reason);
 	if (!(error instanceof AgentUnavailableError)) throw new Error("it did not fail as it should");
 	return error;
@@ -67,7 +78,12 @@ test("calls that fail together ask the API server once", async () => {
 		asked += 1;
 		throw new ApiError("forbidden", { code: 403 });
 	};
-	const cluster = createDiagnosedRoute(route, { cluster: "us", context: { name: "prod-us", client: { get } } });
+	const cluster = createMemberClient({
+		...idOf(route),
+		routes: [
+			{ calls: route, diagnose: diagnoseRoute({ cluster: "us", context: { name: "prod-us", client: { get } } }) },
+		],
+	});
 	await Promise.allSettled([1, 2, 3].map(() => cluster.confirm(budget, [])));
 	expect(asked).toBe(1);
 });
