@@ -8,6 +8,7 @@
 // is used only if lists of all members, requested within that last second, show the very budgets that it was granted under,
 // unchanged: a budget that was made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
+import { bindToVersion, type BoundVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
@@ -48,17 +49,6 @@ export interface Evictor<R> {
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
 	read(pod: PodReference): Promise<FoundPod>;
 }
-
-export type FoundPod =
-	| { readonly kind: "gone" }
-	| { readonly kind: "terminating" }
-	| {
-			readonly kind: "present";
-			readonly resourceVersion: string;
-			readonly labels: Readonly<Record<string, string>>;
-			/** Names of pre-activities that hold this pod back. */
-			readonly preActivities: readonly string[];
-	  };
 
 type FoundVersion =
 	| Exclude<FoundPod, { kind: "present" }>
@@ -141,9 +131,7 @@ export async function carryOut<R>(
 }
 
 type Confirmed =
-	| { readonly kind: "gone" }
-	| { readonly kind: "terminating" }
-	| { readonly kind: "lost"; readonly why: string }
+	| Exclude<BoundVersion, { kind: "bound" }>
 	/** `guard`: whether the lists of budgets are still fresh and cover the pod. */
 	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
 
@@ -159,39 +147,40 @@ async function confirmAnew<R>(
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
 ): Promise<Confirmed> {
 	const { pod, changesEveryMs } = ticket;
+	const { namespace } = pod;
 	const patientUntil = runtime.now() + patientForMs;
 	for (;;) {
+		let judge: (() => CoverageJudgement) | undefined;
 		let readAt = runtime.now();
-		let found = await evictor.read(pod);
-		if (changesEveryMs !== undefined && found.kind === "present") {
-			const read = (): Promise<FoundPod> => evictor.read(pod);
-			({ found, readAt } = await readAfterChange(changesEveryMs, found.resourceVersion, read, runtime));
-		}
-		if (found.kind !== "present") return { kind: found.kind };
-		if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
-		const [preActivity] = found.preActivities;
-		if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
-		const listing = budgets.list(pod.namespace);
-		// Awaited below: until then, a failure must not be an unhandled rejection.
-		listing.catch(() => undefined);
-		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
-		await listing;
-		// The same list, unless it has become too old meanwhile.
-		const listed = await budgets.list(pod.namespace);
-		const { resourceVersion, labels } = found;
-		const version = { resourceVersion, labels, readAt };
-		const judge = (): CoverageJudgement =>
-			judgeCoverage({ namespace: pod.namespace, version }, listed, {
-				memberIds: budgets.memberIds(),
-				now: runtime.now(),
-				triedAt: readAt,
-			});
-		const why = otherBudgets(ticket, judge(), listed);
-		if (why !== undefined) return { kind: "lost", why };
+		const read = async (): Promise<FoundPod> => {
+			const found = await evictor.read(pod);
+			if (changesEveryMs === undefined || found.kind !== "present") return found;
+			const changed = await readAfterChange(changesEveryMs, found.resourceVersion, () => evictor.read(pod), runtime);
+			readAt = changed.readAt;
+			return changed.found;
+		};
+		const bound = await bindToVersion(ticket, read, async ({ resourceVersion, labels }) => {
+			const listing = budgets.list(namespace);
+			// Awaited below: until then, a failure must not be an unhandled rejection.
+			listing.catch(() => undefined);
+			if (!(await standsEverywhere(ticket, cluster))) return "lost its reservation";
+			await listing;
+			// The same list, unless it has become too old meanwhile.
+			const listed = await budgets.list(namespace);
+			const version = { resourceVersion, labels, readAt };
+			judge = () =>
+				judgeCoverage({ namespace, version }, listed, {
+					memberIds: budgets.memberIds(),
+					now: runtime.now(),
+					triedAt: readAt,
+				});
+			return otherBudgets(ticket, judge(), listed);
+		});
+		if (bound.kind !== "bound") return bound;
 		const now = runtime.now();
 		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
 		if (isLate && now < patientUntil) continue;
-		return { kind: "stands", resourceVersion, guard: () => judge().kind === "covered" };
+		return { kind: "stands", resourceVersion: bound.resourceVersion, guard: () => judge?.().kind === "covered" };
 	}
 }
 
@@ -249,11 +238,6 @@ export function isTooLate(sinceMs: number, changesEveryMs: number): boolean {
 async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boolean> {
 	const answers = await Promise.all(ticket.budgets.map((budget) => cluster.confirm(budget, [ticket.id])));
 	return answers.length > 0 && answers.every(Boolean);
-}
-
-function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-	const keys = Object.keys(a);
-	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
 }
 
 /**

@@ -2,7 +2,8 @@
 // server's, which promises none of them: they stand in this one file.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodReference } from "../../disruption/cluster.ts";
-import type { EvictionAnswer, FoundPod } from "../../disruption/eviction.ts";
+import type { FoundPod } from "../../disruption/bind-to-version.ts";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import { preActivitiesOf } from "../../disruption/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";

@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 const cancellation = "agent/leases/cancellation.ts";
 const eviction = "disruption/eviction.ts";
+const binding = "disruption/bind-to-version.ts";
 const local = "agent/leases/local-cluster.ts";
 const store = "agent/leases/lease-store.ts";
 
@@ -174,7 +175,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		without: "judging a grant that is confirmed by the labels that its pod has now",
 		scenarios: ["relabelled"],
 		edits: [
-			{ file: eviction, symbol: "confirmAnew", find: "!sameLabels($$all)", replace: "false" },
+			{ file: binding, symbol: "bindToVersion", find: "!sameLabels($$all)", replace: "false" },
 			// Other labels under the same budgets change nothing.
 			{
 				file: eviction,

@@ -34,8 +34,8 @@ export const preActivityMutants: readonly Mutant[] = [
 		scenarios: ["pre-activity-since-the-grant"],
 		edits: [
 			{
-				file: "disruption/eviction.ts",
-				symbol: "confirmAnew",
+				file: "disruption/bind-to-version.ts",
+				symbol: "bindToVersion",
 				find: "const [$preActivity] = $found.preActivities;",
 				replace: "const [$preActivity] = [] as readonly string[];",
 			},

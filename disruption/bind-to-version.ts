@@ -1,0 +1,45 @@
+// Binding a grant to the version of its pod that will be evicted.
+//
+// Guarantee: it is bound only to a version that the API server gave, that has the very labels that were counted and no pre-activity,
+// and of which `committedAfter` says, once it was read, that the grant stands: a reservation that ends touches its pod first, so that
+// an eviction of an older version meets a 409. With other labels other budgets may cover the pod.
+// Assumption: `read` is a consistent read of this very pod.
+import type { Ticket } from "./ticket.ts";
+
+export type FoundPod =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating" }
+	| {
+			readonly kind: "present";
+			readonly resourceVersion: string;
+			readonly labels: Readonly<Record<string, string>>;
+			/** Names of pre-activities that hold this pod back. */
+			readonly preActivities: readonly string[];
+	  };
+
+export type BoundVersion =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating" }
+	/** The grant is of no use any more. */
+	| { readonly kind: "lost"; readonly why: string }
+	| { readonly kind: "bound"; readonly resourceVersion: string };
+
+/** `committedAfter`: why the grant does not stand for the version that was read; undefined where it does. */
+export async function bindToVersion(
+	ticket: Pick<Ticket, "labels">,
+	read: () => Promise<FoundPod>,
+	committedAfter: (version: Extract<FoundPod, { kind: "present" }>) => Promise<string | undefined>,
+): Promise<BoundVersion> {
+	const found = await read();
+	if (found.kind !== "present") return { kind: found.kind };
+	if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
+	const [preActivity] = found.preActivities;
+	if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
+	const why = await committedAfter(found);
+	return why === undefined ? { kind: "bound", resourceVersion: found.resourceVersion } : { kind: "lost", why };
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+	const keys = Object.keys(a);
+	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
+}
