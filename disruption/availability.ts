@@ -1,6 +1,8 @@
 // What a round would say now: counts without an acquisition, cheap and without a write. A hint, no more.
 import type { Member } from "./cluster.ts";
-import { type BudgetCounts, type BudgetState, decideWithStates, type Judgement, type RoundBudget } from "./decide.ts";
+import { decideWithStates, type Judgement } from "./decide.ts";
+import type { BudgetCounts, BudgetState } from "./allowance.ts";
+import type { RoundBudget } from "./budget.ts";
 import type { RoundCandidate } from "./verdict.ts";
 
 export type CountedMember = Pick<Member, "id" | "look">;

@@ -133,3 +133,9 @@ function usesProbe(probe: unknown): boolean {
 	if (probe === undefined || probe === null) return false;
 	return !(isRecord(probe) && probe["enabled"] === false);
 }
+
+/** A budget and the selector that the round counts it with. */
+export interface RoundBudget {
+	readonly name: BudgetName;
+	readonly selector: LabelSelector;
+}

@@ -10,10 +10,9 @@
 // Assumptions: a list is a consistent read that began after it was asked for; the API server honours preconditions;
 // `now`, `askedAt` and `readAt` are of one monotonic clock, and the two latter were taken before the question was sent.
 // A budget that is made in the second before the eviction may come too late, as one made while it is on its way.
-import { formatBudgetName } from "./budget.ts";
+import { formatBudgetName, type RoundBudget } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { coveringBudgets } from "./coverage.ts";
-import type { RoundBudget } from "./decide.ts";
 import { fleetHash } from "./fleet.ts";
 
 /** The budgets that one member has in the namespaces that were asked for, and the fleet that it declares. */

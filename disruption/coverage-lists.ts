@@ -2,10 +2,9 @@
 // the next one. An older list is enough to say which budgets to ask: their round reads all budgets of the namespace anew,
 // and a pod that others cover by now is not granted. That nobody covers a pod is never said from here
 // (coverage-judgement.ts).
-import { formatBudgetName, parseBudgetSpec } from "./budget.ts";
+import { formatBudgetName, parseBudgetSpec, type RoundBudget } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { type BudgetsOfMember, coverageFreshForMs, findCovering, type ListedBudgets } from "./coverage-judgement.ts";
-import type { RoundBudget } from "./decide.ts";
 import { AgentProtocolError, InvalidBudgetError } from "./errors.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 

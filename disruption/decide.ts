@@ -7,37 +7,23 @@
 // percentages round up, no expected pods allow nothing. A pod that no controller speaks for is not granted under a bound
 // that needs the number of expected pods; other pods are.
 import {
-	type Bound,
-	type BudgetName,
-	type BudgetSpec,
-	desiredHealthy,
-	formatBound,
-	formatBudgetName,
-	type LabelSelector,
-	needsExpectedPods,
-	parseBudgetSpec,
-	supportedFeatures,
-} from "./budget.ts";
-import { exhaustedText, mislabelledText } from "./budget-text.ts";
-import type { CandidateState, Count, MislabelledWorkload, UnavailablePod } from "./cluster.ts";
-import { countedHealthy, type PodsTaken, withTaken } from "./counted-healthy.ts";
+	type Allowance,
+	allowanceOf,
+	allowsDisruption,
+	type BudgetCounts,
+	type BudgetState,
+	exhaustedBudget,
+	readSpecs,
+	refused,
+	stateOf,
+	waiting,
+} from "./allowance.ts";
+import { type BudgetName, formatBound, formatBudgetName } from "./budget.ts";
+import type { CandidateState } from "./cluster.ts";
+import { withTaken } from "./counted-healthy.ts";
 import { coveringBudgets } from "./coverage.ts";
-import { InvalidBudgetError } from "./errors.ts";
 import { fleetHash } from "./fleet.ts";
-import { formatSelector } from "./selector.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
-
-/** A budget and the selector that the round counts it with. */
-export interface RoundBudget {
-	readonly name: BudgetName;
-	readonly selector: LabelSelector;
-}
-
-/** The counts of one budget: one of every member. */
-export interface BudgetCounts {
-	readonly budget: RoundBudget;
-	readonly counts: readonly Count[];
-}
 
 /** A candidate that may be granted, as its own cluster has it. */
 export interface Grantable {
@@ -94,27 +80,6 @@ function judgeAll(
 	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
 }
 
-/** What one budget comes to, for people: before anything of this round was granted. Pods, of all clusters or of one. */
-export interface BudgetState {
-	readonly budget: BudgetName;
-	readonly healthy: number;
-	/** That must stay healthy; none where the budget is suspended. */
-	readonly need?: number;
-	/** None where the budget does not need it and an owner cannot say. */
-	readonly expected?: number;
-	/** Expected workloads, some of whose pods the budget does not select. */
-	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
-	/** How many more may be disrupted now; none where the budget is suspended. */
-	readonly left?: number;
-	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
-}
-
-/** Undefined where the budget refuses or waits for another round: the verdicts say why. */
-export function budgetState(counted: BudgetCounts): BudgetState | undefined {
-	const allowance = allowanceOf(counted);
-	return allowance.kind === "allowance" ? stateOf(allowance) : undefined;
-}
-
 /** What one budget comes to where nobody asks for a pod: its state, or why it would grant nothing. */
 export function judgeBudget(
 	memberIds: readonly string[],
@@ -122,44 +87,6 @@ export function judgeBudget(
 ): { readonly kind: "state"; readonly state: BudgetState } | Waiting | Refused {
 	const allowance = refuseFleet(memberIds, [counted]) ?? allowanceOf(counted);
 	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance) } : allowance;
-}
-
-function stateOf({ budget, desired, expected, counts, mislabelled }: Allowance): BudgetState {
-	const { healthy } = totalsOf(counts);
-	const isUsedUp = expected === 0 || (desired !== undefined && countedHealthy(counts) < desired);
-	return {
-		budget,
-		healthy,
-		...(desired !== undefined && { need: desired, left: isUsedUp ? 0 : healthy - desired }),
-		...(expected !== undefined && { expected }),
-		...(mislabelled.length > 0 && { mislabelled }),
-		clusters: inOrder(counts).map(({ clusterName, healthy: here, expected: wanted }) => ({
-			name: clusterName,
-			healthy: here,
-			...(wanted.kind === "known" && { expected: wanted.pods }),
-		})),
-	};
-}
-
-/** By the clusters' names, whoever answered first: what people read of a budget keeps its order. */
-function inOrder(counts: readonly Count[]): readonly Count[] {
-	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
-}
-
-/** What one budget allows; the grants of this decision use it up. */
-interface Allowance {
-	readonly kind: "allowance";
-	readonly budget: BudgetName;
-	/** Pods that must stay healthy; undefined where the budget is suspended in all members. */
-	readonly desired: number | undefined;
-	readonly expected: number | undefined;
-	/** The bound that is judged by the number of expected pods, where there is one. */
-	readonly needsExpected: Bound | undefined;
-	readonly counts: readonly Count[];
-	/** Granted by this decision. */
-	taken: PodsTaken;
-	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
-	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
 function judge(
@@ -227,90 +154,6 @@ function judge(
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 
-/** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
-function allowsDisruption({ desired, expected, counts, taken }: Allowance, costsIn: string | undefined): boolean {
-	if (desired === undefined) return true;
-	if (expected !== undefined && expected <= 0) return false;
-	return countedHealthy(counts, costsIn === undefined ? taken : withTaken(taken, costsIn)) >= desired;
-}
-
-function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Refused {
-	const name = formatBudgetName(budget.name);
-	const read = readSpecs(name, counts);
-	if (read.kind === "refused") return read;
-	const { specs } = read;
-	const [first] = specs;
-	if (!first) return refused("InvalidBudget", `budget ${name} exists in no member any more`, true);
-	const selector = formatSelector(first.spec.selector);
-	for (const { cluster, spec } of specs) {
-		if (formatSelector(spec.selector) !== selector) {
-			return refused(
-				"SelectorsDiffer",
-				`budget ${name} selects "${formatSelector(spec.selector)}" in cluster ${cluster} and "${selector}" in cluster ` +
-					`${first.cluster}: a budget has one selector, the same in all members`,
-				true,
-			);
-		}
-		for (const feature of spec.features) {
-			const uses = `budget ${name} in cluster ${cluster} uses spec.${feature.toLowerCase()}`;
-			const missing = counts.filter((count) => !count.features.includes(feature)).map((count) => count.clusterName);
-			if (missing.length > 0) {
-				return refused("FeatureMissing", `${uses}, which the agent of ${missing.join(", ")} does not understand`);
-			}
-			// The agents may be newer than whoever decides here, and say of a candidate what would be lost on us.
-			if (!supportedFeatures.includes(feature)) {
-				return refused("FeatureMissing", `${uses}, which this version of xpdb does not understand: use a newer one`);
-			}
-		}
-	}
-	if (selector !== formatSelector(budget.selector)) {
-		return waiting(
-			"CoverageChanged",
-			`budget ${name} selects "${selector}" now, and was counted with "${formatSelector(budget.selector)}"`,
-		);
-	}
-	const { expected } = totalsOf(counts);
-	const usedBy = inOrder(counts).flatMap((count) =>
-		count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })),
-	);
-	const mislabelled = inOrder(counts).flatMap((count) =>
-		(count.mislabelled ?? []).map((workload) => ({ ...workload, cluster: count.clusterName })),
-	);
-	const taken: PodsTaken = new Map<string, number>();
-	const base = { kind: "allowance", budget: budget.name, counts, taken, usedBy, mislabelled } as const;
-	if (specs.every(({ spec }) => spec.suspended)) {
-		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };
-	}
-	const bounds = specs.map(({ spec }) => spec.bound);
-	const needsExpected = bounds.find(needsExpectedPods);
-	for (const { clusterName, expected: here } of counts) {
-		if (!needsExpected || here.kind === "known") continue;
-		return refused(
-			here.cause ?? "ExpectedPodsUnknown",
-			`budget ${name} with ${formatBound(needsExpected)} needs the number of expected pods, but in cluster ` +
-				`${clusterName} ${here.reason}. A budget with minAvailable as a number does not need it`,
-			here.settles ?? false,
-		);
-	}
-	// Where it is unknown here, every bound comes to the same for any number.
-	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected ?? 0)));
-	return { ...base, desired, expected, needsExpected };
-}
-
-/** What the counts of all members come to together; nobody knows what is expected where one of them does not. */
-export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[]): {
-	readonly healthy: number;
-	readonly expected: number | undefined;
-} {
-	let healthy = 0;
-	let expected: number | undefined = 0;
-	for (const count of counts) {
-		healthy += count.healthy;
-		expected = expected === undefined || count.expected.kind === "unknown" ? undefined : expected + count.expected.pods;
-	}
-	return { healthy, expected };
-}
-
 /** Of such pods each is one expected pod: granted, they would be walked down to nothing, bound by bound. */
 function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: Allowance, why: string): Refused {
 	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
@@ -320,27 +163,6 @@ function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: 
 			`${podName(candidate)}: ${why}. It goes once a controller adopts it; a budget with minAvailable as a number does not need it`,
 		true,
 	);
-}
-
-/** The specs of one budget, as each member that has it says; InvalidBudget where one of them cannot be read. */
-export function readSpecs(
-	name: string,
-	counts: readonly Pick<Count, "clusterName" | "budgets">[],
-):
-	| { readonly kind: "read"; readonly specs: readonly { readonly cluster: string; readonly spec: BudgetSpec }[] }
-	| Refused {
-	const specs: { readonly cluster: string; readonly spec: BudgetSpec }[] = [];
-	for (const count of counts) {
-		const found = count.budgets.find((member) => formatBudgetName(member.name) === name);
-		if (!found) continue;
-		try {
-			specs.push({ cluster: count.clusterName, spec: parseBudgetSpec(found.spec) });
-		} catch (error) {
-			if (!(error instanceof InvalidBudgetError)) throw error;
-			return refused("InvalidBudget", `budget ${name} in cluster ${count.clusterName}: ${error.message}`);
-		}
-	}
-	return { kind: "read", specs };
 }
 
 function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCounts[]): Refused | undefined {
@@ -366,29 +188,6 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 		}
 	}
 	return undefined;
-}
-
-function exhaustedBudget({ budget, desired, counts, taken, expected, usedBy, mislabelled }: Allowance): Waiting {
-	const healthy = countedHealthy(counts, taken);
-	const numbers = { need: desired, healthy, expected };
-	return {
-		kind: "waiting",
-		reason: "BudgetExhausted",
-		message: exhaustedText(formatBudgetName(budget), numbers) + mislabelledText(mislabelled),
-		budget,
-		...(desired !== undefined && { need: desired }),
-		...(expected !== undefined && { expected }),
-		healthy,
-		usedBy,
-	};
-}
-
-function waiting(reason: Waiting["reason"], message: string): Waiting {
-	return { kind: "waiting", reason, message, usedBy: [] };
-}
-
-function refused(reason: Refused["reason"], message: string, retry = false): Refused {
-	return { kind: "refused", reason, message, retry };
 }
 
 function podName({ pod }: RoundCandidate): string {

@@ -17,8 +17,6 @@ import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { Ticket } from "./ticket.ts";
 
-export type { Ticket } from "./ticket.ts";
-
 /**
  * What the API server answered to an eviction; from carryOut(), to all that went out under one ticket. `R`: what the caller
  * keeps of a refusal (status code, message).

@@ -1,8 +1,8 @@
 // Looks at the counts between two rounds: when the budgets allow a disruption again, and who keeps pods waiting until then. A look
 // is a hint, and can be wrong in either direction; a round says how it is.
 import { checkAvailability, isWorthARound } from "./availability.ts";
-import { formatBudgetName } from "./budget.ts";
-import type { Judgement, RoundBudget } from "./decide.ts";
+import { formatBudgetName, type RoundBudget } from "./budget.ts";
+import type { Judgement } from "./decide.ts";
 import type { GrantObserver, GrantPorts } from "./grant-request.ts";
 import { isSameWait, type Wait } from "./wait.ts";
 import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";

@@ -4,8 +4,7 @@
 //
 // Guarantee: a grant is a round's (round.ts), and is handed out once, to whoever asked for it; where nobody waits for it any more, its
 // reservation is given back. Assumptions: those of round.ts.
-import { formatBudgetName } from "./budget.ts";
-import type { RoundBudget } from "./decide.ts";
+import { formatBudgetName, type RoundBudget } from "./budget.ts";
 import type { GrantAnswer, GrantPorts, GrantRequest } from "./grant-request.ts";
 import { GrantRounds } from "./grant-rounds.ts";
 

@@ -1,8 +1,8 @@
 // What is asked of a grant queue, what it answers, and what it needs for that. Types only: grant-queue.ts answers.
-import type { BudgetName } from "./budget.ts";
+import type { BudgetName, RoundBudget } from "./budget.ts";
 import type { Failure } from "./classify-failure.ts";
 import type { Member, PlaceInLine } from "./cluster.ts";
-import type { BudgetState, RoundBudget } from "./decide.ts";
+import type { BudgetState } from "./allowance.ts";
 import type { AgentUnavailableError } from "./errors.ts";
 import type { Grant } from "./grant.ts";
 import type { Place, Places } from "./places.ts";

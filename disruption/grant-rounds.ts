@@ -1,13 +1,15 @@
 // The rounds for all that wait under the same budgets: one after the other, and between them a wait until a look is worth a round.
 import { askAgainAfterMs, classifyFailure, retryAfterMs } from "./classify-failure.ts";
 import type { Member } from "./cluster.ts";
-import type { RoundBudget } from "./decide.ts";
+import type { RoundBudget } from "./budget.ts";
 import { AgentUnavailableError } from "./errors.ts";
-import { cancelTicket, type Ticket } from "./eviction.ts";
+import { cancelTicket } from "./eviction.ts";
+import type { Ticket } from "./ticket.ts";
 import { GrantLooks } from "./grant-looks.ts";
 import type { GrantAnswer, GrantObserver, GrantPorts, GrantRequest } from "./grant-request.ts";
 import type { Place } from "./places.ts";
-import { runRound, type Verdict } from "./round.ts";
+import { runRound } from "./round.ts";
+import type { Verdict } from "./verdict.ts";
 import { leaseHeld, type Wait } from "./wait.ts";
 import { allOver, WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 

@@ -6,7 +6,8 @@
 // a version fails where the object has another one.
 import { createHash } from "node:crypto";
 import type { Acquisition } from "./cluster.ts";
-import { acquired, type BudgetLease, leaseDurationMs, stands, stateAnnotation } from "./lease.ts";
+import { acquired, type BudgetLease, leaseDurationMs, stands } from "./lease.ts";
+import { stateAnnotation } from "./lease-text.ts";
 
 /**
  * Another one for every Lease that says anything else: an unwritten hold stands only on the very Lease that was counted from.

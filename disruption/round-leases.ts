@@ -1,8 +1,7 @@
 // The Leases that a round holds: kept alive, counted anew where that took long, and given back. What was acquired stands in
 // here until it is given back or taken out to be committed.
-import { formatBudgetName } from "./budget.ts";
+import { formatBudgetName, type RoundBudget } from "./budget.ts";
 import type { AcquireRequest, Acquisition, Cluster, Count } from "./cluster.ts";
-import type { RoundBudget } from "./decide.ts";
 import { LeaseLostError } from "./errors.ts";
 import { giveBackAll } from "./give-back.ts";
 import { handoverDurationMs, renewIntervalMs } from "./lease.ts";

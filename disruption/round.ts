@@ -7,19 +7,13 @@
 // stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
 // evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
 // under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
-import { type BudgetName, formatBudgetName } from "./budget.ts";
+import { type BudgetName, formatBudgetName, type RoundBudget } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
 import type { AcquireOutcome, AcquireRequest, Cluster, CommitOutcome, Grant, PlaceInLine } from "./cluster.ts";
-import {
-	type BudgetCounts,
-	type BudgetState,
-	decideWithStates,
-	type Grantable,
-	type Judgement,
-	type RoundBudget,
-} from "./decide.ts";
+import { decideWithStates, type Grantable, type Judgement } from "./decide.ts";
+import type { BudgetCounts, BudgetState } from "./allowance.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
-import type { Ticket } from "./eviction.ts";
+import type { Ticket } from "./ticket.ts";
 import { giveBackAll } from "./give-back.ts";
 import { leaseName } from "./lease.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
@@ -27,10 +21,6 @@ import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-l
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
-
-export type { RoundBudget } from "./decide.ts";
-export type { RoundRuntime } from "./round-runtime.ts";
-export type { RefusalReason, RoundCandidate, Verdict, WaitReason } from "./verdict.ts";
 
 export interface RoundRequest {
 	/** All members of the fleet, never fewer. */

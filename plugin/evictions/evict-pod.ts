@@ -6,12 +6,11 @@
 // finished, terminates or has not started; never while members disagree who the fleet is. Tries that come to nothing are
 // further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
 import type { CoverageLists } from "../../disruption/coverage-lists.ts";
 import { coverPod, type PodCoverage } from "../../disruption/pod-coverage.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
-import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
 import type { GrantQueue } from "../../disruption/grant-queue.ts";

@@ -1,10 +1,9 @@
 // The evictions of a run: pods come in one by one, and those that the same budgets cover go through rounds together.
 import { CoverageLists } from "../../disruption/coverage-lists.ts";
-import type { RoundBudget } from "../../disruption/decide.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
 import { GrantQueue } from "../../disruption/grant-queue.ts";
 import type { GrantObserver, GrantPorts } from "../../disruption/grant-request.ts";
-import { formatBudgetName } from "../../disruption/budget.ts";
 import { Places } from "../../disruption/places.ts";
 import { Semaphore } from "../../disruption/semaphore.ts";
 import type { Fleet } from "../fleet/fleet.ts";

@@ -2,9 +2,10 @@
 // nothing is written, and judged by decide(), as the round itself judges them. Each pod is judged against what the ones
 // before it would have left; one that waits for nothing but those goes as soon as they are back.
 import { type CountedMember, lookAtBudgets } from "../../disruption/availability.ts";
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
-import { type BudgetCounts, decide, type Judgement, type RoundBudget } from "../../disruption/decide.ts";
+import { decide, type Judgement } from "../../disruption/decide.ts";
+import type { BudgetCounts } from "../../disruption/allowance.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 
 export type PretendedVerdict =

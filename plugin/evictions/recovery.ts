@@ -1,8 +1,8 @@
 // --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import type { Count } from "../../disruption/cluster.ts";
 import { findCovering } from "../../disruption/coverage-judgement.ts";
-import { budgetState, type RoundBudget, totalsOf } from "../../disruption/decide.ts";
+import { budgetState, totalsOf } from "../../disruption/allowance.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";

@@ -8,7 +8,7 @@ import {
 	supportedFeatures,
 } from "../../disruption/budget.ts";
 import { neverMetText } from "../../disruption/budget-text.ts";
-import { readSpecs } from "../../disruption/decide.ts";
+import { readSpecs } from "../../disruption/allowance.ts";
 import { formatSelector, matchesSelector } from "../../disruption/selector.ts";
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";

@@ -1,6 +1,6 @@
 // What a drain is planned from, and what comes out. Types only.
 import type { CandidateState } from "../../disruption/cluster.ts";
-import type { BudgetCounts } from "../../disruption/decide.ts";
+import type { BudgetCounts } from "../../disruption/allowance.ts";
 import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 
 /** A budget as it is counted now. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Count } from "../../disruption/cluster.ts";
-import { type BudgetState, budgetState, decide, decideWithStates } from "../../disruption/decide.ts";
+import { decide, decideWithStates } from "../../disruption/decide.ts";
+import { type BudgetState, budgetState } from "../../disruption/allowance.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 /** Of "eu" and "us", with three pods each. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { CandidateState, Count, MemberBudget } from "../../disruption/cluster.ts";
-import { type BudgetCounts, decide, type Judgement } from "../../disruption/decide.ts";
+import { decide, type Judgement } from "../../disruption/decide.ts";
+import type { BudgetCounts } from "../../disruption/allowance.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { budgetAnnotation, parseLease, stateAnnotation } from "../../disruption/lease.ts";
+import { budgetAnnotation, parseLease } from "../../disruption/lease.ts";
+import { stateAnnotation } from "../../disruption/lease-text.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { leaseFields, newController, newLease, newReservation } from "../support/build-lease.ts";
 

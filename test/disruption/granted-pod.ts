@@ -2,13 +2,8 @@
 import type { BudgetName } from "../../disruption/budget.ts";
 import { budgetTerms } from "../../disruption/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
-import {
-	type CurrentBudgets,
-	carryOut,
-	type EvictionAnswer,
-	type Evictor,
-	type Ticket,
-} from "../../disruption/eviction.ts";
+import { type CurrentBudgets, carryOut, type EvictionAnswer, type Evictor } from "../../disruption/eviction.ts";
+import type { Ticket } from "../../disruption/ticket.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { acquired, committed, leaseDurationMs } from "../../disruption/lease.ts";
 import { budget, podReference } from "../support/build-count.ts";

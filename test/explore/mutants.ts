@@ -1,6 +1,7 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
+import { decisionMutants } from "./decision-mutants.ts";
 import { drainMutants } from "./drain-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { finishedMutants } from "./finished-mutants.ts";
@@ -19,6 +20,7 @@ import { workloadMutants } from "./workload-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
 	...roundMutants,
+	...decisionMutants,
 	...unwrittenMutants,
 	...reservationMutants,
 	...cancellationMutants,

@@ -4,7 +4,8 @@
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
 import type { Cluster } from "../../disruption/cluster.ts";
 import { isDomainError } from "../../disruption/errors.ts";
-import { type RoundOutcome, type RoundRequest, type RoundRuntime, runRound } from "../../disruption/round.ts";
+import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { type EvictionFleet, Evictions } from "../../plugin/evictions/evictions.ts";

@@ -1,8 +1,7 @@
 // The counts of one budget in all members, asked for as a plan asks: nothing is acquired, so nothing is written. An answer that is
 // missing, late or unreadable is a finding, never a number.
-import { formatBudgetName } from "../../../disruption/budget.ts";
+import { formatBudgetName, type RoundBudget } from "../../../disruption/budget.ts";
 import type { Count, PodReference } from "../../../disruption/cluster.ts";
-import type { RoundBudget } from "../../../disruption/decide.ts";
 import {
 	AgentUnavailableError,
 	FleetsDifferError,

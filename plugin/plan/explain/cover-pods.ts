@@ -3,7 +3,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/coverage-judgement.ts";
 import { CoverageLists } from "../../../disruption/coverage-lists.ts";
 import { coverPod } from "../../../disruption/pod-coverage.ts";
-import type { RoundBudget } from "../../../disruption/decide.ts";
+import type { RoundBudget } from "../../../disruption/budget.ts";
 import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";

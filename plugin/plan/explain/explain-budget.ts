@@ -2,7 +2,8 @@
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget.ts";
 import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget-text.ts";
 import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts";
-import { judgeBudget, readSpecs } from "../../../disruption/decide.ts";
+import { judgeBudget } from "../../../disruption/decide.ts";
+import { readSpecs } from "../../../disruption/allowance.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { nearest } from "../../flags/nearest.ts";
 import { type BudgetOfMember, budgetOfMembers } from "../../fleet/budget-members.ts";

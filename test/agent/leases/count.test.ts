@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../../disruption/errors.ts";
 import { fleetHash } from "../../../disruption/fleet.ts";
-import { stateAnnotation } from "../../../disruption/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease-text.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
 import { budget, labels, memberBudget, newSpec } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";

@@ -4,13 +4,8 @@ import { readLease, readWatchedLease } from "../../../agent/cluster-api/read-lea
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget.ts";
 import { coveringBudgets } from "../../../disruption/coverage.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";
-import {
-	annotationsOf,
-	leaseName,
-	maxAnnotationBytes,
-	parseLease,
-	stateAnnotation,
-} from "../../../disruption/lease.ts";
+import { annotationsOf, leaseName, maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease-text.ts";
 import {
 	compareResourceVersions,
 	isResourceVersion,
