@@ -7,34 +7,24 @@
 // stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
 // evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
 // under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
-import { type BudgetName, formatBudgetName, type RoundBudget } from "./budget.ts";
+import { type AcquireAllRequest, acquireAll } from "./acquire-leases.ts";
+import { type BudgetName, formatBudgetName } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
-import type { AcquireOutcome, AcquireRequest, Cluster, CommitOutcome, Grant, PlaceInLine } from "./cluster.ts";
+import type { CommitOutcome, Grant } from "./cluster.ts";
 import { decideWithStates, type Grantable, type Judgement } from "./decide.ts";
 import type { BudgetCounts, BudgetState } from "./allowance.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./ticket.ts";
 import { giveBackAll } from "./give-back.ts";
-import { leaseName } from "./lease.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
 
-export interface RoundRequest {
-	/** All members of the fleet, never fewer. */
-	readonly clusters: readonly Cluster[];
-	/** All budgets that cover the candidates. */
-	readonly budgets: readonly RoundBudget[];
-	readonly holder: string;
-	readonly candidates: readonly RoundCandidate[];
-	readonly signal: AbortSignal;
-	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
-	readonly contended?: boolean;
+export interface RoundRequest extends AcquireAllRequest {
 	/** What its budgets come to, when all of them were counted, in one fleet. */
 	readonly onCounted?: (states: readonly BudgetState[]) => void;
-	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
 	readonly observer?: LeaseObserver;
 }
 
@@ -90,77 +80,6 @@ async function judgeAll(
 	const { judgements, states } = decideWithStates(memberIds, counted, request.candidates);
 	request.onCounted?.(states);
 	return { judgements, counted };
-}
-
-/** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */
-async function acquireAll(
-	request: RoundRequest,
-	runtime: RoundRuntime,
-	held: RoundLeases,
-	lost: AbortSignal,
-): Promise<void> {
-	const slots = slotsInOrder(request);
-	if (!request.contended && (await acquireAtOnce(slots, request, runtime, held))) return;
-	await held.releaseAll();
-	const signal = AbortSignal.any([request.signal, lost]);
-	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
-}
-
-/** Whether all of them could be had. */
-async function acquireAtOnce(
-	slots: readonly Slot[],
-	request: RoundRequest,
-	runtime: RoundRuntime,
-	held: RoundLeases,
-): Promise<boolean> {
-	const attempts = await Promise.allSettled(
-		slots.map(async (slot) => acquireSlot(slot, request, runtime, held, false, request.signal)),
-	);
-	const failed = attempts.find((attempt) => attempt.status === "rejected");
-	if (failed) throw failed.reason;
-	return held.size === slots.length;
-}
-
-async function acquireSlot(
-	slot: Slot,
-	request: RoundRequest,
-	runtime: RoundRuntime,
-	held: RoundLeases,
-	wait: boolean,
-	signal: AbortSignal,
-): Promise<void> {
-	const { cluster, budget } = slot;
-	const acquire: AcquireRequest = {
-		budget: budget.name,
-		selector: budget.selector,
-		holder: request.holder,
-		nonce: runtime.newId(),
-		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
-		// In line others wait, and are to see who is first.
-		mayBeUnwritten: !wait,
-	};
-	const askedAt = runtime.now();
-	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
-		wait,
-		signal,
-		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
-	});
-	if (outcome.kind === "acquired") {
-		held.add({ ...slot, ...outcome, request: acquire, askedAt });
-	} else if (wait) {
-		throw new AgentUnavailableError(
-			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
-			cluster.name,
-		);
-	}
-}
-
-/** The order in which Leases are waited for: by cluster id, then by the Lease's name. Everyone has the same one. */
-function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
-	const slots = clusters.flatMap((cluster) =>
-		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),
-	);
-	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */

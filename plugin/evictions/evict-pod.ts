@@ -20,7 +20,6 @@ import type { Semaphore } from "../../disruption/semaphore.ts";
 import type { Wait as GrantWait } from "../../disruption/wait.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
-import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetChanges } from "../fleet/fleet-changes.ts";
 import type { Reachability } from "../fleet/reachability.ts";
@@ -32,7 +31,7 @@ import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts"
 import type { EvictorMaker } from "./evictor.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";
-import { failedPod, type PodOutcome } from "./pod-outcome.ts";
+import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
 import type { ToldSuspensions } from "./told-suspensions.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 
@@ -314,32 +313,4 @@ function waitAndAsk(
 function dryRunFailed(job: EvictionJob, { reason, message }: TryAgain): PodOutcome {
 	const why = { reason: reason ?? "TimedOut", message: message ?? "no answer that could be used" };
 	return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
-}
-
-function timedOut(
-	job: EvictionJob,
-	{
-		reason,
-		last,
-		isUnanswered = false,
-	}: {
-		readonly reason: Reason | undefined;
-		readonly last: Pick<Wait, "message" | "usedBy"> | undefined;
-		/** For clusters that give no answer in time. */
-		readonly isUnanswered?: boolean;
-	},
-	{ reachability, wallClock }: EvictPodDependencies,
-): PodOutcome {
-	// Another run has the node now.
-	if (job.hold?.lost.aborted) return { kind: "stopped" };
-	const waitedFor = last && waitText(last, wallClock());
-	const unreachable = isUnanswered || reachability.lost.length > 0;
-	// A drain says it of the node, once. Many pods may have waited for the same, so there are no more than names.
-	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
-	const message = `global timeout reached: ${job.timeout.text}${why}`;
-	return {
-		...failedPod(job, { reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"), message }),
-		unreachable,
-		...(waitedFor !== undefined && { waitedFor }),
-	};
 }

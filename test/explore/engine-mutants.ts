@@ -157,7 +157,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["count-answered-late"],
 		edits: [
 			{
-				file: "disruption/round.ts",
+				file: "disruption/acquire-leases.ts",
 				symbol: "acquireSlot",
 				find: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: $asked })",
 				replace: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: arguments[2].now() })",

@@ -1,6 +1,7 @@
 // Safeguards of the round, of the decision and of the Lease that it holds.
 import type { Mutant } from "./mutant.ts";
 
+const acquiring = "disruption/acquire-leases.ts";
 const round = "disruption/round.ts";
 const decide = "disruption/decide.ts";
 const lease = "disruption/lease.ts";
@@ -131,16 +132,16 @@ export const roundMutants: readonly Mutant[] = [
 		name: "waiting-in-any-order",
 		without: "the one order in which Leases are waited for",
 		scenarios: ["waiting"],
-		edits: [{ file: round, symbol: "slotsInOrder", find: "$slots.toSorted($$order)", replace: "$slots" }],
+		edits: [{ file: acquiring, symbol: "slotsInOrder", find: "$slots.toSorted($$order)", replace: "$slots" }],
 	},
 	{
 		name: "nothing-given-back-before-waiting",
 		without: "giving back what was got before queueing",
 		scenarios: ["waiting"],
 		edits: [
-			{ file: round, symbol: "acquireAll", find: "await $held.releaseAll();", replace: "" },
+			{ file: acquiring, symbol: "acquireAll", find: "await $held.releaseAll();", replace: "" },
 			{
-				file: round,
+				file: acquiring,
 				symbol: "acquireAll",
 				find: "for (const $slot of $slots) $wait;",
 				replace:
@@ -153,9 +154,9 @@ export const roundMutants: readonly Mutant[] = [
 		without: "refusing where a member gives no answer",
 		scenarios: ["no-answer", "race"],
 		edits: [
-			{ file: round, symbol: "acquireAtOnce", find: "if ($failed) throw $failed.reason;", replace: "" },
+			{ file: acquiring, symbol: "acquireAtOnce", find: "if ($failed) throw $failed.reason;", replace: "" },
 			{
-				file: round,
+				file: acquiring,
 				symbol: "acquireAtOnce",
 				find: "$held.size === $slots.length",
 				replace: "$held.size === $slots.length || arguments[3].size > 0",
@@ -229,7 +230,7 @@ export const roundMutants: readonly Mutant[] = [
 		scenarios: ["in-step"],
 		edits: [
 			{
-				file: round,
+				file: acquiring,
 				symbol: "acquireAll",
 				find: "for (const $slot of $slots) await acquireSlot($slot, $request, $runtime, $held, true, $signal);",
 				replace: `for (;;) {
