@@ -2,7 +2,7 @@
 import { askAgainAfterMs, classifyFailure, retryAfterMs } from "./classify-failure.ts";
 import type { Member } from "./cluster.ts";
 import type { RoundBudget } from "./budget.ts";
-import { AgentUnavailableError } from "./errors.ts";
+import { AgentUnavailableError, LeaseLostError } from "./errors.ts";
 import { cancelTicket } from "./eviction.ts";
 import type { Ticket } from "./ticket.ts";
 import { GrantLooks } from "./grant-looks.ts";
@@ -148,7 +148,7 @@ export class GrantRounds {
 		this.#contended = false;
 		const signal = AbortSignal.any([stop, allOver(asked)]);
 		try {
-			const outcome = await run(
+			const verdicts = await run(
 				{
 					clusters: members,
 					budgets: this.#budgets,
@@ -167,14 +167,8 @@ export class GrantRounds {
 				runtime,
 			);
 			this.#observer.answered();
-			if (outcome.kind === "decided") {
-				this.#lost = 0;
-				return outcome.verdicts;
-			}
-			// Somebody else is at it: in line, one after the other.
-			this.#contended = true;
-			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
-			this.#lost += 1;
+			this.#lost = 0;
+			return verdicts;
 		} catch (error) {
 			if (signal.aborted) return undefined;
 			await this.#fail(error, asked);
@@ -183,6 +177,14 @@ export class GrantRounds {
 	}
 
 	async #fail(error: unknown, asked: readonly WaitingRequest[]): Promise<void> {
+		if (error instanceof LeaseLostError) {
+			this.#observer.answered();
+			// Somebody else is at it: in line, one after the other.
+			this.#contended = true;
+			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
+			this.#lost += 1;
+			return;
+		}
 		const failure = classifyFailure(error);
 		if (!failure) throw error;
 		const { kind, reason, message } = failure;

@@ -28,20 +28,15 @@ export interface RoundRequest extends AcquireAllRequest {
 	readonly observer?: LeaseObserver;
 }
 
-export type RoundOutcome =
-	/** One verdict for each candidate, in their order. */
-	| { readonly kind: "decided"; readonly verdicts: readonly Verdict[] }
-	/** An acquisition was broken: nothing is granted, start over. */
-	| { readonly kind: "lost"; readonly reason: string };
-
 /** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
 const commitAttempts = 3;
 
 /**
- * Runs one round. Rejects with AgentUnavailableError where a member gave no answer, with the reason of `signal` when it
- * aborts; whatever was acquired until then has been given back or ends by the lease time.
+ * Runs one round: one verdict for each candidate, in their order. Rejects with LeaseLostError where an acquisition was broken, so that
+ * nothing is granted and it has to be begun anew; with AgentUnavailableError where a member gave no answer; with the reason of `signal`
+ * when it aborts. Whatever was acquired until then has been given back, or ends by the lease time.
  */
-export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
+export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
 	const held = new RoundLeases(runtime, request.observer);
 	try {
 		const { judgements, counted } = await judgeAll(request, runtime, held);
@@ -49,7 +44,6 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 		return await commitAll(judgements, counted, held, runtime);
 	} catch (error) {
 		await held.releaseAll();
-		if (error instanceof LeaseLostError) return { kind: "lost", reason: error.message };
 		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError)
 			return refuseAll(request.candidates, error);
 		throw error;
@@ -88,7 +82,7 @@ async function commitAll(
 	counted: readonly BudgetCounts[],
 	held: RoundLeases,
 	runtime: RoundRuntime,
-): Promise<RoundOutcome> {
+): Promise<readonly Verdict[]> {
 	const countedAt = held.oldestAskedAt;
 	const tickets = new Map<Judgement, Ticket>();
 	const termsOf = countedTerms(counted);
@@ -99,7 +93,7 @@ async function commitAll(
 	}
 	if (tickets.size === 0) {
 		await held.releaseAll();
-		return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
+		return verdictsOf(judgements, tickets);
 	}
 	const commits = held.takeAll().map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
 	const results = await Promise.all(
@@ -109,7 +103,7 @@ async function commitAll(
 	if (!failed) {
 		const leftOut = leftOutPods(results.map(({ slot, ...outcome }) => ({ clusterId: slot.cluster.id, outcome })));
 		await takeBackLeftOut(commits, leftOut, runtime);
-		return { kind: "decided", verdicts: verdictsOf(judgements, tickets, leftOut) };
+		return verdictsOf(judgements, tickets, leftOut);
 	}
 	await takeBack(commits, runtime);
 	await releaseLeases(
@@ -117,22 +111,18 @@ async function commitAll(
 		runtime,
 	);
 	if (failed.kind === "failed") throw failed.error;
-	if (failed.kind === "lost") return { kind: "lost", reason: failed.reason };
+	if (failed.kind === "lost") throw new LeaseLostError(failed.reason);
 	const { budget, cluster } = failed.slot;
 	const { reservations, controllers = 0 } = failed;
 	const message =
 		`the Lease of budget ${formatBudgetName(budget.name)} in cluster ${cluster.name} holds ${reservations} reservations` +
 		`${controllers > 0 ? `, remembers ${controllers} controllers,` : ""} and has no room for more`;
-	return {
-		kind: "decided",
-		verdicts: judgements.map((judgement) =>
-			judgement.kind === "grantable"
-				? { candidate: judgement.candidate, kind: "waiting", reason: "LeaseFull", message, usedBy: [] }
-				: { ...judgement },
-		),
-	};
+	return judgements.map((judgement) =>
+		judgement.kind === "grantable"
+			? { candidate: judgement.candidate, kind: "waiting", reason: "LeaseFull", message, usedBy: [] }
+			: { ...judgement },
+	);
 }
-
 type Commit = { readonly slot: HeldLease; readonly grants: readonly Grant[] };
 type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
 
@@ -233,15 +223,15 @@ function verdictsOf(
 	});
 }
 
-function refuseAll(candidates: readonly RoundCandidate[], error: GarbledLeaseError | FleetsDifferError): RoundOutcome {
-	return {
-		kind: "decided",
-		verdicts: candidates.map((candidate) => ({
-			candidate,
-			kind: "refused",
-			reason: error.reason,
-			message: error.message,
-			retry: true,
-		})),
-	};
+function refuseAll(
+	candidates: readonly RoundCandidate[],
+	error: GarbledLeaseError | FleetsDifferError,
+): readonly Verdict[] {
+	return candidates.map((candidate) => ({
+		candidate,
+		kind: "refused",
+		reason: error.reason,
+		message: error.message,
+		retry: true,
+	}));
 }

@@ -43,7 +43,7 @@ export const rounds: Measurement = {
 			const { uid = "", name: pod = "" } = candidate.pod.metadata ?? {};
 			let count = 0;
 			for (; performance.now() < until; count += 1) {
-				const outcome = await runRound(
+				const verdicts = await runRound(
 					{
 						clusters: members,
 						budgets: [{ name: { namespace, name }, selector: selectorOf(name) }],
@@ -53,9 +53,9 @@ export const rounds: Measurement = {
 					},
 					runtime,
 				);
-				const verdict = outcome.kind === "decided" ? outcome.verdicts[0] : undefined;
+				const [verdict] = verdicts;
 				if (verdict?.kind !== "waiting" || verdict.reason !== "BudgetExhausted") {
-					throw new Error(`a round of ${namespace}/${name} came to ${JSON.stringify(outcome)}`);
+					throw new Error(`a round of ${namespace}/${name} came to ${JSON.stringify(verdicts)}`);
 				}
 			}
 			return count;

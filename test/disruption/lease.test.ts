@@ -1,7 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AgentProtocolError } from "../../disruption/errors.ts";
-import { acquired, acquisitionOf, annotationsOf, type BudgetLease, budgetAnnotation, committed, fits, isLatest, leaseDurationMs, leaseName, marked, maxAnnotationBytes, parseLease, released, renewed, stands, withObserved, withoutControllers, withoutReservations } from "../../disruption/lease.ts";
+import {
+	acquired,
+	acquisitionOf,
+	annotationsOf,
+	type BudgetLease,
+	budgetAnnotation,
+	committed,
+	fits,
+	isLatest,
+	leaseDurationMs,
+	leaseName,
+	marked,
+	maxAnnotationBytes,
+	parseLease,
+	released,
+	renewed,
+	stands,
+	withObserved,
+	withoutControllers,
+	withoutReservations,
+} from "../../disruption/lease.ts";
 import { stateAnnotation } from "../../disruption/lease-text.ts";
 import type { ControllerReference } from "../../disruption/pod.ts";
 import { rememberControllers } from "../../disruption/remembered-controllers.ts";

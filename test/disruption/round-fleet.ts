@@ -1,6 +1,7 @@
 // A fleet of two for the tests of a round.
 import type { Count } from "../../disruption/cluster.ts";
-import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
+import { type RoundRequest, runRound } from "../../disruption/round.ts";
+import type { Verdict } from "../../disruption/verdict.ts";
 import { budget, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
@@ -28,7 +29,6 @@ export function setUpRound(counted: Partial<Count> = {}) {
 	return { calls, eu, us, runtime, run };
 }
 
-export function kinds(outcome: RoundOutcome): readonly string[] {
-	if (outcome.kind === "lost") return ["lost"];
-	return outcome.verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
+export function kinds(verdicts: readonly Verdict[]): readonly string[] {
+	return verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
 }

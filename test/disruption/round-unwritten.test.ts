@@ -1,3 +1,4 @@
+import { LeaseLostError } from "../../disruption/errors.ts";
 import { describe, expect, test } from "vitest";
 import { budget } from "../support/build-count.ts";
 import { kinds, setUpRound } from "./round-fleet.ts";
@@ -27,7 +28,7 @@ describe("a round whose holds are not written", () => {
 			us.steal(budget);
 			us.change(budget, (lease) => ({ ...lease, holder: "", state: { ...lease.state, phase: "released" } }));
 		};
-		expect(kinds(await run())).toEqual(["lost"]);
+		await expect(run()).rejects.toBeInstanceOf(LeaseLostError);
 		for (const cluster of [eu, us])
 			expect(cluster.lease(budget)).toMatchObject({ holder: "", state: { reservations: [] } });
 	});
@@ -54,10 +55,9 @@ describe("a round whose holds are not written", () => {
 		await runtime.advance(1_500);
 		eu.steal(budget);
 		slow.resolve();
-		expect(await running).toEqual({
-			kind: "lost",
-			reason: 'Lease of budget "shop/db" in cluster "eu-1" was taken by "thief"',
-		});
+		await expect(running).rejects.toThrow(
+			new LeaseLostError('Lease of budget "shop/db" in cluster "eu-1" was taken by "thief"'),
+		);
 		expect(us.lease(budget).transitions).toBe(0);
 	});
 

@@ -49,7 +49,7 @@ describe("a round tells of every Lease", () => {
 	])("where its pod is %s", async (kind, healthy) => {
 		const { fleet, told, round } = setUp();
 		fleet.member("us").addPod("db-1", { healthy });
-		expect(await round()).toMatchObject({ kind: "decided", verdicts: [{ kind }] });
+		expect(await round()).toMatchObject([{ kind }]);
 		expect(namesOf(told)).toEqual(["acquired eu", "acquired us", "released eu", "released us"]);
 		expect(told).toContainEqual(["acquired", "eu", "drain-7f3c", 10_000]);
 	});
@@ -57,7 +57,7 @@ describe("a round tells of every Lease", () => {
 	test("that a commit finds to be lost", async () => {
 		const { eu, told, round } = setUp();
 		eu.commit = async () => ({ kind: "lost", reason: "not held" });
-		expect(await round()).toMatchObject({ kind: "lost" });
+		await expect(round()).rejects.toBeInstanceOf(LeaseLostError);
 		expect(namesOf(told)).toEqual(["acquired eu", "acquired us", "lost eu", "released us"]);
 	});
 
@@ -68,7 +68,7 @@ describe("a round tells of every Lease", () => {
 		us.release = async () => {
 			throw new AgentUnavailableError("Cannot call Release", "us");
 		};
-		expect(await round()).toMatchObject({ kind: "decided" });
+		expect(await round()).toHaveLength(1);
 		expect(namesOf(told)).toEqual(["acquired eu", "acquired us", "released eu"]);
 	});
 });

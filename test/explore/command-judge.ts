@@ -4,7 +4,8 @@
 // - While it is paused no round is asked for, no grant that was made in this pause is used, and no pod is evicted without a grant.
 // - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
 // - A node that is said to be drained has no pods, and its pods go in their order.
-import type { RoundOutcome, RoundRequest } from "../../disruption/round.ts";
+import type { RoundRequest } from "../../disruption/round.ts";
+import type { Verdict } from "../../disruption/verdict.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import type { DrainData } from "./scenario.ts";
@@ -51,8 +52,8 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken("a dry run asks for a Lease");
 	}
 
-	roundEnds(outcome: RoundOutcome | undefined): void {
-		for (const verdict of outcome?.kind === "decided" ? outcome.verdicts : []) {
+	roundEnds(verdicts: readonly Verdict[]): void {
+		for (const verdict of verdicts) {
 			if (verdict.kind !== "granted") continue;
 			const { id, pod } = verdict.ticket;
 			if (this.#isPaused) this.#grantedInPause.set(id, this.#pauses);

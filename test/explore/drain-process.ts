@@ -4,7 +4,7 @@
 // attempts are used up; around these it is a twin.
 import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { runRound } from "../../disruption/round.ts";
@@ -60,15 +60,16 @@ export class DrainProcess extends Drain {
 		if (!this.data.waitsForBudget) await Promise.all(uncovered.map((candidate) => this.#evictFreely(candidate, round)));
 		if (budgets.length === 0) return;
 		const asked = candidates.filter((candidate) => !uncovered.includes(candidate));
-		const outcome = await this.#run(asked, budgets, round);
-		if (outcome.kind === "lost") {
-			this.last = outcome.reason;
-			return;
-		}
-		await Promise.all(outcome.verdicts.map((verdict) => this.#carryOut(verdict, round)));
+		const verdicts = await this.#run(asked, budgets, round);
+		await Promise.all(verdicts.map((verdict) => this.#carryOut(verdict, round)));
 	}
 
-	async #run(candidates: readonly RoundCandidate[], budgets: readonly RoundBudget[], round: RoundRecord) {
+	/** None where the round was lost. */
+	async #run(
+		candidates: readonly RoundCandidate[],
+		budgets: readonly RoundBudget[],
+		round: RoundRecord,
+	): Promise<readonly Verdict[]> {
 		const { oracle } = this.world;
 		const clusters = this.#members().map((member) =>
 			forwardingCluster(member, {
@@ -96,12 +97,14 @@ export class DrainProcess extends Drain {
 				round.ids.push(id);
 				return id;
 			};
-			const outcome = await runRound(request, { ...this.runtime, newId });
-			oracle.roundEnds(round, outcome);
-			return outcome;
+			const verdicts = await runRound(request, { ...this.runtime, newId });
+			oracle.roundEnds(round, verdicts);
+			return verdicts;
 		} catch (error) {
-			oracle.roundEnds(round, undefined);
-			throw error;
+			oracle.roundEnds(round, []);
+			if (!(error instanceof LeaseLostError)) throw error;
+			this.last = error.message;
+			return [];
 		}
 	}
 

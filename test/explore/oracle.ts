@@ -29,7 +29,7 @@
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
-import type { RoundOutcome } from "../../disruption/round.ts";
+import type { Verdict } from "../../disruption/verdict.ts";
 import { type ClusterSlot, countedPods } from "./counted-pods.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";
@@ -171,11 +171,10 @@ export class Oracle {
 		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, server.revision));
 	}
 
-	/** `outcome` undefined: the round rejected. */
-	roundEnds(round: RoundRecord, outcome: RoundOutcome | undefined): void {
+	/** None where the round rejected. */
+	roundEnds(round: RoundRecord, verdicts: readonly Verdict[]): void {
 		round.decidedAt = this.#options.step();
 		round.decidedConfig = this.#configs.length - 1;
-		const verdicts = outcome?.kind === "decided" ? outcome.verdicts : [];
 		for (const verdict of verdicts) {
 			if (verdict.kind !== "granted") continue;
 			round.granted.set(

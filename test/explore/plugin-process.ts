@@ -3,8 +3,9 @@
 //
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
 import type { Cluster } from "../../disruption/cluster.ts";
-import { isDomainError } from "../../disruption/errors.ts";
-import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
+import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
+import type { Verdict } from "../../disruption/verdict.ts";
+import { type RoundRequest, runRound } from "../../disruption/round.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
@@ -220,7 +221,7 @@ export class PluginProcess extends Drain {
 		}
 	}
 
-	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
+	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
 		this.#judge.asksForRound(request);
 		this.#turn(looksPerAttempt);
 		const { oracle } = this.world;
@@ -231,15 +232,17 @@ export class PluginProcess extends Drain {
 			record.ids.push(id);
 			return id;
 		};
-		let outcome: RoundOutcome | undefined;
+		let verdicts: readonly Verdict[] = [];
 		try {
-			outcome = await runRound({ ...request, clusters }, { ...runtime, newId });
-			if (outcome.kind === "lost") this.last = outcome.reason;
-			return outcome;
+			verdicts = await runRound({ ...request, clusters }, { ...runtime, newId });
+			return verdicts;
+		} catch (error) {
+			if (error instanceof LeaseLostError) this.last = error.message;
+			throw error;
 		} finally {
 			for (const id of record.ids) this.#rounds.set(id, record);
-			oracle.roundEnds(record, outcome);
-			this.#judge.roundEnds(outcome);
+			oracle.roundEnds(record, verdicts);
+			this.#judge.roundEnds(verdicts);
 		}
 	}
 

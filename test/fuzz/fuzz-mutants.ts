@@ -25,7 +25,7 @@ const rows: readonly Row[] = [
 	{
 		target: "lease",
 		without: "a reservation has a version that can be ordered",
-		file: "disruption/lease.ts",
+		file: "disruption/lease-text.ts",
 		find: "				!isResourceVersion(resourceVersion) ||\n",
 		replace: "",
 	},

@@ -7,7 +7,8 @@ import type { BudgetView } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { leaseName } from "../../disruption/lease.ts";
-import { type RoundOutcome, runRound } from "../../disruption/round.ts";
+import { runRound } from "../../disruption/round.ts";
+import type { Verdict } from "../../disruption/verdict.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import { createAnsweringConnection } from "./answering-connection.ts";
 import type { Json } from "./odd-values.ts";
@@ -52,7 +53,7 @@ const clusterIds = ["id-eu", "id-us"];
 export async function runGarbledRound(
 	world: WorldState,
 	garble: (cluster: number, kind: ObjectKind) => Garble | undefined,
-): Promise<{ readonly outcome: RoundOutcome; readonly reservations: number }> {
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly reservations: number }> {
 	const servers = world.clusters.map((state, index) => new WorldServer(state, clusterIds[index] ?? ""));
 	const clusters = await Promise.all(
 		servers.map((server, index) => {
@@ -62,7 +63,7 @@ export async function runGarbledRound(
 	);
 	const queued = new AbortController();
 	let ids = 0;
-	const outcome = await runRound(
+	const verdicts = await runRound(
 		{
 			clusters,
 			budgets: [{ name: budget, selector: parseLabelSelector({ matchLabels: { app: "db" } }, "selector") }],
@@ -83,7 +84,7 @@ export async function runGarbledRound(
 				}),
 		},
 	);
-	return { outcome, reservations: servers.reduce((sum, server) => sum + server.reservations, 0) };
+	return { verdicts, reservations: servers.reduce((sum, server) => sum + server.reservations, 0) };
 }
 
 /** The agent's own code over an API server. */

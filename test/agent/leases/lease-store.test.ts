@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { type LeaseStep, LeaseStore } from "../../../agent/leases/lease-store.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
-import { acquired, type BudgetLease, leaseDurationMs, leaseName, namespaceLabel, released, renewed, withObserved } from "../../../disruption/lease.ts";
+import {
+	acquired,
+	type BudgetLease,
+	leaseDurationMs,
+	leaseName,
+	namespaceLabel,
+	released,
+	renewed,
+	withObserved,
+} from "../../../disruption/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease-text.ts";
 import type { LeaseObject } from "../../../disruption/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";

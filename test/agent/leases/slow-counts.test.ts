@@ -9,7 +9,7 @@ import type { CertificateMaterial } from "../../../agent/server/certificates.ts"
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
 import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import type { PodReference } from "../../../disruption/cluster.ts";
-import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
 import { runRound } from "../../../disruption/round.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
@@ -131,13 +131,15 @@ async function drain({ clock, clusters, lost }: SlowFleet, name: string, pod: Po
 		const request = { clusters, budgets: [{ name: budget, selector }], holder: name, candidates, signal, contended };
 		contended = false;
 		const outcome = await runRound({ ...request, onQueued }, runtime).catch((error: unknown) => {
+			if (error instanceof LeaseLostError) return error;
 			if (!(error instanceof AgentUnavailableError)) throw error;
+			return undefined;
 		});
-		const verdict = outcome?.kind === "decided" ? outcome.verdicts[0] : undefined;
+		const verdict = outcome instanceof LeaseLostError ? undefined : outcome?.[0];
 		if (verdict?.kind === "granted") {
 			grants += 1;
 			await first.cancel(budget, [verdict.ticket.id], { sent: false });
-		} else if (outcome?.kind === "lost") lost.push(outcome.reason);
+		} else if (outcome instanceof LeaseLostError) lost.push(outcome.message);
 		else await sleep(1_000);
 	}
 }

@@ -144,12 +144,10 @@ async function verdictOf(world: WorldState, garble?: Garbling): Promise<string> 
 		const { message } = demandClear(error, classes, /eu-1|us-1/);
 		return `no answer: ${message}`;
 	}
-	const { outcome, reservations } = run;
-	if (outcome.kind === "lost") {
-		demandClearText(outcome.reason);
-		return "lost";
-	}
-	const [verdict] = outcome.verdicts;
+	const {
+		verdicts: [verdict],
+		reservations,
+	} = run;
 	if (!verdict) throw new Finding("It gave no verdict");
 	if (verdict.kind === "granted" || verdict.kind === "free") return verdict.kind;
 	demandClearText(verdict.message);
