@@ -18,7 +18,7 @@ import type { RoundRuntime } from "./round-runtime.ts";
 import type { Ticket } from "./ticket.ts";
 
 /**
- * What the API server answered to an eviction; from carryOut(), to all that went out under one ticket. `R`: what the caller
+ * What the API server answered to an eviction; from evictUnderTicket(), to all that went out under one ticket. `R`: what the caller
  * keeps of a refusal (status code, message).
  */
 export type EvictionAnswer<R> =
@@ -26,11 +26,11 @@ export type EvictionAnswer<R> =
 	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
 	/**
-	 * The pod is another one, or another version of it (409), so that nothing has happened. From carryOut(): it is not the pod
+	 * The pod is another one, or another version of it (409), so that nothing has happened. From evictUnderTicket(): it is not the pod
 	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
-	/** The guard said no right before the request was written: nothing was sent. Never from carryOut(). */
+	/** The guard said no right before the request was written: nothing was sent. Never from evictUnderTicket(). */
 	| { readonly kind: "notSent" }
 	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
@@ -73,7 +73,7 @@ export const patientForMs = 10_000;
 const maxAttempts = 8;
 
 /** Evicts the pod of a ticket. `cluster` is the pod's own. */
-export async function carryOut<R>(
+export async function evictUnderTicket<R>(
 	ticket: Ticket,
 	cluster: Cluster,
 	evictor: Evictor<R>,

@@ -1,7 +1,7 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
 import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { type CurrentBudgets, cancelTicket, carryOut, type Evictor } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/eviction.ts";
 import type { Grant } from "../../disruption/grant.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
@@ -38,7 +38,7 @@ export async function evictGranted(
 			return { kind: "over" };
 		}
 		try {
-			const answer = await carryOut(ticket, member, evictor, currentBudgets, runtime);
+			const answer = await evictUnderTicket(ticket, member, evictor, currentBudgets, runtime);
 			switch (answer.kind) {
 				case "accepted":
 				case "gone":

@@ -9,7 +9,7 @@ const refused: EvictionAnswer<string> = { kind: "refused", refusal: "429: budget
 const conflict: EvictionAnswer<string> = { kind: "conflict" };
 const unknown: EvictionAnswer<string> = { kind: "unknown", error: new Error("timeout") };
 
-describe("carryOut() with a fresh ticket", () => {
+describe("evictUnderTicket() with a fresh ticket", () => {
 	test("evicts with the uid and the version that were granted, and asks nobody first", async () => {
 		const { run, calls, reservations } = grantPod();
 		expect(await run()).toEqual({ kind: "accepted" });
@@ -49,7 +49,7 @@ describe("carryOut() with a fresh ticket", () => {
 	});
 });
 
-describe("carryOut() with an old ticket, or after a conflict", () => {
+describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 	test("reads, then confirms, then evicts with the version that it read", async () => {
 		const { run, calls } = grantPod({ ageMs: 1_001 });
 		expect(await run()).toEqual({ kind: "accepted" });
@@ -166,7 +166,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	});
 });
 
-describe("carryOut() of a pod that somebody keeps changing", () => {
+describe("evictUnderTicket() of a pod that somebody keeps changing", () => {
 	const present = (resourceVersion: string): Found => ({
 		kind: "present",
 		resourceVersion,
@@ -224,7 +224,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 	});
 });
 
-describe("carryOut() without a clear answer", () => {
+describe("evictUnderTicket() without a clear answer", () => {
 	test("looks what became of it, and evicts again where it did not happen", async () => {
 		const { run, calls } = grantPod({ answers: [unknown] });
 		expect(await run()).toEqual({ kind: "accepted" });

@@ -2,7 +2,7 @@
 import type { BudgetName } from "../../disruption/budget.ts";
 import { budgetTerms } from "../../disruption/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
-import { type CurrentBudgets, carryOut, type EvictionAnswer, type Evictor } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer, type Evictor } from "../../disruption/eviction.ts";
 import type { Ticket } from "../../disruption/ticket.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { acquired, committed, leaseDurationMs } from "../../disruption/lease.ts";
@@ -96,6 +96,6 @@ export function grantPod(
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
-	const run = () => carryOut(ticket, cluster, evictor, current, runtime);
+	const run = () => evictUnderTicket(ticket, cluster, evictor, current, runtime);
 	return { calls, cluster, runtime: manual, evictor, reservations, run };
 }

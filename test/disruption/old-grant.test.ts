@@ -4,7 +4,7 @@ import type { MemberBudget } from "../../disruption/cluster.ts";
 import { budget } from "../support/build-count.ts";
 import { grantPod, zone } from "./granted-pod.ts";
 
-describe("carryOut() of a grant that has grown old", () => {
+describe("evictUnderTicket() of a grant that has grown old", () => {
 	const spec = (more: object) => ({ selector: { matchLabels: { app: "db" } }, maxUnavailable: 1, ...more });
 	const other: BudgetName = { namespace: "shop", name: "later" };
 

@@ -239,7 +239,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				symbol: "carryOut",
+				symbol: "evictUnderTicket",
 				find: "({ uid: $pod.uid, resourceVersion: $version })",
 				replace: "({ uid: $pod.uid })",
 			},
@@ -252,7 +252,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				symbol: "carryOut",
+				symbol: "evictUnderTicket",
 				find: "({ uid: $pod.uid, resourceVersion: $version })",
 				replace: "({ resourceVersion: $version })",
 			},
@@ -264,7 +264,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		without: "both preconditions of the eviction",
 		scenarios: ["cancelled-and-late", "replaced", "fence"],
 		edits: [
-			{ file: eviction, symbol: "carryOut", find: "({ uid: $pod.uid, resourceVersion: $version })", replace: "({})" },
+			{ file: eviction, symbol: "evictUnderTicket", find: "({ uid: $pod.uid, resourceVersion: $version })", replace: "({})" },
 		],
 	},
 ];

@@ -1,11 +1,11 @@
 // A thin plugin process, where the engine of evictions (plugin-process.ts) is too much: in exhaustive searches each of its
 // timers and looks multiplies the states, and in some random runs rounds are to meet as densely as they can. It runs them through
-// the shipped runRound, and carries out what it is granted through the shipped carryOut, until all its pods are gone or its
+// the shipped runRound, and carries out what it is granted through the shipped evictUnderTicket, until all its pods are gone or its
 // attempts are used up; around these it is a twin.
 import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { type CurrentBudgets, carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../../disruption/eviction.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { runRound } from "../../disruption/round.ts";
 import type { RoundBudget } from "../../disruption/budget.ts";
@@ -61,7 +61,7 @@ export class DrainProcess extends Drain {
 		if (budgets.length === 0) return;
 		const asked = candidates.filter((candidate) => !uncovered.includes(candidate));
 		const verdicts = await this.#run(asked, budgets, round);
-		await Promise.all(verdicts.map((verdict) => this.#carryOut(verdict, round)));
+		await Promise.all(verdicts.map((verdict) => this.#use(verdict, round)));
 	}
 
 	/** None where the round was lost. */
@@ -108,7 +108,7 @@ export class DrainProcess extends Drain {
 		}
 	}
 
-	async #carryOut(verdict: Verdict, round: RoundRecord): Promise<void> {
+	async #use(verdict: Verdict, round: RoundRecord): Promise<void> {
 		const { candidate } = verdict;
 		this.last = verdict.kind === "waiting" || verdict.kind === "refused" ? verdict.message : verdict.kind;
 		if (verdict.kind === "free") {
@@ -120,7 +120,7 @@ export class DrainProcess extends Drain {
 		const cluster = this.#members().find(({ id }) => id === candidate.clusterId);
 		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
 		const evictor = this.#evictor(candidate, round);
-		const outcome = await carryOut(verdict.ticket, cluster, evictor, this.#currentBudgets(), this.runtime);
+		const outcome = await evictUnderTicket(verdict.ticket, cluster, evictor, this.#currentBudgets(), this.runtime);
 		this.last = outcome.kind;
 		if (outcome.kind === "accepted") this.evicted += 1;
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);

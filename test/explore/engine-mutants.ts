@@ -132,7 +132,7 @@ export const engineMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				symbol: "carryOut",
+				symbol: "evictUnderTicket",
 				find: "let $guard = () => $runtime.now() - $ticket.countedAt <= freshForMs;",
 				replace: "let $guard = () => true;",
 			},
@@ -269,7 +269,7 @@ export const engineMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				symbol: "carryOut",
+				symbol: "evictUnderTicket",
 				find: "const $answer = await $evictor.evict($$request);",
 				replace: 'const $answer = await $evictor.evict($$request); if ($answer.kind === "refused") return $answer;',
 			},
