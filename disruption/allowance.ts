@@ -1,7 +1,7 @@
 // What one budget allows, by the counts of all members.
 //
 // Guarantee: all members that have the budget agree on its selector and understand it, or it allows nothing; of several bounds the strictest
-// holds. No cluster counts for more healthy pods than it expects (counted-healthy.ts). Bounds are judged as Kubernetes' disruption
+// holds. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as Kubernetes' disruption
 // controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing.
 import {
 	type Bound,
@@ -17,7 +17,7 @@ import {
 } from "./budget.ts";
 import { exhaustedText, mislabelledText } from "./budget-text.ts";
 import type { Count, MislabelledWorkload, UnavailablePod } from "./cluster.ts";
-import { countedHealthy, type PodsTaken, withTaken } from "./counted-healthy.ts";
+import { countedHealthy, withPodsDown } from "./healthy.ts";
 import { InvalidBudgetError } from "./errors.ts";
 import { formatSelector } from "./selector.ts";
 import type { Refused, Waiting } from "./verdict.ts";
@@ -58,9 +58,8 @@ export interface Allowance {
 	readonly expected: number | undefined;
 	/** The bound that is judged by the number of expected pods, where there is one. */
 	readonly needsExpected: Bound | undefined;
-	readonly counts: readonly Count[];
-	/** Granted by this decision. */
-	taken: PodsTaken;
+	/** Without what this decision has granted. */
+	counts: readonly Count[];
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
@@ -89,13 +88,10 @@ function inOrder(counts: readonly Count[]): readonly Count[] {
 }
 
 /** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
-export function allowsDisruption(
-	{ desired, expected, counts, taken }: Allowance,
-	costsIn: string | undefined,
-): boolean {
+export function allowsDisruption({ desired, expected, counts }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;
 	if (expected !== undefined && expected <= 0) return false;
-	return countedHealthy(counts, costsIn === undefined ? taken : withTaken(taken, costsIn)) >= desired;
+	return countedHealthy(costsIn === undefined ? counts : withPodsDown(counts, costsIn)) >= desired;
 }
 
 export function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Refused {
@@ -140,8 +136,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiti
 	const mislabelled = inOrder(counts).flatMap((count) =>
 		(count.mislabelled ?? []).map((workload) => ({ ...workload, cluster: count.clusterName })),
 	);
-	const taken: PodsTaken = new Map<string, number>();
-	const base = { kind: "allowance", budget: budget.name, counts, taken, usedBy, mislabelled } as const;
+	const base = { kind: "allowance", budget: budget.name, counts, usedBy, mislabelled } as const;
 	if (specs.every(({ spec }) => spec.suspended)) {
 		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };
 	}
@@ -196,8 +191,8 @@ export function readSpecs(
 	return { kind: "read", specs };
 }
 
-export function exhaustedBudget({ budget, desired, counts, taken, expected, usedBy, mislabelled }: Allowance): Waiting {
-	const healthy = countedHealthy(counts, taken);
+export function exhaustedBudget({ budget, desired, counts, expected, usedBy, mislabelled }: Allowance): Waiting {
+	const healthy = countedHealthy(counts);
 	const numbers = { need: desired, healthy, expected };
 	return {
 		kind: "waiting",

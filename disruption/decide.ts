@@ -3,7 +3,7 @@
 // Guarantee: a pod is granted only if every member answered for the same fleet, every budget that any member has and that
 // selects the pod was counted, all members agree on its selector and understand it, and at least the desired number stays
 // healthy after this grant and all earlier ones. No cluster counts for more healthy pods than it expects
-// (counted-healthy.ts). Bounds are judged as Kubernetes' disruption controller judges them (pkg/controller/disruption):
+// (healthy.ts). Bounds are judged as Kubernetes' disruption controller judges them (pkg/controller/disruption):
 // percentages round up, no expected pods allow nothing. A pod that no controller speaks for is not granted under a bound
 // that needs the number of expected pods; other pods are.
 import {
@@ -20,7 +20,7 @@ import {
 } from "./allowance.ts";
 import { type BudgetName, formatBound, formatBudgetName } from "./budget.ts";
 import type { CandidateState } from "./cluster.ts";
-import { withTaken } from "./counted-healthy.ts";
+import { withPodsDown } from "./healthy.ts";
 import { coveringBudgets } from "./coverage.ts";
 import { fleetHash } from "./fleet.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
@@ -150,7 +150,7 @@ function judge(
 	const costsIn = healthy ? candidate.clusterId : undefined;
 	const exhausted = bounds.find((allowance) => !allowsDisruption(allowance, costsIn));
 	if (exhausted) return exhaustedBudget(exhausted);
-	if (healthy) for (const allowance of bounds) allowance.taken = withTaken(allowance.taken, candidate.clusterId);
+	if (healthy) for (const allowance of bounds) allowance.counts = withPodsDown(allowance.counts, candidate.clusterId);
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 

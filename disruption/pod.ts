@@ -136,11 +136,3 @@ export function controllerOf(object: unknown, garbled = garbledObject(object)): 
 	};
 	return { apiVersion: text("apiVersion"), kind: text("kind"), name: text("name"), uid: text("uid") };
 }
-
-/**
- * Ready, not terminating, not finished; whether it is reserved is the Lease's to say. The rule of countHealthyPods in
- * pkg/controller/disruption, with finished pods left out.
- */
-export function isHealthy(pod: PodRecord): boolean {
-	return pod.ready && !pod.terminating && !pod.finished;
-}

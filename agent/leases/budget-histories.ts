@@ -11,7 +11,7 @@ import { mostSamples } from "../../proto/wire-watch.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
-import { isCountedHealthy } from "./count.ts";
+import { isCountedHealthy } from "../../disruption/healthy.ts";
 import { WatchedBudgets } from "./watched-budgets.ts";
 import type { WatchedState } from "./watched-state.ts";
 

@@ -1,7 +1,7 @@
 // One cluster's count for a budget.
 //
 // Guarantee, for a count under an acquisition: it is taken after the Lease was written, or else its commit takes it again after
-// its own write (isStillSo), and does not stand where fewer pods are healthy. It leaves out every pod that is reserved in any
+// its own write (hasEnoughHealthyPods), and does not stand where fewer pods are healthy. It leaves out every pod that is reserved in any
 // Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from a view that has
 // reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence has not seen more than
 // this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
@@ -23,7 +23,8 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { type ControllerReference, isHealthy, type PodRecord } from "../../disruption/pod.ts";
+import { isCountedHealthy } from "../../disruption/healthy.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
@@ -125,7 +126,7 @@ export async function countUnder(
  * is ready. `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their
  * budgets.
  */
-export async function isStillSo(
+export async function hasEnoughHealthyPods(
 	lease: BudgetLease,
 	{ counted: { selector, healthy }, unready }: Pick<OptimisticHold, "counted" | "unready">,
 	ids: ReadonlySet<string>,
@@ -326,11 +327,6 @@ async function countView(
 		},
 		scale,
 	};
-}
-
-/** What is reserved may be evicted at any moment. */
-export function isCountedHealthy(pod: PodRecord, reserved: { has(uid: string): boolean }): boolean {
-	return isHealthy(pod) && !reserved.has(pod.uid);
 }
 
 async function candidateState(

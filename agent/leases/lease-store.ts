@@ -8,7 +8,15 @@
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { annotationsOf, type BudgetLease, budgetAnnotation, leaseName, namespaceLabel, newState, parseLease } from "../../disruption/lease.ts";
+import {
+	annotationsOf,
+	type BudgetLease,
+	budgetAnnotation,
+	leaseName,
+	namespaceLabel,
+	newState,
+	parseLease,
+} from "../../disruption/lease.ts";
 import { stateAnnotation } from "../../disruption/lease-text.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";

@@ -43,7 +43,7 @@ import { AskedCounts, longestCountAgeMs } from "./asked-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
-import { type CountQuestion, isStillSo, look } from "./count.ts";
+import { type CountQuestion, hasEnoughHealthyPods, look } from "./count.ts";
 import { GrantMemory } from "./grant-memory.ts";
 import { HolderAccounts } from "./holder-accounts.ts";
 import type { KnownMembers } from "./known-members.ts";
@@ -270,7 +270,7 @@ export class LocalCluster implements AgentCluster {
 			return { kind: "lost", reason: broken ?? lostLease(acquisition, lease, this.name).message };
 		}
 		const ids = new Set(grants.map(({ id }) => id));
-		if (hold && !(await isStillSo(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
+		if (hold && !(await hasEnoughHealthyPods(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
 			const reason = `fewer pods of budget "${formatBudgetName(lease.budget)}" are healthy in cluster "${this.name}" than were counted`;
 			return { kind: "lost", reason };
 		}

@@ -6,6 +6,7 @@ import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
 import type { BudgetCounts } from "../../disruption/allowance.ts";
+import { withPodsDown } from "../../disruption/healthy.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 
 export type PretendedVerdict =
@@ -117,16 +118,17 @@ function withoutTaken(counted: readonly BudgetCounts[], taken: readonly Taken[])
 	return counted.map(({ budget, counts }) => {
 		const name = formatBudgetName(budget.name);
 		const ofBudget = taken.filter(({ budgets }) => budgets.has(name)).map(({ pod }) => pod);
-		return { budget, counts: counts.map((count) => withoutPods(count, ofBudget)) };
+		return { budget, counts: counts.flatMap((count) => withoutPods(count, ofBudget)) };
 	});
 }
 
-function withoutPods(count: Count, pods: readonly PretendedPod[]): Count {
+function withoutPods(count: Count, pods: readonly PretendedPod[]): readonly Count[] {
 	const here = pods.filter(({ clusterId }) => clusterId === count.clusterId);
 	const unavailable = here.map(({ pod: { namespace, name } }): UnavailablePod => {
 		return { namespace, name, why: "Reserved", holder: pretendedHolder };
 	});
-	return { ...count, healthy: count.healthy - here.length, unavailable: [...unavailable, ...count.unavailable] };
+	const told = { ...count, unavailable: [...unavailable, ...count.unavailable] };
+	return withPodsDown([told], count.clusterId, here.length);
 }
 
 function isHealthy({ clusterId, pod }: PretendedPod, counted: readonly BudgetCounts[]): boolean {

@@ -2,6 +2,7 @@
 // decide()'s to say.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { neverMetText } from "../../disruption/budget-text.ts";
+import { withPodsDown } from "../../disruption/healthy.ts";
 import type { CandidateState, Count } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
 import type { Waiting } from "../../disruption/verdict.ts";
@@ -90,14 +91,14 @@ export class SimulatedCounts {
 	/** The pod goes: from now on it counts as down. Says whether that took something from its budgets. */
 	take(pod: PlanPod): boolean {
 		const costs = this.#isHealthy(pod);
-		if (costs) this.#change(pod, (count) => ({ ...count, healthy: count.healthy - 1 }));
+		if (costs) this.#down(pod, 1);
 		return costs;
 	}
 
 	/** Its replacement is healthy; or there is none, and nobody expects it any more. */
 	back(pod: PlanPod, costs: boolean): void {
 		if (pod.replaced) {
-			if (costs) this.#change(pod, (count) => ({ ...count, healthy: count.healthy + 1 }));
+			if (costs) this.#down(pod, -1);
 			return;
 		}
 		this.#change(pod, (count) =>
@@ -191,6 +192,12 @@ export class SimulatedCounts {
 			if (!simulated) throw new Error(`a pod under budget ${key}, which the plan does not have`);
 			return simulated;
 		});
+	}
+
+	#down(pod: PlanPod, pods: number): void {
+		for (const simulated of this.#budgetsOf(pod)) {
+			simulated.counts = withPodsDown(simulated.counts, pod.candidate.clusterId, pods);
+		}
 	}
 
 	#change(pod: PlanPod, change: (count: Count) => Count): void {

@@ -264,7 +264,12 @@ export const cancellationMutants: readonly Mutant[] = [
 		without: "both preconditions of the eviction",
 		scenarios: ["cancelled-and-late", "replaced", "fence"],
 		edits: [
-			{ file: eviction, symbol: "evictUnderTicket", find: "({ uid: $pod.uid, resourceVersion: $version })", replace: "({})" },
+			{
+				file: eviction,
+				symbol: "evictUnderTicket",
+				find: "({ uid: $pod.uid, resourceVersion: $version })",
+				replace: "({})",
+			},
 		],
 	},
 ];

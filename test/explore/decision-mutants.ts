@@ -128,7 +128,7 @@ export const decisionMutants: readonly Mutant[] = [
 		name: "grants-of-one-round-not-summed",
 		without: "what a decision's earlier grants have used up",
 		scenarios: ["many-at-once", "bounds-differ"],
-		edits: [{ file: decide, symbol: "judge", find: "$allowance.taken = withTaken($$all);", replace: "" }],
+		edits: [{ file: decide, symbol: "judge", find: "$allowance.counts = withPodsDown($$all);", replace: "" }],
 	},
 	{
 		name: "unready-is-free",

@@ -2,7 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";
-const countedHealthy = "disruption/counted-healthy.ts";
+const healthy = "disruption/healthy.ts";
 const expected = "agent/leases/expected-pods.ts";
 const lease = "disruption/lease.ts";
 const reservation = "disruption/reservation.ts";
@@ -15,10 +15,10 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["one-too-many"],
 		edits: [
 			{
-				file: countedHealthy,
+				file: healthy,
 				symbol: "countedHealthy",
-				find: '$expected.kind === "known" ? Math.min($left, $expected.pods) : $left',
-				replace: "$left",
+				find: '$expected.kind === "known" ? Math.min($healthy, $expected.pods) : $healthy',
+				replace: "$healthy",
 			},
 		],
 	},
@@ -28,10 +28,11 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["one-to-spare"],
 		edits: [
 			{
-				file: countedHealthy,
-				symbol: "countedHealthy",
-				find: 'const $left = $healthy - $gone; $sum += $expected.kind === "known" ? Math.min($left, $expected.pods) : $left;',
-				replace: '$sum += ($expected.kind === "known" ? Math.min($healthy, $expected.pods) : $healthy) - ($gone);',
+				file: healthy,
+				symbol: "withPodsDown",
+				find: "({ ...$count, healthy: $count.healthy - $pods })",
+				replace:
+					'({ ...$count, healthy: ($count.expected.kind === "known" ? Math.min($count.healthy, $count.expected.pods) : $count.healthy) - $pods })',
 			},
 		],
 	},
@@ -100,7 +101,7 @@ export const reservationMutants: readonly Mutant[] = [
 		without: "counting reservations at all",
 		scenarios: ["race", "lag"],
 		edits: [
-			{ file: count, symbol: "isCountedHealthy", find: "isHealthy($pod) && !$reserved", replace: "isHealthy($pod)" },
+			{ file: healthy, symbol: "isCountedHealthy", find: "isHealthy($pod) && !$reserved", replace: "isHealthy($pod)" },
 		],
 	},
 	{

@@ -33,7 +33,7 @@ export const unwrittenMutants: readonly Mutant[] = [
 			{
 				file: "agent/leases/local-cluster.ts",
 				symbol: "LocalCluster.commit",
-				find: "$hold && !(await isStillSo($$all))",
+				find: "$hold && !(await hasEnoughHealthyPods($$all))",
 				replace: "false",
 			},
 		],
@@ -81,7 +81,7 @@ export const unwrittenMutants: readonly Mutant[] = [
 		name: "unwritten-counted-again-by-sums",
 		without: "leaving out what was counted as unready when the pods of an unwritten hold are counted again",
 		scenarios: ["unready-hides-reserved", "ready-since-the-count", "budget-made-again"],
-		edits: [{ file: count, symbol: "isStillSo", find: "!$unready.has($pod.uid)", replace: "true" }],
+		edits: [{ file: count, symbol: "hasEnoughHealthyPods", find: "!$unready.has($pod.uid)", replace: "true" }],
 	},
 	{
 		name: "unwritten-counted-again-from-a-late-watch",
@@ -90,7 +90,7 @@ export const unwrittenMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: count,
-				symbol: "isStillSo",
+				symbol: "hasEnoughHealthyPods",
 				find: "{ notOlderThan: $version }",
 				replace: '{ notOlderThan: "0" }',
 			},
@@ -101,13 +101,22 @@ export const unwrittenMutants: readonly Mutant[] = [
 		without:
 			"waiting for the view to have come as far as evidence had, when the pods of an unwritten hold are counted again",
 		scenarios: ["ended-unseen"],
-		edits: [{ file: count, symbol: "isStillSo", find: "await $pods.reached($$all)", replace: '{ kind: "reached" }' }],
+		edits: [
+			{
+				file: count,
+				symbol: "hasEnoughHealthyPods",
+				find: "await $pods.reached($$all)",
+				replace: '{ kind: "reached" }',
+			},
+		],
 	},
 	{
 		name: "unwritten-counted-again-behind-a-dead-watch",
 		without: "listing pods where their watch is dead, when the pods of an unwritten hold are counted again",
 		scenarios: ["failed-since-the-count"],
-		edits: [{ file: count, symbol: "isStillSo", find: "if (!$pods.live) await $pods.refresh();", replace: "" }],
+		edits: [
+			{ file: count, symbol: "hasEnoughHealthyPods", find: "if (!$pods.live) await $pods.refresh();", replace: "" },
+		],
 	},
 	{
 		name: "unwritten-counted-again-below",
@@ -115,7 +124,7 @@ export const unwrittenMutants: readonly Mutant[] = [
 		harmless:
 			"A list is older than an `observed` only after a restore. After one before the count, the first count went by such a list as well; one after the count ends the connection, or loses this commit like every write since the backup",
 		scenarios: ["one-member-restored", "restored-while-draining"],
-		edits: [{ file: count, symbol: "isStillSo", find: '$reach.kind === "below"', replace: "false" }],
+		edits: [{ file: count, symbol: "hasEnoughHealthyPods", find: '$reach.kind === "below"', replace: "false" }],
 	},
 	{
 		name: "unwritten-commit-by-a-dead-watch",
