@@ -26,7 +26,7 @@ export interface SideBySide {
  * Of most, kubectl's side is recorded, so that it is one process each. More at a time are no sooner done: they make simulated nodes late
  * for what the programs time, and lists of budgets older than the second for which they are worth something.
  */
-const pairsAtOnce = 3;
+const pairsAtOnce = 4;
 
 export interface Stages {
 	readonly kubectl: Stage;
