@@ -3,7 +3,8 @@ import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
 import type { Count } from "../../disruption/cluster.ts";
 import { findCovering } from "../../disruption/coverage-judgement.ts";
 import { budgetState, totalsOf } from "../../disruption/allowance.ts";
-import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
+import { classifyFailure } from "../../disruption/classify-failure.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -152,9 +153,10 @@ async function doubtOf(
 	changes: FleetChanges,
 ): Promise<AgentUnavailableError | string | undefined> {
 	if (error instanceof AgentUnavailableError) return error;
-	const isDoubt = error instanceof FleetsDifferError;
+	const failure = classifyFailure(error);
+	const isDoubt = failure?.reason === "FleetsDiffer";
 	// One that is no member any more lets nobody ask through it.
-	if (!isDoubt && !isAgentRefusal(error)) throw error;
+	if (!failure || (!isDoubt && failure.reason !== "AgentRefused")) throw error;
 	const answer = await changes.ask(asked);
 	switch (answer.kind) {
 		case "unreachable":
@@ -165,9 +167,9 @@ async function doubtOf(
 			throw error;
 		case "same":
 			if (!isDoubt) throw error;
-			return error.message;
+			return failure.message;
 		case "changed":
-			return isDoubt ? error.message : undefined;
+			return isDoubt ? failure.message : undefined;
 	}
 }
 

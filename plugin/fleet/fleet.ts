@@ -1,13 +1,8 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
-import {
-	AgentForbiddenError,
-	AgentProtocolError,
-	AgentUnavailableError,
-	FleetsDifferError,
-	GarbledLeaseError,
-} from "../../disruption/errors.ts";
+import { classifyFailure } from "../../disruption/classify-failure.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
@@ -312,14 +307,7 @@ async function describeAll(
 					return;
 				} catch (error) {
 					if (error instanceof AgentUnavailableError && attempt < 3) continue;
-					const expected = [
-						AgentUnavailableError,
-						AgentForbiddenError,
-						AgentProtocolError,
-						FleetsDifferError,
-						GarbledLeaseError,
-					];
-					if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
+					if (!(error instanceof Error) || !classifyFailure(error)) throw error;
 					const place = placeOf(member.id);
 					const see =
 						error instanceof AgentUnavailableError && place.context !== ""
