@@ -5,7 +5,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Metrics } from "../process/metrics.ts";
-import { type GreetingReceiver, Greetings } from "../server/greetings.ts";
+import { type GreetingReceiver, Greetings } from "./greetings.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { PeerClients } from "./peer-clients.ts";
 

@@ -2,7 +2,7 @@
 // changes. Whoever answers must show a certificate that names the member that was dialled.
 import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
-import type { Certificates } from "../server/certificates.ts";
+import type { Certificates } from "../tls/certificates.ts";
 
 interface PeerClientsOptions {
 	readonly certificates: Pick<Certificates, "current" | "onChange">;

@@ -6,8 +6,7 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
-import { type Caller, passedOnCaller } from "../server/caller.ts";
-import type { Way } from "../server/gate.ts";
+import { type Caller, passedOnCaller } from "./caller.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
 /** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
@@ -20,6 +19,12 @@ interface PeersOptions {
 	readonly clusterId: string;
 	/** Of this cluster, for messages. */
 	readonly clusterName: string;
+}
+
+/** How a call goes to a member. */
+export interface RouteOptions {
+	/** To the member as it was last listed, at once: for a call that keeps what was taken there. */
+	readonly renews?: boolean;
 }
 
 export class Peers {
@@ -50,7 +55,7 @@ export class Peers {
 	 * it. A renewal goes where the member was when the fleet was last read, however long ago: the certificate there has to
 	 * name the member, which asks its own fleet whom it serves.
 	 */
-	async member(clusterId: string, caller?: Caller, { renews = false }: Way = {}): Promise<AgentCluster> {
+	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;
 		const before = renews ? fleet.lately(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
 		if (before?.address !== undefined) return this.#at({ ...before, address: before.address }, caller);

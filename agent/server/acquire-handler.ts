@@ -14,7 +14,7 @@ import { statusOfError } from "../../proto/status.ts";
 import { placeMessage } from "../../proto/wire.ts";
 import { acquiredMessage, readAcquireRequest } from "../../proto/wire-calls.ts";
 import type { AuditRecord } from "./audit-log.ts";
-import type { Admission, Caller } from "./caller.ts";
+import type { Admission, Caller } from "../peers/caller.ts";
 import type { Gate } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";

@@ -15,7 +15,7 @@ import { descriptionMessage } from "../../proto/wire-description.ts";
 import { leaseListMessage, readLeaseScopes } from "../../proto/wire-leases.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
 import type { AuditDetails, AuditRecord } from "./audit-log.ts";
-import type { Admission } from "./caller.ts";
+import type { Admission } from "../peers/caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
 import type { BudgetVerb } from "./identity.ts";
 import { introduce } from "./introduction.ts";

@@ -6,7 +6,7 @@ import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { Logger } from "../process/log.ts";
-import { type Caller, callerFields } from "./caller.ts";
+import { type Caller, callerFields } from "../peers/caller.ts";
 
 /** What becomes known of a call while it is served. */
 export interface AuditRecord {

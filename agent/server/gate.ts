@@ -18,7 +18,8 @@ import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { findPassedOnCaller, type PassedOnCaller } from "../../proto/passed-on.ts";
 import { passedOnKey } from "../../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../../proto/status.ts";
-import { type Admission, type Caller, verifiedCaller } from "./caller.ts";
+import { type Admission, type Caller, verifiedCaller } from "../peers/caller.ts";
+import type { RouteOptions } from "../peers/peers.ts";
 import type { BudgetVerb, Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
@@ -40,11 +41,6 @@ export type IncomingCall = Pick<
 
 const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
 
-export interface Way {
-	/** To the member as it was last listed, at once: for a call that keeps what was taken there. */
-	readonly renews?: boolean;
-}
-
 export interface Gate {
 	readonly port: "token" | "peer";
 	/** Who calls, or the status to refuse the call with. */
@@ -52,7 +48,7 @@ export interface Gate {
 	/** Whether that caller may decide about the budget, or about all of a namespace, or of all (""): the status to refuse the call with, undefined where it may go on. */
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
-	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
+	route(clusterId: string, metadata: Metadata, caller: Caller, options?: RouteOptions): Promise<AgentCluster>;
 	/** The other members, for this caller; none on the peer port. Rejects where the fleet cannot be read, each where no way leads to it. */
 	others(caller: Caller): Promise<readonly Promise<AgentCluster>[]>;
 }
@@ -62,7 +58,7 @@ export function createTokenGate(options: {
 	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
 	/** Another member of the fleet, for calls that this caller makes through us. */
-	readonly member: (clusterId: string, caller: Caller, way: Way) => Promise<AgentCluster>;
+	readonly member: (clusterId: string, caller: Caller, options: RouteOptions) => Promise<AgentCluster>;
 	readonly others: (caller: Caller) => Promise<readonly Promise<AgentCluster>[]>;
 }): Gate {
 	const { identity, rights, local, member, others } = options;
@@ -80,8 +76,8 @@ export function createTokenGate(options: {
 			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget, verb) : notOfThisPort;
 			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
 		},
-		route: async (clusterId, _metadata, caller, way = {}) =>
-			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller, way),
+		route: async (clusterId, _metadata, caller, options = {}) =>
+			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller, options),
 		others,
 	};
 }

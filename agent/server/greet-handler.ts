@@ -6,8 +6,8 @@ import { quote } from "../../disruption/quote.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { readGreeting } from "../../proto/greet.ts";
 import { statusOfError } from "../../proto/status.ts";
-import type { Admission, Caller } from "./caller.ts";
-import type { GreetingReceiver } from "./greetings.ts";
+import type { Admission, Caller } from "../peers/caller.ts";
+import type { GreetingReceiver } from "../peers/greetings.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
 /** Without `greetings` nobody may greet. */

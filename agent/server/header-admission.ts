@@ -15,7 +15,7 @@ import type { Clock } from "../process/clock.ts";
 import type { Connections } from "../process/connections.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../peers/caller.ts";
 import { admissionMs, type CallerDeadlines } from "./caller-deadlines.ts";
 import type { Gate } from "./gate.ts";
 import { partyOf } from "./open-calls.ts";

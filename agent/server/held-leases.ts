@@ -8,7 +8,7 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import type { Acquisition, Cluster } from "../../disruption/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { leaseDurationMs } from "../../disruption/lease.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../peers/caller.ts";
 import { partyOf } from "./open-calls.ts";
 
 /**

@@ -6,7 +6,7 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
-import type { ReviewedUser, TokenCaller } from "./caller.ts";
+import type { ReviewedUser, TokenCaller } from "../peers/caller.ts";
 import type { ReviewRate } from "./review-rate.ts";
 import { lifetimeProblem } from "./token-lifetime.ts";
 

@@ -1,7 +1,7 @@
 // What one caller may have open at once. A waiting Acquire holds what it asked for: the weights follow the memory. Calls that
 // end soon have room of their own, so that those who wait do not keep their own renewals and commits out.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../peers/caller.ts";
 
 /** A call with its stream, 15 KB; 50 candidates more or less as much again. */
 const candidatesPerUnit = 50;

@@ -5,7 +5,7 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";
-import type { ReviewedUser } from "./caller.ts";
+import type { ReviewedUser } from "../peers/caller.ts";
 import type { Reviews, TokenVerdict } from "./identity.ts";
 
 /** Of what the API server says, for a caller to see. */

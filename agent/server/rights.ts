@@ -4,7 +4,7 @@ import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/b
 import { shortenTo } from "../../disruption/quote.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
-import type { TokenCaller } from "./caller.ts";
+import type { TokenCaller } from "../peers/caller.ts";
 import type { BudgetVerb, Reviews } from "./identity.ts";
 
 interface RightsOptions {

@@ -2,10 +2,10 @@ import type { Metadata } from "@grpc/grpc-js";
 import type { Clock } from "../process/clock.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../peers/caller.ts";
 import type { CallerDeadlines } from "./caller-deadlines.ts";
 import type { Gate } from "./gate.ts";
-import type { GreetingReceiver } from "./greetings.ts";
+import type { GreetingReceiver } from "../peers/greetings.ts";
 import type { HeldLeases } from "./held-leases.ts";
 import type { OpenCalls } from "./open-calls.ts";
 

@@ -14,7 +14,7 @@ import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { updateMessage } from "../../proto/wire-watch.ts";
 import type { AuditRecord } from "./audit-log.ts";
-import type { Admission, Caller } from "./caller.ts";
+import type { Admission, Caller } from "../peers/caller.ts";
 import type { Gate } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";

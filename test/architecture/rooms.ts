@@ -18,7 +18,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		["flags"],
 		["terminal"],
 	],
-	agent: [[""], ["peers"], ["server"], ["leases"], ["views"], ["cluster-api"], ["kubernetes"], ["process"]],
+	agent: [[""], ["server"], ["peers"], ["leases"], ["views"], ["cluster-api"], ["kubernetes"], ["tls"], ["process"]],
 	demo: [[""], ["agents", "apiserver", "audit"], ["machine"]],
 };
 

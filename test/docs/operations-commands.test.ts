@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseFleet } from "../../agent/cluster-api/fleet-config.ts";
-import { Certificates } from "../../agent/server/certificates.ts";
+import { Certificates } from "../../agent/tls/certificates.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { parsePage } from "./markdown.ts";

@@ -6,7 +6,7 @@ import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
-import type { Greetings } from "../../agent/server/greetings.ts";
+import type { Greetings } from "../../agent/peers/greetings.ts";
 import { budgetViewOf, leaseViewOf } from "../../agent/views/object-views.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
 import {

@@ -159,7 +159,7 @@ export const kindMutants: readonly Mutant[] = [
 		scenarios: ["greeted"],
 		edits: [
 			{
-				file: "agent/server/greetings.ts",
+				file: "agent/peers/greetings.ts",
 				symbol: "Greetings.receive",
 				find: "if ($id !== $local.id) await $known.learn($members);",
 				replace: "",

@@ -2,7 +2,7 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import type { Clock } from "../../agent/process/clock.ts";
-import { Greetings } from "../../agent/server/greetings.ts";
+import { Greetings } from "../../agent/peers/greetings.ts";
 import type { LeaseView } from "../../agent/views/object-views.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 

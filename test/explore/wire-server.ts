@@ -5,7 +5,7 @@ import { EventEmitter } from "node:events";
 import type { Metadata, StatusObject } from "@grpc/grpc-js";
 import { createAgentService } from "../../agent/server/agent-service.ts";
 import { createPeerGate, createTokenGate, type Gate } from "../../agent/server/gate.ts";
-import type { GreetingReceiver } from "../../agent/server/greetings.ts";
+import type { GreetingReceiver } from "../../agent/peers/greetings.ts";
 import { HeldLeases } from "../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../agent/server/open-calls.ts";
 import { PeerIdentity } from "../../agent/server/peer-identity.ts";

@@ -1,4 +1,4 @@
-import type { ReviewedUser, TokenCaller } from "../../agent/server/caller.ts";
+import type { ReviewedUser, TokenCaller } from "../../agent/peers/caller.ts";
 
 export const operator: ReviewedUser = {
 	username: "system:serviceaccount:xpdb-system:xpdb-operator",

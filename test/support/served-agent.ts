@@ -8,8 +8,9 @@ import { createMetrics } from "../../agent/process/metrics.ts";
 import { systemClock } from "../../agent/process/system-clock.ts";
 import { createAuditLog } from "../../agent/server/audit-log.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/server/call-watcher.ts";
-import { createPeerGate, createTokenGate, type ServedCluster, type Way } from "../../agent/server/gate.ts";
-import type { GreetingReceiver } from "../../agent/server/greetings.ts";
+import type { RouteOptions } from "../../agent/peers/peers.ts";
+import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/server/gate.ts";
+import type { GreetingReceiver } from "../../agent/peers/greetings.ts";
 import { HeldLeases } from "../../agent/server/held-leases.ts";
 import type { BudgetVerb, CallerVerdict } from "../../agent/server/identity.ts";
 import { OpenCalls } from "../../agent/server/open-calls.ts";
@@ -41,7 +42,7 @@ export interface ServedAgentOptions {
 	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 	/** Told of each call that is for one of these. */
-	readonly onPassedOn?: (way: Way) => void;
+	readonly onPassedOn?: (options: RouteOptions) => void;
 	/** As the agent's own cluster declares it; it need not list itself. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;

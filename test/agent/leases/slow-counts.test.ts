@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Peers } from "../../../agent/peers/peers.ts";
-import type { CertificateMaterial } from "../../../agent/server/certificates.ts";
+import type { CertificateMaterial } from "../../../agent/tls/certificates.ts";
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
 import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import type { PodReference } from "../../../disruption/cluster.ts";

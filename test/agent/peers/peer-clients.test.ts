@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
-import { greetEveryMs } from "../../../agent/server/greetings.ts";
+import { greetEveryMs } from "../../../agent/peers/greetings.ts";
 import { type Authority, createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { listen } from "../../../demo/machine/endpoint.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Peers } from "../../../agent/peers/peers.ts";
-import type { CertificateMaterial } from "../../../agent/server/certificates.ts";
+import type { CertificateMaterial } from "../../../agent/tls/certificates.ts";
 import {
 	type Authority,
 	createAuthority,

@@ -1,6 +1,6 @@
 import { Metadata } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { callerFields } from "../../../agent/server/caller.ts";
+import { callerFields } from "../../../agent/peers/caller.ts";
 import { createPeerGate, type IncomingCall } from "../../../agent/server/gate.ts";
 import { AgentServiceService } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { writePassedOnCaller } from "../../../proto/passed-on.ts";

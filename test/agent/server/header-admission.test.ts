@@ -7,7 +7,7 @@ import { createLogger } from "../../../agent/process/log.ts";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 import { createAuditLog } from "../../../agent/server/audit-log.ts";
 import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
-import type { Admission } from "../../../agent/server/caller.ts";
+import type { Admission } from "../../../agent/peers/caller.ts";
 import { createTokenGate, type Gate } from "../../../agent/server/gate.ts";
 import { HeldLeases } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TokenCaller } from "../../../agent/server/caller.ts";
+import type { TokenCaller } from "../../../agent/peers/caller.ts";
 import { Identity, type Reviews, type TokenVerdict } from "../../../agent/server/identity.ts";
 import { ReviewRate } from "../../../agent/server/review-rate.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";

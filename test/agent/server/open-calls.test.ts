@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../agent/server/caller.ts";
+import type { Caller } from "../../../agent/peers/caller.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { buildTokenCaller, operator } from "../../support/build-caller.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Metadata } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { CertificateError, Certificates } from "../../../agent/server/certificates.ts";
+import { CertificateError, Certificates } from "../../../agent/tls/certificates.ts";
 import { Identity } from "../../../agent/server/identity.ts";
 import { createReviews } from "../../../agent/server/reviews.ts";
 import { Rights } from "../../../agent/server/rights.ts";

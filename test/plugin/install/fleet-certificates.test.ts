@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BasicConstraintsExtension, PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { describe, expect, test } from "vitest";
-import { Certificates } from "../../../agent/server/certificates.ts";
+import { Certificates } from "../../../agent/tls/certificates.ts";
 import {
 	createAuthority as createForeignAuthority,
 	issueAgentCertificate,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { Server } from "@grpc/grpc-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { CertificateError, Certificates } from "../../../agent/server/certificates.ts";
+import { CertificateError, Certificates } from "../../../agent/tls/certificates.ts";
 import {
 	type Authority,
 	createAuthority,
