@@ -77,7 +77,7 @@ describe("rooms", () => {
 });
 
 /** What a person takes in at one look. */
-const mostEntries: Readonly<Record<string, number>> = { plugin: 20, agent: 15, demo: 16 };
+const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, demo: 16 };
 
 describe("files", () => {
 	const maxLines = 400;

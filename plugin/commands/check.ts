@@ -8,12 +8,12 @@ import {
 	textFlag,
 	timeoutFlag,
 } from "../flags/command.ts";
-import { checkDocument } from "../install/check/check-document.ts";
-import { CheckLines } from "../install/check/check-lines.ts";
-import { type CheckRow, outcomeOf } from "../install/check/check-report.ts";
-import { runChecks } from "../install/check/run-checks.ts";
-import { runPreChecks } from "../install/check/run-pre-checks.ts";
-import { type ChecksWait, waitForChecks } from "../install/check/wait-checks.ts";
+import { checkDocument } from "../check/check-document.ts";
+import { CheckLines } from "../check/check-lines.ts";
+import { type CheckRow, outcomeOf } from "../check/check-report.ts";
+import { runChecks } from "../check/run-checks.ts";
+import { runPreChecks } from "../check/run-pre-checks.ts";
+import { type ChecksWait, waitForChecks } from "../check/wait-checks.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { hasUnicode } from "../run/ui-choice.ts";
 import { withContexts } from "../run/with-contexts.ts";

@@ -1,9 +1,9 @@
 // kubectl xpdb fleet
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
-import { readFleet } from "../install/check/read-fleet.ts";
-import { fleetDocument } from "../install/fleet-document.ts";
-import { fleetMembers, memberCells, memberHeaders, wideMemberHeaders } from "../install/fleet-members.ts";
+import { readFleet } from "../check/read-fleet.ts";
+import { fleetDocument } from "../check/fleet-document.ts";
+import { fleetMembers, memberCells, memberHeaders, wideMemberHeaders } from "../check/fleet-members.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
 import { withContexts } from "../run/with-contexts.ts";

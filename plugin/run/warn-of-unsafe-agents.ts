@@ -3,7 +3,7 @@
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
-import { factsOf } from "../install/check/check-reason.ts";
+import { factsOf } from "../check/check-reason.ts";
 
 /** Call it whenever the members are read again: it names each cluster once. */
 export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "members" | "descriptions">) => void {

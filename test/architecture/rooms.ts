@@ -7,6 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		[""],
 		["commands"],
 		["run"],
+		["check"],
 		["install", "picture", "ui"],
 		["output"],
 		["plan"],

@@ -5,7 +5,7 @@ import type { UnavailablePod } from "../../disruption/cluster.ts";
 import { type DomainReason, domainErrors } from "../../disruption/errors.ts";
 import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
 import { reasonCodes, reasons } from "../../plugin/events/reason.ts";
-import { ownCheckReasons } from "../../plugin/install/check/check-reason.ts";
+import { ownCheckReasons } from "../../plugin/check/check-reason.ts";
 import { fixCommand } from "../../plugin/output/fix-command.ts";
 import { planNeverReasons, planWaitReasons } from "../../plugin/plan/plan.ts";
 import { statusOfError } from "../../proto/status.ts";

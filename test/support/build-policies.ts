@@ -1,6 +1,6 @@
 // Policies and webhooks of a cluster, as `check` reads them.
-import type { Reading } from "../../plugin/install/check/check-report.ts";
-import type { PolicyObjects } from "../../plugin/install/check/read-policies.ts";
+import type { Reading } from "../../plugin/check/check-report.ts";
+import type { PolicyObjects } from "../../plugin/check/read-policies.ts";
 
 const read = <T>(value: T): Reading<T> => ({ kind: "read", value });
 

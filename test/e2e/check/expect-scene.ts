@@ -1,6 +1,6 @@
 // Puts the faults of a scene into the clusters, checks, does what it is told, and checks again.
 import { expect } from "vitest";
-import { factsOf } from "../../../plugin/install/check/check-reason.ts";
+import { factsOf } from "../../../plugin/check/check-reason.ts";
 import { exitCode } from "../../../plugin/terminal/exit.ts";
 import type { Provocation, Scene } from "./provocation.ts";
 import {

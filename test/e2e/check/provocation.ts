@@ -1,5 +1,5 @@
 // A code of `check`, and how it is got on real clusters: the fault that is put there, what is found, and what makes it good again.
-import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
+import type { CheckReason } from "../../../plugin/check/check-reason.ts";
 
 export interface Provocation {
 	readonly reason: CheckReason;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { budgetRows } from "../../../plugin/install/check/budget-rows.ts";
+import { budgetRows } from "../../../plugin/check/budget-rows.ts";
 import { ExplainedFleet } from "../explain/explained-fleet.ts";
 
 test("a member whose list is missing is told once, and not said to have no such budget", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { checkDocument } from "../../../plugin/install/check/check-document.ts";
-import { CheckLines, type CheckLinesOptions } from "../../../plugin/install/check/check-lines.ts";
-import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
-import { type CheckRow, checkRow, notChecked, outcomeOf } from "../../../plugin/install/check/check-report.ts";
+import { checkDocument } from "../../../plugin/check/check-document.ts";
+import { CheckLines, type CheckLinesOptions } from "../../../plugin/check/check-lines.ts";
+import type { CheckReason } from "../../../plugin/check/check-reason.ts";
+import { type CheckRow, checkRow, notChecked, outcomeOf } from "../../../plugin/check/check-report.ts";
 import { createValidator, strictSchema } from "../../support/json-schema.ts";
 
 const title = { category: "agents", title: "agents are ready, two or more", isNeeded: true } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgePeersService } from "../../../plugin/install/check/judge-peers-service.ts";
+import { judgePeersService } from "../../../plugin/check/judge-peers-service.ts";
 import { newContext } from "../../support/build-context.ts";
 import { judgeServedAt } from "../../support/judge-served-at.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judgeRights } from "../../../plugin/install/check/judge-rights.ts";
-import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
+import { judgeRights } from "../../../plugin/check/judge-rights.ts";
+import { neededRights, type Right } from "../../../plugin/check/needed-rights.ts";
 import { newContext } from "../../support/build-context.ts";
 
 /** What is found where all of these are missing. */

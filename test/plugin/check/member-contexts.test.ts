@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matchMembers } from "../../../plugin/install/check/member-contexts.ts";
+import { matchMembers } from "../../../plugin/check/member-contexts.ts";
 
 const members = ["c1", "c2", "c3"].map((name) => ({ id: `${name}-id`, name }));
 const match = (ids: Readonly<Record<string, string | undefined>>) => {

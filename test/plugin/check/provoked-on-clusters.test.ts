@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ownCheckReasons, roundCheckReasons } from "../../../plugin/install/check/check-reason.ts";
+import { ownCheckReasons, roundCheckReasons } from "../../../plugin/check/check-reason.ts";
 import { repositoryRoot } from "../../../scripts/repository-root.ts";
 import { scenes } from "../../e2e/check/scenes.ts";
 

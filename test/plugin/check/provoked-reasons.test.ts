@@ -1,16 +1,16 @@
 // Every reason of a check, got from the code that gives it.
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "../../../plugin/cli.ts";
-import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
-import type { FoundProblem } from "../../../plugin/install/check/check-report.ts";
-import { judgeAnchor, judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
+import { type CheckReason, ownCheckReasons } from "../../../plugin/check/check-reason.ts";
+import type { FoundProblem } from "../../../plugin/check/check-report.ts";
+import { judgeAnchor, judgeBudgetKind, judgeServer } from "../../../plugin/check/judge-access.ts";
 import {
 	judgeAgentCount,
 	judgeAgentsBefore,
 	judgeAnswers,
 	judgeLabelledPods,
 	judgeVersions,
-} from "../../../plugin/install/check/judge-agents.ts";
+} from "../../../plugin/check/judge-agents.ts";
 import {
 	judgeInForce,
 	judgeLabels,
@@ -19,14 +19,14 @@ import {
 	judgeReadable,
 	judgeSame,
 	uncounted,
-} from "../../../plugin/install/check/judge-budgets.ts";
-import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
-import { judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
-import { judgeKeyReaders } from "../../../plugin/install/check/judge-key-readers.ts";
-import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
-import { judgeInstallRights, judgeRights } from "../../../plugin/install/check/judge-rights.ts";
-import { neededRights } from "../../../plugin/install/check/needed-rights.ts";
-import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
+} from "../../../plugin/check/judge-budgets.ts";
+import { judgeCertificates, judgeClocks } from "../../../plugin/check/judge-clocks.ts";
+import { judgeLists, judgePeers, judgeWay } from "../../../plugin/check/judge-fleet.ts";
+import { judgeKeyReaders } from "../../../plugin/check/judge-key-readers.ts";
+import { judgePolicies, judgeXpdb } from "../../../plugin/check/judge-policies.ts";
+import { judgeInstallRights, judgeRights } from "../../../plugin/check/judge-rights.ts";
+import { neededRights } from "../../../plugin/check/needed-rights.ts";
+import type { PolicyObjects } from "../../../plugin/check/read-policies.ts";
 import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import { binding, policiesOf, policy, webhooksOf } from "../../support/build-policies.ts";
 import { judgeServedAt } from "../../support/judge-served-at.ts";

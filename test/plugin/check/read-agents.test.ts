@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentPod } from "../../../plugin/fleet/agent-pods.ts";
-import { askEachAgent } from "../../../plugin/install/check/read-agents.ts";
+import { askEachAgent } from "../../../plugin/check/read-agents.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 

@@ -1,8 +1,8 @@
 import { credentials, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
-import { judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
-import { readFleet, readPeers } from "../../../plugin/install/check/read-fleet.ts";
+import { judgeWay } from "../../../plugin/check/judge-fleet.ts";
+import { readFleet, readPeers } from "../../../plugin/check/read-fleet.ts";
 import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { descriptionMessage } from "../../../proto/wire-description.ts";
 import { newContext } from "../../support/build-context.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readKeyReaders } from "../../../plugin/install/check/read-key-readers.ts";
+import { readKeyReaders } from "../../../plugin/check/read-key-readers.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 

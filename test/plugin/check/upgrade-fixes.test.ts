@@ -1,7 +1,7 @@
 // What an upgrade puts right is told as that command: with the flag that takes fields over where somebody else has changed them.
 import { describe, expect, test } from "vitest";
-import { judgeBudgetKind } from "../../../plugin/install/check/judge-access.ts";
-import { judgePolicies } from "../../../plugin/install/check/judge-policies.ts";
+import { judgeBudgetKind } from "../../../plugin/check/judge-access.ts";
+import { judgePolicies } from "../../../plugin/check/judge-policies.ts";
 import { newContext } from "../../support/build-context.ts";
 import { binding, policiesOf, policy } from "../../support/build-policies.ts";
 

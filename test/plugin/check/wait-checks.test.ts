@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
-import { type CheckRow, checkRow } from "../../../plugin/install/check/check-report.ts";
-import { type ChecksWait, passing, waitForChecks } from "../../../plugin/install/check/wait-checks.ts";
+import type { CheckReason } from "../../../plugin/check/check-reason.ts";
+import { type CheckRow, checkRow } from "../../../plugin/check/check-report.ts";
+import { type ChecksWait, passing, waitForChecks } from "../../../plugin/check/wait-checks.ts";
 
 const agents = { category: "agents", title: "agents are ready, two or more", isNeeded: true } as const;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fleetHash } from "../../../disruption/fleet.ts";
-import type { FleetColumn } from "../../../plugin/install/check/judge-fleet.ts";
-import { fleetDocument } from "../../../plugin/install/fleet-document.ts";
-import { fleetMembers, memberCells } from "../../../plugin/install/fleet-members.ts";
+import type { FleetColumn } from "../../../plugin/check/judge-fleet.ts";
+import { fleetDocument } from "../../../plugin/check/fleet-document.ts";
+import { fleetMembers, memberCells } from "../../../plugin/check/fleet-members.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import { createValidator, strictSchema } from "../../support/json-schema.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { untilStopped } from "../../../plugin/install/check/until-stopped.ts";
+import { untilStopped } from "../../../plugin/check/until-stopped.ts";
 
 async function* rowsThen(next: Promise<string>): AsyncGenerator<string> {
 	yield "first";

@@ -1,5 +1,5 @@
 // `kubectl xpdb check --pre`: whether agents can be installed in these clusters, and what is in the way. Nothing is written.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { CheckRow } from "./check-report.ts";
 import { accessRow, clusterRow } from "./cluster-rows.ts";
 import { judgeAnchor, judgeBudgetKind } from "./judge-access.ts";

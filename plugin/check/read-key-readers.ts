@@ -1,9 +1,9 @@
 // Which ServiceAccounts can read the Secret that keeps the CA's key, by the roles and bindings of its cluster.
 import type { RbacV1Subject, V1ClusterRole, V1PolicyRule, V1RoleBinding } from "@kubernetes/client-node";
-import { isNotFound } from "../../kubernetes/api-error.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { authorityReference, authoritySecret } from "../certificate-objects.ts";
-import { objectPath } from "../object-path.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { authorityReference, authoritySecret } from "../install/certificate-objects.ts";
+import { objectPath } from "../install/object-path.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 

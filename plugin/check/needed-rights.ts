@@ -1,8 +1,8 @@
 // The rights that a run needs of the person who starts it, as agent/deploy/rbac-operator.yaml gives them, by what they are for.
-import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
-import { budgetApi } from "../../../disruption/budget.ts";
-import { deployManifests } from "../deploy-manifests.ts";
-import { pluralOf } from "../object-path.ts";
+import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
+import { budgetApi } from "../../disruption/budget.ts";
+import { deployManifests } from "../install/deploy-manifests.ts";
+import { pluralOf } from "../install/object-path.ts";
 
 /** The resourceAttributes of a SelfSubjectAccessReview. */
 export interface Right {

@@ -1,15 +1,15 @@
 // All budgets of the fleet, each judged as `explain` judges it, and the pods that nobody says the number of.
 import type { V1Pod } from "@kubernetes/client-node";
-import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
-import { findCovering } from "../../../disruption/coverage-judgement.ts";
-import { decide } from "../../../disruption/decide.ts";
-import type { Fleet } from "../../fleet/fleet.ts";
-import { Semaphore } from "../../../disruption/semaphore.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { isFinished } from "../../kubernetes/pod-status.ts";
-import type { Candidate } from "../../plan/explain/count-budget.ts";
-import { judgeBudgetNow, type KnownList, listKnown } from "../../plan/explain/explain-budget.ts";
-import { podReference } from "../../plan/fleet-budgets.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { findCovering } from "../../disruption/coverage-judgement.ts";
+import { decide } from "../../disruption/decide.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { Semaphore } from "../../disruption/semaphore.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { isFinished } from "../kubernetes/pod-status.ts";
+import type { Candidate } from "../plan/explain/count-budget.ts";
+import { judgeBudgetNow, type KnownList, listKnown } from "../plan/explain/explain-budget.ts";
+import { podReference } from "../plan/fleet-budgets.ts";
 import type { Reading } from "./check-report.ts";
 import type { JudgedBudget } from "./judge-budgets.ts";
 import { read } from "./read-cluster.ts";

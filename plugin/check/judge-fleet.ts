@@ -1,10 +1,10 @@
 // Whether the clusters are one fleet: by what their agents declare, and by who can reach whom.
-import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
-import type { FleetMember } from "../../../disruption/fleet.ts";
-import { quote } from "../../../disruption/quote.ts";
-import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
-import { findFleetDifferences } from "../../fleet/fleet-differences.ts";
+import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
+import type { FleetMember } from "../../disruption/fleet.ts";
+import { quote } from "../../disruption/quote.ts";
+import type { AgentDescription } from "../../proto/agent-cluster.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { findFleetDifferences } from "../fleet/fleet-differences.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
 
 /** A cluster that a context leads to, or that others list as a member. */

@@ -1,6 +1,6 @@
 // What `check` finds, by name, with the code to look it up by and how bad it is. What a round would say of it as well has that
 // one's name and code (events/reason.ts).
-import { type Reason, reasonCodes } from "../../events/reason.ts";
+import { type Reason, reasonCodes } from "../events/reason.ts";
 
 /** Best first. Unknown: it could not be read, which is never a yes. */
 export const checkResults = ["ok", "warning", "unknown", "failed"] as const;

@@ -2,7 +2,7 @@
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
 import { formatAge } from "../flags/duration.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
-import type { FleetColumn } from "./check/judge-fleet.ts";
+import type { FleetColumn } from "./judge-fleet.ts";
 
 export type MemberState =
 	/** It answers. */

@@ -1,7 +1,7 @@
 // The checks for people: a row for each with a column for each cluster, and below it what was found, with the commands that help.
-import { shortenTo } from "../../../disruption/quote.ts";
-import { wrappedLines } from "../../output/table.ts";
-import { counted } from "../../terminal/counted.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+import { wrappedLines } from "../output/table.ts";
+import { counted } from "../terminal/counted.ts";
 import { type CheckResult, factsOf } from "./check-reason.ts";
 import type { CheckFinding, CheckOutcome, CheckRow } from "./check-report.ts";
 

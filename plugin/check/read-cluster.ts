@@ -1,14 +1,14 @@
 // What one cluster's API server says: each answer for itself, so that one that is missing hides no other.
 import type { V1Pod } from "@kubernetes/client-node";
-import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
-import { budgetApi } from "../../../disruption/budget.ts";
-import { isDomainError } from "../../../disruption/errors.ts";
-import { isRecord } from "../../../disruption/record.ts";
-import { StepError } from "../../fleet/access-step.ts";
-import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "../../fleet/agent-pods.ts";
-import { ApiError, ConnectionError, errorText, isNotFound, SilentServerError } from "../../kubernetes/api-error.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { type FoundPeers, readPeers } from "../expose/read-peers.ts";
+import { agentLabel, agentName } from "../../disruption/agent-names.ts";
+import { budgetApi } from "../../disruption/budget.ts";
+import { isDomainError } from "../../disruption/errors.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { StepError } from "../fleet/access-step.ts";
+import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";
+import { ApiError, ConnectionError, errorText, isNotFound, SilentServerError } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { type FoundPeers, readPeers } from "../install/expose/read-peers.ts";
 import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
 import { readKeyReaders } from "./read-key-readers.ts";

@@ -1,9 +1,9 @@
 // `kubectl xpdb check`: everything is asked at once, and told row by row in one order. Nothing is written anywhere.
-import { type AgentAccess, type AgentAccessResult, accessAgents } from "../../fleet/agent-access.ts";
-import { operatorAccount } from "../../fleet/agent-token.ts";
-import { assembleFleet, type Fleet } from "../../fleet/fleet.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { FleetUncoveredError } from "../../terminal/errors.ts";
+import { type AgentAccess, type AgentAccessResult, accessAgents } from "../fleet/agent-access.ts";
+import { operatorAccount } from "../fleet/agent-token.ts";
+import { assembleFleet, type Fleet } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
 import { budgetRows, type CheckedFleet } from "./budget-rows.ts";
 import { type CheckRow, type CheckTitle, type ClusterCheck, checkRow, type Reading } from "./check-report.ts";
 import { type AskedCluster, accessRow, clusterRow } from "./cluster-rows.ts";

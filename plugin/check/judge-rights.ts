@@ -1,5 +1,5 @@
 // What whoever runs the plugin may do, as the API server itself says it.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { OwnCheckReason } from "./check-reason.ts";
 import { type ClusterCheck, notChecked, type Reading } from "./check-report.ts";
 import { installRights, type Right, rightText } from "./needed-rights.ts";

@@ -4,8 +4,8 @@ import type {
 	V1ValidatingAdmissionPolicyBinding,
 	V1ValidatingWebhookConfiguration,
 } from "@kubernetes/client-node";
-import { isNotFound } from "../../kubernetes/api-error.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { Reading } from "./check-report.ts";
 
 const registration = "/apis/admissionregistration.k8s.io/v1";

@@ -1,5 +1,5 @@
 // Clocks and certificates. No eviction is decided by a clock; tokens and certificates are good by them, and people read times.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
 import type { ClockReading } from "./clock-reading.ts";
 import type { AgentOfCluster } from "./read-agents.ts";

@@ -1,7 +1,7 @@
 // What stands beside the agents in each API server: policies that keep others from their objects, and x-pdb, which must not.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
-import { isNeighbour, neighbourText } from "../neighbour-warnings.ts";
+import { isNeighbour, neighbourText } from "../install/neighbour-warnings.ts";
 import type { PolicyInForce, PolicyObjects } from "./read-policies.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest">;

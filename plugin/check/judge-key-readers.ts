@@ -1,6 +1,6 @@
 // Which ServiceAccounts can read the CA's key: the key gives control of the whole fleet.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { authoritySecret } from "../certificate-objects.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterCheck, ofReading, type Reading } from "./check-report.ts";
 
 /** As many as a message names. */

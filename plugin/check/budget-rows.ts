@@ -1,6 +1,6 @@
 // The rows about the fleet's budgets, a column for each member.
-import type { Fleet } from "../../fleet/fleet.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type CheckRow, checkRow, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
 import {
 	type JudgedBudget,

@@ -1,6 +1,6 @@
 // `kubectl xpdb check --wait`, and the end of an installation: all checks again and again until nothing is left that has to be put right. What
 // is said at the end is what the last round found, so that nobody goes by an answer that has been overtaken.
-import { exitCode } from "../../terminal/exit.ts";
+import { exitCode } from "../terminal/exit.ts";
 import { type CheckReason, factsOf } from "./check-reason.ts";
 import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";
 

@@ -1,6 +1,6 @@
 // Rows of which each cluster is judged by itself.
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { oldestMinor } from "../oldest-kubernetes.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { oldestMinor } from "../install/oldest-kubernetes.ts";
 import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck } from "./check-report.ts";
 import { judgeServer } from "./judge-access.ts";
 import type { ClusterFacts } from "./read-cluster.ts";

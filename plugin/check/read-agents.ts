@@ -1,9 +1,9 @@
 // What each agent of a cluster says of itself: the others may be of another version, or have another clock or certificate.
-import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import { describeAgent } from "../../../proto/remote-cluster.ts";
-import { accessAgent } from "../../fleet/agent-access.ts";
-import { type AgentPod, findAgentPods } from "../../fleet/agent-pods.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { AgentDescription } from "../../proto/agent-cluster.ts";
+import { describeAgent } from "../../proto/remote-cluster.ts";
+import { accessAgent } from "../fleet/agent-access.ts";
+import { type AgentPod, findAgentPods } from "../fleet/agent-pods.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
 import { type AgentsOfCluster, read } from "./read-cluster.ts";

@@ -1,10 +1,10 @@
 // Who the agents say that the fleet is, each member for itself: behind its context, or passed on by those that are reached.
-import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { FleetMember } from "../../../disruption/fleet.ts";
-import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import { createMemberClient } from "../../../proto/member-client.ts";
-import { RemoteCluster } from "../../../proto/remote-cluster.ts";
-import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { FleetMember } from "../../disruption/fleet.ts";
+import type { AgentDescription } from "../../proto/agent-cluster.ts";
+import { createMemberClient } from "../../proto/member-client.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
+import type { AgentAccess, AgentAccessResult } from "../fleet/agent-access.ts";
 import type { Reading } from "./check-report.ts";
 import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { type IdentifiedContext, matchMembers } from "./member-contexts.ts";

@@ -1,14 +1,14 @@
 // The budgets of the fleet: which of them cannot be judged, differ between members, can never be met or cover nothing. Their numbers
 // are those of decide(), as `explain` has them.
-import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
-import { mislabelledText } from "../../../disruption/budget-text.ts";
-import type { MislabelledWorkload } from "../../../disruption/cluster.ts";
-import { suspendedText } from "../../events/suspension-text.ts";
-import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
-import { differences, suspensionOf } from "../../fleet/budget-members.ts";
-import type { BudgetRow } from "../../fleet/budget-table.ts";
-import { unsuspendCommand } from "../../nodes/resume-command.ts";
-import type { Finding } from "../../plan/explain/explanation.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { mislabelledText } from "../../disruption/budget-text.ts";
+import type { MislabelledWorkload } from "../../disruption/cluster.ts";
+import { suspendedText } from "../events/suspension-text.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { differences, suspensionOf } from "../fleet/budget-members.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import { unsuspendCommand } from "../nodes/resume-command.ts";
+import type { Finding } from "../plan/explain/explanation.ts";
 import { isRoundReason } from "./check-reason.ts";
 import type { FoundProblem } from "./check-report.ts";
 

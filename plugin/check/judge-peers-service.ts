@@ -1,10 +1,10 @@
 // The Service by which the agents of other members come in: whether it is reached, and whether the fleet's list says where.
 import { isIP } from "node:net";
-import type { FleetMember } from "../../../disruption/fleet.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import type { OfferedAddress } from "../expose/offered-addresses.ts";
-import { peersService } from "../expose/peers-service.ts";
-import type { FoundPeers } from "../expose/read-peers.ts";
+import type { FleetMember } from "../../disruption/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import type { OfferedAddress } from "../install/expose/offered-addresses.ts";
+import { peersService } from "../install/expose/peers-service.ts";
+import type { FoundPeers } from "../install/expose/read-peers.ts";
 import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
 
 /** `listed`: as the members list this one; undefined where nobody could be asked. */

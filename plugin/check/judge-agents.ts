@@ -1,10 +1,10 @@
 // The agents of each cluster: how many there are, whether they answer, which versions they have, and who only looks like one.
-import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
-import type { AgentAccessResult } from "../../fleet/agent-access.ts";
-import { renewExpired, seeSilent } from "../../fleet/see-silent.ts";
-import { isUnsafeAgent } from "../../fleet/unsafe-agents.ts";
-import { clientVersion } from "../../kubernetes/client-version.ts";
-import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { agentLabel, agentName } from "../../disruption/agent-names.ts";
+import type { AgentAccessResult } from "../fleet/agent-access.ts";
+import { renewExpired, seeSilent } from "../fleet/see-silent.ts";
+import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
+import { clientVersion } from "../kubernetes/client-version.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
 import type { AgentOfCluster } from "./read-agents.ts";
 import type { AgentsOfCluster, LabelledPod } from "./read-cluster.ts";

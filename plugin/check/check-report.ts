@@ -2,7 +2,7 @@
 //
 // Guarantee: a cell is "ok" only where somebody read what it speaks of; a cluster without a reading gets "?" and a finding that
 // says why.
-import { type ExitCode, exitCode } from "../../terminal/exit.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type CheckReason, type CheckResult, checkResults, factsOf, type Problem } from "./check-reason.ts";
 
 export interface CheckFinding {
