@@ -4,12 +4,11 @@ import type { Member } from "./cluster.ts";
 import type { RoundBudget } from "./budget.ts";
 import { AgentUnavailableError, LeaseLostError } from "./errors.ts";
 import { cancelTicket } from "./eviction.ts";
-import type { Ticket } from "./ticket.ts";
+import type { Ticket, Verdict } from "./ticket.ts";
 import { GrantLooks } from "./grant-looks.ts";
 import type { GrantAnswer, GrantObserver, GrantPorts, GrantRequest } from "./grant-request.ts";
 import type { Place } from "./places.ts";
 import { runRound } from "./round.ts";
-import type { Verdict } from "./verdict.ts";
 import { leaseHeld, type Wait } from "./wait.ts";
 import { allOver, WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 

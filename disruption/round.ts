@@ -14,13 +14,13 @@ import type { CommitOutcome, Grant } from "./cluster.ts";
 import { decideWithStates, type Grantable, type Judgement } from "./decide.ts";
 import type { BudgetCounts, BudgetState } from "./allowance.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
-import type { Ticket } from "./ticket.ts";
+import type { Ticket, Verdict } from "./ticket.ts";
 import { giveBackAll } from "./give-back.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { LeaseObserver } from "./told-lease.ts";
-import type { RoundCandidate, Verdict } from "./verdict.ts";
+import type { RoundCandidate } from "./verdict.ts";
 
 export interface RoundRequest extends AcquireAllRequest {
 	/** What its budgets come to, when all of them were counted, in one fleet. */

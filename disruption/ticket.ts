@@ -1,6 +1,7 @@
 // What a round returns for a pod that it granted. Types only: eviction.ts carries it out.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference } from "./cluster.ts";
+import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
 
 /** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
 export interface Ticket {
@@ -19,3 +20,11 @@ export interface Ticket {
 	/** When the oldest of the counts that it rests on was requested, on the runtime's clock. */
 	readonly countedAt: number;
 }
+
+export interface Granted {
+	readonly kind: "granted";
+	readonly ticket: Ticket;
+}
+
+/** What a round says of each pod that it was asked for. */
+export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);

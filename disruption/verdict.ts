@@ -1,7 +1,6 @@
-// What a round says of each pod it was asked for.
+// What is said of a pod for which a grant is wanted, short of granting it.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference, UnavailablePod } from "./cluster.ts";
-import type { Ticket } from "./ticket.ts";
 
 /** A pod for which a grant is wanted, in the cluster that runs it. */
 export interface RoundCandidate {
@@ -78,10 +77,3 @@ export interface Free {
 	/** Nothing can make the pod healthy again, so its disruption costs nothing. */
 	readonly why: "Terminating" | "Finished" | "Gone";
 }
-
-export interface Granted {
-	readonly kind: "granted";
-	readonly ticket: Ticket;
-}
-
-export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);

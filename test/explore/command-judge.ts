@@ -5,7 +5,7 @@
 // - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
 // - A node that is said to be drained has no pods, and its pods go in their order.
 import type { RoundRequest } from "../../disruption/round.ts";
-import type { Verdict } from "../../disruption/verdict.ts";
+import type { Verdict } from "../../disruption/ticket.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import type { DrainData } from "./scenario.ts";

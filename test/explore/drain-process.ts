@@ -9,7 +9,8 @@ import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../.
 import { fleetHash } from "../../disruption/fleet.ts";
 import { runRound } from "../../disruption/round.ts";
 import type { RoundBudget } from "../../disruption/budget.ts";
-import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
+import type { RoundCandidate } from "../../disruption/verdict.ts";
+import type { Verdict } from "../../disruption/ticket.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { Drain, type DrainWorld } from "./drain.ts";

@@ -29,7 +29,7 @@
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
-import type { Verdict } from "../../disruption/verdict.ts";
+import type { Verdict } from "../../disruption/ticket.ts";
 import { type ClusterSlot, countedPods } from "./counted-pods.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";

@@ -4,7 +4,7 @@
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
 import type { Cluster } from "../../disruption/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
-import type { Verdict } from "../../disruption/verdict.ts";
+import type { Verdict } from "../../disruption/ticket.ts";
 import { type RoundRequest, runRound } from "../../disruption/round.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";

@@ -8,7 +8,7 @@ import { PodStore } from "../../agent/views/pod-view.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { leaseName } from "../../disruption/lease.ts";
 import { runRound } from "../../disruption/round.ts";
-import type { Verdict } from "../../disruption/verdict.ts";
+import type { Verdict } from "../../disruption/ticket.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import { createAnsweringConnection } from "./answering-connection.ts";
 import type { Json } from "./odd-values.ts";
