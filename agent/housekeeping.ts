@@ -1,7 +1,7 @@
 // What goes on beside the calls: the watch on Leases wakes the line, reservations that nobody ends and holders that are
 // dead are ended, and Leases without a budget deleted.
 import { GarbledLeaseError } from "../disruption/errors.ts";
-import { parseLease } from "../disruption/lease.ts";
+import { parseLease } from "../disruption/lease/lease.ts";
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
 import { tellOfLeases } from "./leases/lease-sightings.ts";

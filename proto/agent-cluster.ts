@@ -1,7 +1,7 @@
 // What an agent answers beyond the round: who it is, and which budgets it has.
-import type { BudgetName } from "../disruption/budget.ts";
-import type { Count, Member, MemberBudget } from "../disruption/cluster.ts";
-import type { FleetMember, ForgottenMember } from "../disruption/fleet.ts";
+import type { BudgetName } from "../disruption/budget/budget.ts";
+import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
+import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
 import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.ts";
 
 export interface AgentDescription {

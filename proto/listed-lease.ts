@@ -1,6 +1,6 @@
 // A budget's Lease in one cluster as its agent has seen it, for people: no decision may rest on it. Nothing is in it by which
 // anybody could commit, evict or cancel in the name of whoever holds it.
-import type { BudgetName } from "../disruption/budget.ts";
+import type { BudgetName } from "../disruption/budget/budget.ts";
 
 /** Without a name: all budgets of the namespace. */
 export type BudgetScope = Pick<BudgetName, "namespace"> & Partial<Pick<BudgetName, "name">>;

@@ -8,7 +8,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
-import { Semaphore } from "../disruption/semaphore.ts";
+import { Semaphore } from "../disruption/round/semaphore.ts";
 import type { AgentCluster } from "./agent-cluster.ts";
 import { type ClusterQuestion, clusterBehind } from "./forwarding-cluster.ts";
 

@@ -5,7 +5,7 @@
 // answer that does not come, cannot be read or comes from another cluster is an error, and what it asked for may or may
 // not have happened.
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
-import type { BudgetName } from "../disruption/budget.ts";
+import type { BudgetName } from "../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -15,9 +15,9 @@ import type {
 	Count,
 	Grant,
 	LookRequest,
-} from "../disruption/cluster.ts";
+} from "../disruption/budget/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
-import { longestCountMs } from "../disruption/lease.ts";
+import { longestCountMs } from "../disruption/lease/lease.ts";
 import { quote } from "../disruption/quote.ts";
 import type {
 	AgentCluster,

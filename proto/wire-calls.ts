@@ -1,5 +1,5 @@
 // Requests and answers of the larger calls as messages and back, as strict as wire.ts.
-import type { AcquireOutcome, AcquireRequest, Acquisition, Count, LookRequest } from "../disruption/cluster.ts";
+import type { AcquireOutcome, AcquireRequest, Acquisition, Count, LookRequest } from "../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import type { BudgetList } from "./agent-cluster.ts";
 import { requiredText, wholeNumber } from "./fields.ts";

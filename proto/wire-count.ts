@@ -8,9 +8,9 @@ import {
 	type PodReference,
 	type UnavailablePod,
 	unknownCauses,
-} from "../disruption/cluster.ts";
+} from "../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
-import { boundedStatus } from "../disruption/pod-status.ts";
+import { boundedStatus } from "../disruption/budget/pod-status.ts";
 import { oneOf, required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { readSpecText } from "./spec-text.ts";

@@ -1,6 +1,6 @@
 // The domain's values as messages and back: `xMessage` writes, `readX` reads. Every reader is strict: a field that another
 // version left out or means otherwise is AgentProtocolError with the field's name, never a default.
-import type { BudgetName, LabelSelector } from "../disruption/budget.ts";
+import type { BudgetName, LabelSelector } from "../disruption/budget/budget.ts";
 import type {
 	Acquisition,
 	CommitOutcome,
@@ -8,10 +8,10 @@ import type {
 	PlaceInLine,
 	PodReference,
 	UnwrittenHold,
-} from "../disruption/cluster.ts";
+} from "../disruption/budget/cluster.ts";
 import { AgentProtocolError, InvalidBudgetError } from "../disruption/errors.ts";
-import type { ControllerReference } from "../disruption/pod.ts";
-import { labelSelectorObject, parseLabelSelector } from "../disruption/selector.ts";
+import type { ControllerReference } from "../disruption/budget/pod.ts";
+import { labelSelectorObject, parseLabelSelector } from "../disruption/budget/selector.ts";
 import { oneOf, required, requiredName, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 

@@ -2,7 +2,7 @@
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as agentNames from "../disruption/agent-names.ts";
-import { budgetApi } from "../disruption/budget.ts";
+import { budgetApi } from "../disruption/budget/budget.ts";
 import { findBreaches } from "./architecture/import-rules.ts";
 import { loadedPackages } from "./architecture/loaded-packages.ts";
 import { findUnprovenPackages, findUnshippableLicences, type LockEntry } from "./architecture/lockfile.ts";
@@ -35,7 +35,7 @@ describe("modules", () => {
 
 	test("take the names that agent and plugin have to agree on from one file", () => {
 		const names = new Set([...Object.values(agentNames).map(String), budgetApi.group, budgetApi.resource]);
-		const owners = new Set(["disruption/agent-names.ts", "disruption/budget.ts"]);
+		const owners = new Set(["disruption/agent-names.ts", "disruption/budget/budget.ts"]);
 		const shipped = [...sources].filter(
 			([path]) => /^(agent|plugin|proto|disruption)\//.test(path) && !owners.has(path) && !isGenerated(path),
 		);
@@ -77,7 +77,7 @@ describe("rooms", () => {
 });
 
 /** What a person takes in at one look. */
-const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, demo: 16 };
+const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, disruption: 16, demo: 16 };
 
 describe("files", () => {
 	const maxLines = 400;

@@ -1,5 +1,5 @@
 // XPodDisruptionBudgets over the API server.
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
 import { listPage, metadataList, objectMeta, withItems } from "../kubernetes/kubernetes-objects.ts";

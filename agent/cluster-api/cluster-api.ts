@@ -1,11 +1,11 @@
 // What the agent asks of its own API server. agent/cluster-api/create-cluster-api.ts asks a real one; the exploration has a small true one
 // with resourceVersions and conflicts; both pass the same contract tests.
 import { BoundedError } from "../../disruption/bounded-error.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */

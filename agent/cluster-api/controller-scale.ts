@@ -5,10 +5,10 @@
 // Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
 // of its group has the kind. Whatever else is answered is an error, or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { controllerOf } from "../../disruption/pod.ts";
+import { controllerOf } from "../../disruption/budget/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { groupOf } from "../../disruption/remembered-controllers.ts";
+import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import type { ApiAnswer } from "../kubernetes/api-connection.ts";
 import { isMissingObject, saidText, statusMessage } from "../kubernetes/api-refusal.ts";

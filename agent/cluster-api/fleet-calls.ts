@@ -3,9 +3,9 @@
 // Guarantee: no fleet is given to an agent that keeps its Leases in another namespace than the declaration says. Agents of
 // one cluster that keep two sets of Leases count past each other; each count, list and description reads the fleet, so
 // that the ones that are wrong answer nothing.
-import { fleetKeys, InvalidFleetError } from "../../disruption/declared-fleet.ts";
+import { fleetKeys, InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";

@@ -1,8 +1,8 @@
 // The texts of ConfigMap `xpdb-fleet`: key `members`, and, optional, keys `forgotten` and `namespaces`, each a list in YAML or JSON, and key
 // `leaseNamespace`. Other keys mean nothing here.
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
-import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 
 type Data = Readonly<Record<string, unknown>>;

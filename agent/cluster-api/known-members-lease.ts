@@ -1,8 +1,8 @@
 // The Lease that keeps every cluster which this one ever took for a member: one annotation in JSON, with a version.
 // Strict: a list that is misread is a member that nobody misses.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { whileNobodyDrains } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { whileNobodyDrains } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 

@@ -1,6 +1,6 @@
 // The agent's Leases over the API server: one conditional write at a time.
-import { namespaceLabel } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { namespaceLabel } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject, statusMessage } from "../kubernetes/api-refusal.ts";
 import { listPage } from "../kubernetes/kubernetes-objects.ts";

@@ -1,7 +1,7 @@
 // Pods over the API server: listed, read and touched. All writes go through pods/status, so that the agent needs no right to write pods.
-import type { PodReference } from "../../disruption/cluster.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import type { ApiAnswer } from "../kubernetes/api-connection.ts";

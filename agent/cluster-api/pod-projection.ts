@@ -1,7 +1,7 @@
 // Turns pods into records that are cheap to keep: pods of one controller share their labels and its reference, and the
 // strings that many pods have in common are kept once. Without it 10,000 pods take three times the memory.
-import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/pod.ts";
-import type { PodStatus } from "../../disruption/pod-status.ts";
+import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/budget/pod.ts";
+import type { PodStatus } from "../../disruption/budget/pod-status.ts";
 
 /** Past this many different strings we forget what is shared: later pods then share among themselves only. */
 const maxShared = 20_000;

@@ -1,7 +1,7 @@
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { longestSuspensionText, suspensionAnnotation } from "../../disruption/suspension.ts";
+import { longestSuspensionText, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
 /** A budget with its spec as it stands: whether it can be enforced is judged by whoever decides. */

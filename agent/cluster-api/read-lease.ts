@@ -1,6 +1,6 @@
 // A Lease as the API server sends it, read strictly: what is not as it must be is an error and never a default.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";

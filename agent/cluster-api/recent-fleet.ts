@@ -3,7 +3,7 @@
 // Guaranteed: an age is that of the question, taken before it was sent; an older answer that comes late replaces no newer
 // one; what failed is no answer. Where reading takes long, a renewal does not wait for it: it only keeps what somebody has
 // got already, who was a member then, and each one sees to it that the next is judged by a newer list.
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 
 interface RecentFleetOptions {
 	/** The fleet as it is declared now. */

@@ -1,6 +1,6 @@
 // Counts of many budgets at once read the same objects. Questions that come in the same turn of the event loop share one
 // request, which is sent after all of them: each answer is as new as if it had been asked alone.
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
 /** Calls back in the next turn of the event loop. */

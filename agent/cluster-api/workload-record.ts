@@ -1,9 +1,9 @@
 // What the agent keeps of a workload of Kubernetes' own kinds: its name, whose it is, and which labels its pods are made with. How many
 // pods it wants is asked for by name at every count.
-import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
+import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { groupOf } from "../../disruption/remembered-controllers.ts";
+import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
 
 export interface WorkloadRecord extends ControllerReference {

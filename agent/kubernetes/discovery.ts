@@ -1,7 +1,7 @@
 // Which resource a kind is, and whether it has `scale`, as the API server says.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { groupOf } from "../../disruption/remembered-controllers.ts";
+import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { saidText } from "./api-refusal.ts";

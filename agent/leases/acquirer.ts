@@ -4,10 +4,16 @@
 // it was counted, for its commit to compare. Whoever does not get the answer to one that was written does not keep the Lease:
 // it is given back where the count fails, the caller is gone, or the agent ends. Order among those who wait is about fairness
 // only: see waiting-line.ts and handovers.ts.
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { AcquireOptions, AcquireOutcome, AcquireRequest, Acquisition, Cluster } from "../../disruption/cluster.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type {
+	AcquireOptions,
+	AcquireOutcome,
+	AcquireRequest,
+	Acquisition,
+	Cluster,
+} from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { leaseFingerprint } from "../../disruption/held-under.ts";
+import { leaseFingerprint } from "../../disruption/lease/held-under.ts";
 import {
 	acquired,
 	acquisitionOf,
@@ -16,7 +22,7 @@ import {
 	leaseName,
 	released,
 	stands,
-} from "../../disruption/lease.ts";
+} from "../../disruption/lease/lease.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { Clock } from "../process/clock.ts";
 import type { LeaseView } from "../views/object-views.ts";

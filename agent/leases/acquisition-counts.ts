@@ -2,8 +2,8 @@
 //
 // Guarantee: a count is answered only where its acquisition still stood when it was last looked at, and within the time that
 // the Lease leaves it; what it found out besides is written to that Lease only while the acquisition stands.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { Acquisition, Count } from "../../disruption/cluster.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { Acquisition, Count } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import {
 	type BudgetLease,
@@ -14,7 +14,7 @@ import {
 	withObserved,
 	withObservedFromRestore,
 	withoutControllers,
-} from "../../disruption/lease.ts";
+} from "../../disruption/lease/lease.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";

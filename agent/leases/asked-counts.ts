@@ -6,8 +6,8 @@
 // count and commit could go on an hour later.
 // Assumption: a double of Acquire or Count comes to the process that the call came to, or to a process that is not asked to
 // commit. Neither the plugin nor an agent sends these calls twice.
-import type { Acquisition } from "../../disruption/cluster.ts";
-import { leaseDurationMs } from "../../disruption/lease.ts";
+import type { Acquisition } from "../../disruption/budget/cluster.ts";
+import { leaseDurationMs } from "../../disruption/lease/lease.ts";
 
 /** No commit rests on a count that was asked for longer ago. Twice what a Lease lasts without a renewal. */
 export const longestCountAgeMs = 2 * leaseDurationMs;

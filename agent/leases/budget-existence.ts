@@ -4,8 +4,8 @@
 // Budgets of this cluster are known by the view, or by a GET where it lags. The other members are asked for their lists, at most once a
 // second for each namespace. Where one of them cannot be asked, the budget may exist there: such Leases are few a minute, and
 // the clean-up deletes those that nobody needs.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";

@@ -3,15 +3,15 @@
 // Once a minute, at even minutes of the wall clock, so that what the members saw at about the same moment can be added up. It is read
 // off the views alone: the API server is asked for nothing, whoever looks on. Where a watch is not alive at that moment, or the moment
 // was missed, nobody knows what was so, and that stays so: a gap is never filled in. Every agent keeps its own, in memory only.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { parseLease } from "../../disruption/lease.ts";
+import { parseLease } from "../../disruption/lease/lease.ts";
 import type { BudgetHistory } from "../../proto/agent-cluster.ts";
 import { mostSamples } from "../../proto/wire-watch.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
-import { isCountedHealthy } from "../../disruption/healthy.ts";
+import { isCountedHealthy } from "../../disruption/budget/healthy.ts";
 import { WatchedBudgets } from "./watched-budgets.ts";
 import type { WatchedState } from "./watched-state.ts";
 

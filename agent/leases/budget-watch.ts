@@ -4,9 +4,9 @@
 // the watches (the Lease, the budget) or was asked lately (the fleet, every two seconds; scales, whenever a pod of the budget came,
 // went or began to go, and every minute, of more than 600 budgets in turn), because nobody decides by it. Where a watch is not alive, or
 // the fleet cannot be read, nothing is known, and that is said: an old number is never told for a new one.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import type { BudgetsUpdate, WatchOptions } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
 import type { LeaseView } from "../views/object-views.ts";

@@ -1,6 +1,6 @@
 // Budgets as the other members of the fleet have them, read from all of these at once.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 

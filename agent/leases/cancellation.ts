@@ -7,10 +7,10 @@
 // (or a list) has to end it. Who resumes a cancel of somebody else starts from a touch of its own. Two at once are
 // harmless: each removes only the id that it was asked for, and ids are never used twice.
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { marked, withoutReservations } from "../../disruption/lease.ts";
-import type { Reservation } from "../../disruption/reservation.ts";
+import { marked, withoutReservations } from "../../disruption/lease/lease.ts";
+import type { Reservation } from "../../disruption/lease/reservation.ts";
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { LeaseStore } from "./lease-store.ts";

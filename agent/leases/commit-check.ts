@@ -6,12 +6,12 @@
 // API server name. So nobody can fill a Lease with pods that do not exist, make another team's pods count as unavailable,
 // or raise what is expected. Where the view does not come that far, or somebody who has to be asked cannot be, nothing is
 // written. What is not checked: whether the budget had room. That is the round's, as it always was.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/cluster.ts";
-import { coveringBudgets } from "../../disruption/coverage.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/budget/cluster.ts";
+import { coveringBudgets } from "../../disruption/budget/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { assertReservable, type BudgetLease, leaseName } from "../../disruption/lease.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import { assertReservable, type BudgetLease, leaseName } from "../../disruption/lease/lease.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { PodView } from "../views/pod-view.ts";

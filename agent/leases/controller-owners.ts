@@ -1,7 +1,7 @@
 // Who decides how many pods there should be for a pod's own controller: a ReplicaSet's Deployment, anybody else for
 // themselves. Each is asked for once in a count; whose a ReplicaSet is may be known from a moment ago (replica-set-owners.ts).
-import type { ControllerReference } from "../../disruption/pod.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 

@@ -8,8 +8,8 @@
 // `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.
-import type { LookRequest } from "../../disruption/cluster.ts";
-import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
+import type { LookRequest } from "../../disruption/budget/cluster.ts";
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import {
 	type AcquireRequest,
 	type CandidateState,
@@ -18,15 +18,15 @@ import {
 	mostUnavailableTold,
 	type PodReference,
 	type UnavailablePod,
-} from "../../disruption/cluster.ts";
+} from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { isCountedHealthy } from "../../disruption/healthy.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
-import type { Reservation } from "../../disruption/reservation.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { type BudgetLease, parseLease } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import { isCountedHealthy } from "../../disruption/budget/healthy.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
+import type { Reservation } from "../../disruption/lease/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";

@@ -5,9 +5,9 @@
 // Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose
 // pod template the budget selects, those of the pods that exist, and those that the Lease remembers. A controller that
 // cannot say how many pods it wants makes the number unknown, or rejects the count.
-import type { ExpectedPods } from "../../disruption/cluster.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/remembered-controllers.ts";
+import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
+import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { createOwners, type Owner, type Owners } from "./controller-owners.ts";
 import type { MatchingWorkloads } from "./matching-workloads.ts";

@@ -1,8 +1,8 @@
 // Who was granted which pod, for people: a reservation ends as soon as its pod is seen terminating, and then nobody would know
 // who took the pod down. It is this process's own memory, so it may know nothing; no decision asks it.
-import type { BudgetLease } from "../../disruption/lease.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
-import type { Reservation } from "../../disruption/reservation.ts";
+import type { BudgetLease } from "../../disruption/lease/lease.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import type { Reservation } from "../../disruption/lease/reservation.ts";
 
 interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
 	/** The verified user who asked for it, where that was asked of this process. */

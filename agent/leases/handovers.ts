@@ -3,8 +3,8 @@
 //
 // About progress only: whether the Lease was renewed, committed or given back is judged by the Lease, in the write that
 // ends the holding, and a holder that is late finds that it has lost it.
-import type { Acquisition } from "../../disruption/cluster.ts";
-import { handoverDurationMs } from "../../disruption/lease.ts";
+import type { Acquisition } from "../../disruption/budget/cluster.ts";
+import { handoverDurationMs } from "../../disruption/lease/lease.ts";
 import type { Clock } from "../process/clock.ts";
 
 interface HandoversOptions {

@@ -10,8 +10,8 @@
 //
 // Not guaranteed: a list that is too short from the first day on, in a cluster that none of the missing can reach.
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
-import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
-import { namespaceLabel } from "../../disruption/lease.ts";
+import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
+import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import {
 	type KnownMember,

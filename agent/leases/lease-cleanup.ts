@@ -4,9 +4,9 @@
 // Guarantee: only a Lease that nobody holds and that has no reservation goes, by its uid and resourceVersion, so never one
 // that anybody wrote since; and only after every member has answered that it does not have the budget. Whoever is late
 // for the Lease finds another uid, or none, and has lost it.
-import type { BudgetName } from "../../disruption/budget.ts";
-import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import { type BudgetLease, parseLease } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";

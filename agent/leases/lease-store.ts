@@ -6,7 +6,7 @@
 // was asked for. Expiry is judged from this process's own first sight of a holding (or of its last renewal), on its own
 // monotonic clock, never from a time that somebody wrote.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import {
 	annotationsOf,
@@ -16,9 +16,9 @@ import {
 	namespaceLabel,
 	newState,
 	parseLease,
-} from "../../disruption/lease.ts";
-import { stateAnnotation } from "../../disruption/lease-text.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+} from "../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";

@@ -1,10 +1,10 @@
 // What people are shown of this cluster's Leases: from the watch, with what this process knows of holders and of those who wait.
 // A Lease that cannot be read is among them, with why. Ids of reservations and nonces stay here: they are the holders' own.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../disruption/errors.ts";
-import { type BudgetLease, budgetAnnotation, namespaceLabel } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { reservationDeadlineMs } from "../../disruption/reservation.ts";
+import { type BudgetLease, budgetAnnotation, namespaceLabel } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import { reservationDeadlineMs } from "../../disruption/lease/reservation.ts";
 import type { BudgetScope, ListedLease, ListedReservation } from "../../proto/listed-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { GrantMemory } from "./grant-memory.ts";

@@ -1,4 +1,4 @@
-// This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
+// This cluster, as the round sees it: the agent's own answers to disruption/budget/cluster.ts.
 //
 // Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Or else its commit takes
 // the Lease in its own write, if the Lease is still the one that was counted from and the connection to the API server still
@@ -7,7 +7,7 @@
 // how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a round that sent nothing.
 // Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
-import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -18,11 +18,11 @@ import type {
 	Count,
 	Grant,
 	LookRequest,
-} from "../../disruption/cluster.ts";
+} from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { heldUnder } from "../../disruption/held-under.ts";
-import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { heldUnder } from "../../disruption/lease/held-under.ts";
+import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,

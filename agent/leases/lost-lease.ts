@@ -1,7 +1,7 @@
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { Acquisition } from "../../disruption/cluster.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
-import type { BudgetLease } from "../../disruption/lease.ts";
+import type { BudgetLease } from "../../disruption/lease/lease.ts";
 
 /** What to tell whose acquisition does not stand any more; `lease` as it was found, `cluster` for people. */
 export function lostLease({ budget }: Acquisition, lease: BudgetLease | undefined, cluster: string): LeaseLostError {

@@ -5,10 +5,10 @@
 // equal. A workload that cannot be listed is never treated as missing. Assumption: a template keeps its labels for as long
 // as its pods have them, or the pods that differ were seen by a count or granted (remembered-controllers.ts).
 // A budget that selects too many of them gets none, and no number of expected pods.
-import type { LabelSelector } from "../../disruption/budget.ts";
-import type { ExpectedPods } from "../../disruption/cluster.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
-import { matchesSelector } from "../../disruption/selector.ts";
+import type { LabelSelector } from "../../disruption/budget/budget.ts";
+import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
+import { matchesSelector } from "../../disruption/budget/selector.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../cluster-api/workload-record.ts";
 import { MissingRightError } from "../kubernetes/api-refusal.ts";

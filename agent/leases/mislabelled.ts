@@ -1,9 +1,9 @@
 // Workloads that a budget expects by their pod template, but whose pods carry other labels: a user relabels the pods, or a
 // webhook does at their creation. The budget counts no pod of theirs as healthy, so they use it up until a user changes
 // something. This is for people: no decision depends on it.
-import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/cluster.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/budget/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Owner } from "./controller-owners.ts";
 
 interface MislabelledQuestion {

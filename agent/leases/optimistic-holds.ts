@@ -7,7 +7,7 @@
 // How old the count may be is asked-counts.ts's.
 // Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
-import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/cluster.ts";
+import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/budget/cluster.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 
 export interface OptimisticHold {

@@ -4,9 +4,9 @@
 // none, and none of its pods, terminating ones included, is selected or reserved. Any looser rule lets one pod more go in
 // a rollout, or where replacements get their labels late: each would look relabelled while its own pod is down. Nothing is
 // written, so that it counts again as soon as that changes.
-import { type ControllerReference, type PodRecord } from "../../disruption/pod.ts";
-import { isHealthy } from "../../disruption/healthy.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import { type ControllerReference, type PodRecord } from "../../disruption/budget/pod.ts";
+import { isHealthy } from "../../disruption/budget/healthy.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Owner, Owners } from "./controller-owners.ts";
 
 /** Past this many, ReplicaSets whose name is not made of their Deployment's are not asked whose they are. */

@@ -4,8 +4,8 @@
 // its place, so that the two have more pods than the Deployment wants: who counts sees that, and asks anew
 // (expected-pods.ts). Until they are there, a count may be one of up to 5 s ago: no older than what a watch that is called
 // alive may show. How many pods the Deployment wants is never kept.
-import type { ControllerReference } from "../../disruption/pod.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";

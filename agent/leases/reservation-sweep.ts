@@ -3,11 +3,11 @@
 // they would name it for ever. What cannot be ended is tried again ever more rarely: a reservation of a pod that never was
 // must not cost requests for ever. Times are counted from this process's own first sight of a reservation's id, or of a
 // holder's last sign of life, so they only decide how soon others may go on.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { evidenceOf, reservationDeadlineMs } from "../../disruption/reservation.ts";
+import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import { evidenceOf, reservationDeadlineMs } from "../../disruption/lease/reservation.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";

@@ -2,7 +2,7 @@
 //
 // What is guaranteed is order among those who wait here, nothing about safety: a caller that comes past the line (through
 // another agent, or while this one restarts) only makes the wait longer.
-import type { AcquireOptions, AcquireOutcome } from "../../disruption/cluster.ts";
+import type { AcquireOptions, AcquireOutcome } from "../../disruption/budget/cluster.ts";
 import type { Clock } from "../process/clock.ts";
 
 type Held = Extract<AcquireOutcome, { kind: "held" }>;

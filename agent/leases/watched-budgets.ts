@@ -1,7 +1,7 @@
 // The budgets that somebody watches, by what changes under them: their name, their Lease, the labels of pods.
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
-import { matchesSelector } from "../../disruption/selector.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import { matchesSelector } from "../../disruption/budget/selector.ts";
 import { WatchedState } from "./watched-state.ts";
 
 type Labels = PodRecord["labels"];

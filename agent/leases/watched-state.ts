@@ -1,11 +1,11 @@
 // One budget as it is watched: what it came to when it was counted last, and the scales that this rested on.
-import { type BudgetName, type BudgetSpec, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import { type BudgetName, type BudgetSpec, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
-import { leaseName, parseLease } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
+import { leaseName, parseLease } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { WatchedBudget } from "../../proto/agent-cluster.ts";
 import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";

@@ -1,5 +1,5 @@
-import { type BudgetLease, withoutReservations } from "../../disruption/lease.ts";
-import { evidenceOf, type PodEvidenceView } from "../../disruption/reservation.ts";
+import { type BudgetLease, withoutReservations } from "../../disruption/lease/lease.ts";
+import { evidenceOf, type PodEvidenceView } from "../../disruption/lease/reservation.ts";
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
 
 /** The Lease without the reservations for which the view shows evidence, and with how far it had come; the same one where there are none. */

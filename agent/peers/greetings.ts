@@ -9,7 +9,7 @@
 // refuses its own run (plugin/fleet/fleet.ts).
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import type { HeardMember } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { KnownMembers } from "../leases/known-members.ts";

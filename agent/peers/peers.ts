@@ -1,7 +1,7 @@
 // The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
 // them.
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
-import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
+import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";

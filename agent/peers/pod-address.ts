@@ -1,6 +1,6 @@
 // Where a replica of this agent listens for its peers: its pod's address, read from the API server because the view does not keep it.
 import { isIP } from "node:net";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { peerAddressAnnotation } from "../../proto/peer-address.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";

@@ -2,9 +2,9 @@
 // callers on to it. This is about fairness only: where agents disagree for a moment, or the keeper cannot be reached, calls
 // are served where they came in, and the Lease itself decides.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
-import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
+import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import type { Clock } from "../process/clock.ts";

@@ -7,7 +7,7 @@ import {
 	type StatusObject,
 	status,
 } from "@grpc/grpc-js";
-import type { AcquireRequest } from "../../disruption/cluster.ts";
+import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../../proto/status.ts";

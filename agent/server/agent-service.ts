@@ -2,7 +2,7 @@
 // failure becomes a status; an error that is not ours is a bug, reported here and shown to nobody else.
 import type { handleUnaryCall, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import { Metadata, status } from "@grpc/grpc-js";
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { required, wholeNumber } from "../../proto/fields.ts";

@@ -3,7 +3,7 @@
 // and what is only claimed (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
 // callers choose much of what is in it.
 import { type StatusObject, status } from "@grpc/grpc-js";
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { Logger } from "../process/log.ts";
 import { type Caller, callerFields } from "../peers/caller.ts";

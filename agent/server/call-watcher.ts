@@ -1,6 +1,6 @@
 // What is measured and logged of the calls.
 import { status } from "@grpc/grpc-js";
-import type { AcquireOutcome, CommitOutcome } from "../../disruption/cluster.ts";
+import type { AcquireOutcome, CommitOutcome } from "../../disruption/budget/cluster.ts";
 import { type Logger, reasonOf } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
 

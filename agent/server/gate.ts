@@ -9,7 +9,7 @@ import type {
 	Acquisition,
 	CommitOutcome,
 	Grant,
-} from "../../disruption/cluster.ts";
+} from "../../disruption/budget/cluster.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";

@@ -4,10 +4,10 @@
 //
 // A Lease is held for one round; whoever only renews holds up everyone else, whatever it is called. When the agent stops, the
 // connection of its callers ends, and what nobody gives back blocks everyone else for a lease time.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { Acquisition, Cluster } from "../../disruption/cluster.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { Acquisition, Cluster } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { leaseDurationMs } from "../../disruption/lease.ts";
+import { leaseDurationMs } from "../../disruption/lease/lease.ts";
 import type { Caller } from "../peers/caller.ts";
 import { partyOf } from "./open-calls.ts";
 

@@ -2,7 +2,7 @@
 // the API server reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
 import { createHash } from "node:crypto";
 import { tokenAudience } from "../../disruption/agent-names.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";

@@ -7,8 +7,8 @@
 // it was got. Where it cannot be had, nobody is let in. Assumed: the fleet's CA signs no two clusters' names for one, and ends by leaving the bundle:
 // connections do not outlive that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
-import { leaseDurationMs } from "../../disruption/lease.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
+import { leaseDurationMs } from "../../disruption/lease/lease.ts";
 import { describeMember, findMemberId } from "../../proto/member-certificate.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 

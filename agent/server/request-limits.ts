@@ -1,9 +1,9 @@
 // What an agent takes from a caller: names that Kubernetes would take, and no more of them than a Lease can hold. A name
 // that is none would garble the budget's Lease for everyone; anything refused here is AgentProtocolError with the field.
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/cluster.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 
 /** A node has 110 pods by default and 500 at most; a Lease holds 1,500 reservations. */

@@ -1,6 +1,6 @@
 // TokenReview and SubjectAccessReview, asked of the agent's own API server.
 import { tokenAudience } from "../../disruption/agent-names.ts";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";

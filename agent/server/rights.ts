@@ -1,6 +1,6 @@
 // Who may decide about a budget: whoever has the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
 // does not know that verb, so the right to it is no right to change anything. The verb `release` is to end what others hold.
-import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";

@@ -1,7 +1,7 @@
 // What a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. However slow it reads,
 // it costs what there is to know once.
-import type { BudgetName } from "../../disruption/budget.ts";
-import { formatBudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 

@@ -1,9 +1,9 @@
 // What the agent keeps in memory of its Leases and budgets, each from one watch. They say when something is worth a look, and
 // what a Lease's holder has shown so far. Neither proves anything by itself: who decides reads the objects, or asks of the
 // Leases that the view has come as far as a version that was written after the question.
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import { namespaceLabel } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
+import { namespaceLabel } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { allBudgets, listBudgetVersions } from "../cluster-api/budget-calls.ts";
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";

@@ -1,7 +1,7 @@
 // Which pods keep changing without any effect on what is kept of them, and how often: operators write heartbeats into
 // annotations. Whoever evicts such a pod does so right after a change.
 import { isDeepStrictEqual } from "node:util";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Clock } from "../process/clock.ts";
 
 /** Changes further apart are no trouble: an eviction takes a fifth of that. */

@@ -9,10 +9,10 @@
 // (etcd restored from a backup) break these: everything is dropped then, and nothing is answered before a new list.
 //
 // `live` is about time only, so nothing that must be safe rests on it: it says whether failures of pods are seen soon.
-import type { PodReference } from "../../disruption/cluster.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
-import type { LabelSelector } from "../../disruption/selector.ts";
+import type { LabelSelector } from "../../disruption/budget/selector.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";

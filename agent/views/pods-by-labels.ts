@@ -1,8 +1,8 @@
 // The pods of a view by the very object of their labels, which the pods of one controller share (pod-projection.ts): a selector
 // is then compared with some sets of labels, instead of with 10,000 pods; and with them only when there are others than the last time,
 // because who watches 1,000 budgets compares 1,000 selectors again and again.
-import type { PodRecord } from "../../disruption/pod.ts";
-import { type LabelSelector, matchesSelector } from "../../disruption/selector.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import { type LabelSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 
 type Labels = PodRecord["labels"];
 

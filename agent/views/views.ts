@@ -1,5 +1,5 @@
 // What the agent keeps in memory of its cluster: pods, its own Leases, budgets and workloads, each kind from one watch.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
 import { createPodProjection } from "../cluster-api/pod-projection.ts";

@@ -1,7 +1,7 @@
 // Leases of a namespace from the watch, where it has come as far as the question asks: the API server would answer such a list
 // from a cache that is fed by the very same events. Where the watch does not get there soon, the API server is asked.
-import { budgetAnnotation, namespaceLabel } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { budgetAnnotation, namespaceLabel } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { LeaseView } from "./object-views.ts";
 

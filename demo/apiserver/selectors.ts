@@ -1,5 +1,5 @@
 // Label and field selectors as list and watch calls carry them.
-import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { type ApiObject, valueAt } from "./api-object.ts";
 import type { ResourceType } from "./resource-types.ts";
 import { badRequest } from "./status-error.ts";

@@ -1,5 +1,5 @@
 // Whether each API server can be gone by: it answers, is new enough, is asked once, and has the kind of our budgets.
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { oldestMinor } from "../install/oldest-kubernetes.ts";
 import { type ClusterCheck, notChecked, ofReading, type Reading } from "./check-report.ts";

@@ -1,8 +1,8 @@
 // The budgets of the fleet: which of them cannot be judged, differ between members, can never be met or cover nothing. Their numbers
 // are those of decide(), as `explain` has them.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import { mislabelledText } from "../../disruption/budget-text.ts";
-import type { MislabelledWorkload } from "../../disruption/cluster.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { mislabelledText } from "../../disruption/budget/budget-text.ts";
+import type { MislabelledWorkload } from "../../disruption/budget/cluster.ts";
 import { suspendedText } from "../events/suspension-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { differences, suspensionOf } from "../fleet/budget-members.ts";

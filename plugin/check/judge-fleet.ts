@@ -1,6 +1,6 @@
 // Whether the clusters are one fleet: by what their agents declare, and by who can reach whom.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

@@ -1,6 +1,6 @@
 // The Service by which the agents of other members come in: whether it is reached, and whether the fleet's list says where.
 import { isIP } from "node:net";
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { OfferedAddress } from "../install/expose/offered-addresses.ts";
 import { peersService } from "../install/expose/peers-service.ts";

@@ -1,6 +1,6 @@
 // Which context leads to which member, also while the agents or the API server behind it give no answer: without it one cluster would be
 // shown as two, a context without an answer and a member without a context.
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 
 export interface IdentifiedContext {
 	readonly context: string;

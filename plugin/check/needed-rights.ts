@@ -1,6 +1,6 @@
 // The rights that a run needs of the person who starts it, as agent/deploy/rbac-operator.yaml gives them, by what they are for.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { deployManifests } from "../install/deploy-manifests.ts";
 import { pluralOf } from "../install/object-path.ts";
 

@@ -1,10 +1,10 @@
 // All budgets of the fleet, each judged as `explain` judges it, and the pods that nobody says the number of.
 import type { V1Pod } from "@kubernetes/client-node";
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import { findCovering } from "../../disruption/coverage-judgement.ts";
-import { decide } from "../../disruption/decide.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
+import { decide } from "../../disruption/budget/decide.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import { Semaphore } from "../../disruption/semaphore.ts";
+import { Semaphore } from "../../disruption/round/semaphore.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isFinished } from "../kubernetes/pod-status.ts";
 import type { Candidate } from "../plan/explain/count-budget.ts";

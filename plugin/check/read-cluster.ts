@@ -1,7 +1,7 @@
 // What one cluster's API server says: each answer for itself, so that one that is missing hides no other.
 import type { V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { StepError } from "../fleet/access-step.ts";

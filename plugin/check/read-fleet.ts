@@ -1,6 +1,6 @@
 // Who the agents say that the fleet is, each member for itself: behind its context, or passed on by those that are reached.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 import { createMemberClient } from "../../proto/member-client.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";

@@ -1,5 +1,5 @@
 // kubectl xpdb budgets
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -4,7 +4,7 @@
 // A person waits: an answer comes within 300 ms of the start of the process, or none. Commands and flags are known here and come at once. Names
 // of a cluster come from what an earlier key left, else from the cluster in the time that is left; what comes too late is there at the next key.
 // Not yargs' completion: it knows neither descriptions in kubectl's form nor directives.
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
 import { globalFlags, readGlobalFlags } from "../flags/global-flags.ts";

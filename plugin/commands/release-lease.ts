@@ -2,7 +2,7 @@
 //
 // Guarantee: only that very holding, by the Lease's uid and its fence, and only the hold: the holder's commit finds that its acquisition
 // does not stand, and pods that were granted stay counted until there is evidence about them (agent/leases/local-cluster.ts).
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease } from "../../proto/listed-lease.ts";
 import { budgetWord } from "../flags/budget-word.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";

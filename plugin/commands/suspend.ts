@@ -1,6 +1,6 @@
 // kubectl xpdb suspend and unsuspend
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import { longestSuspensionReason } from "../../disruption/suspension.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { longestSuspensionReason } from "../../disruption/budget/suspension.ts";
 import { budgetWord } from "../flags/budget-word.ts";
 import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";

@@ -1,8 +1,8 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
 // a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
-import type { BudgetState } from "../../disruption/allowance.ts";
+import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { Silent } from "../../disruption/errors.ts";
-import type { Suspension } from "../../disruption/suspension.ts";
+import type { Suspension } from "../../disruption/budget/suspension.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import type { Reason } from "./reason.ts";
 

@@ -1,6 +1,6 @@
 // Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
 // schema; its messages are for people and may change.
-import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
+import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
 	// A budget of ours, or somebody who uses it, keeps the pod for now.

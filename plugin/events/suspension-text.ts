@@ -1,6 +1,6 @@
 // How long a budget has been suspended, by whom and why, for people; all of it as claimed by the user who suspended it.
 import { oneLine } from "../../disruption/printable.ts";
-import type { Suspension } from "../../disruption/suspension.ts";
+import type { Suspension } from "../../disruption/budget/suspension.ts";
 import { formatElapsed } from "../flags/duration.ts";
 
 /** "by alice@laptop for 12m: database upgrade", of what is shown as it is at this moment. */

@@ -1,4 +1,4 @@
-import type { UnavailablePod } from "../../disruption/cluster.ts";
+import type { UnavailablePod } from "../../disruption/budget/cluster.ts";
 import type { UsedBy } from "./events.ts";
 
 /** The pods that use a budget up, as events tell them. `holder`: who this run is. */

@@ -1,6 +1,6 @@
 // Who uses a budget up, in words: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
 // earlier versions say less.
-import { firstSentence, usersKey } from "../../disruption/budget-users.ts";
+import { firstSentence, usersKey } from "../../disruption/budget/budget-users.ts";
 import { formatAge } from "../flags/duration.ts";
 import type { UsedBy } from "./events.ts";
 

@@ -2,10 +2,10 @@
 // server is asked too; where it would wait for others, nothing is asked of that, and whoever reads knows for what.
 //
 // Guarantee: no Lease is taken and nothing is reserved; a member without an answer is never "may go".
-import type { RoundBudget } from "../../disruption/budget.ts";
-import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import type { RoundBudget } from "../../disruption/budget/budget.ts";
+import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { usedByNames, usedBySuffix } from "../events/used-by-text.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Reachability } from "../fleet/reachability.ts";

@@ -2,22 +2,22 @@
 // accepted, or until nothing more can be done.
 //
 // Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. Without one it goes only where
-// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment, or where that version has
+// disruption/budget/coverage-judgement.ts says so of the version that the eviction names, at that moment, or where that version has
 // finished, terminates or has not started; never while members disagree who the fleet is. Tries that come to nothing are
 // further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
-import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
-import type { CoverageLists } from "../../disruption/coverage-lists.ts";
-import { coverPod, type PodCoverage } from "../../disruption/pod-coverage.ts";
-import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
+import type { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import { coverPod, type PodCoverage } from "../../disruption/round/pod-coverage.ts";
+import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { CurrentBudgets } from "../../disruption/eviction.ts";
-import type { GrantQueue } from "../../disruption/grant-queue.ts";
-import type { Place, Places } from "../../disruption/places.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import type { Semaphore } from "../../disruption/semaphore.ts";
-import type { Wait as GrantWait } from "../../disruption/wait.ts";
+import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
+import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
+import type { Place, Places } from "../../disruption/round/places.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
+import type { Semaphore } from "../../disruption/round/semaphore.ts";
+import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import type { Fleet } from "../fleet/fleet.ts";

@@ -1,6 +1,6 @@
 // One pod to be evicted, from the question who covers it to its end.
 import type { V1Pod } from "@kubernetes/client-node";
-import { seenPod, type WatchedPod } from "../../disruption/seen-pod.ts";
+import { seenPod, type WatchedPod } from "../../disruption/round/seen-pod.ts";
 import type { PodEvent } from "../events/events.ts";
 import { timerMs } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -1,10 +1,10 @@
 // One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
 // server's, which promises none of them: they stand in this one file.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { PodReference } from "../../disruption/cluster.ts";
-import type { FoundPod } from "../../disruption/bind-to-version.ts";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import { preActivitiesOf } from "../../disruption/pod.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
+import type { FoundPod } from "../../disruption/round/bind-to-version.ts";
+import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";

@@ -1,11 +1,11 @@
 // The evictions of a run: pods come in one by one, and those that the same budgets cover go through rounds together.
-import { CoverageLists } from "../../disruption/coverage-lists.ts";
-import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import type { CurrentBudgets } from "../../disruption/eviction.ts";
-import { GrantQueue } from "../../disruption/grant-queue.ts";
-import type { GrantObserver, GrantPorts } from "../../disruption/grant-request.ts";
-import { Places } from "../../disruption/places.ts";
-import { Semaphore } from "../../disruption/semaphore.ts";
+import { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
+import { GrantQueue } from "../../disruption/round/grant-queue.ts";
+import type { GrantObserver, GrantPorts } from "../../disruption/round/grant-request.ts";
+import { Places } from "../../disruption/round/places.ts";
+import { Semaphore } from "../../disruption/round/semaphore.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import { DryRunRounds } from "./dry-run-rounds.ts";

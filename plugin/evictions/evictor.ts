@@ -1,5 +1,5 @@
 // The pod's API server, as the domain asks it to carry a ticket out.
-import type { Evictor } from "../../disruption/eviction.ts";
+import type { Evictor } from "../../disruption/round/eviction.ts";
 import type { EventSink } from "../events/events.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, type Refusal, readPod, requestEviction } from "./eviction-request.ts";

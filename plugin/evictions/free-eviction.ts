@@ -1,9 +1,9 @@
 // A pod without a grant: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes late never hits the
 // pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after a pause, a stop or the
 // pod's timeout, however long what came before took.
-import { seeAnew } from "../../disruption/seen-pod.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import type { Places } from "../../disruption/places.ts";
+import { seeAnew } from "../../disruption/round/seen-pod.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
+import type { Places } from "../../disruption/round/places.ts";
 import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";

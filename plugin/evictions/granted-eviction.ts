@@ -1,9 +1,9 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
-import { askAgainAfterMs, classifyFailure } from "../../disruption/classify-failure.ts";
+import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/eviction.ts";
-import type { Grant } from "../../disruption/grant.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";
+import type { Grant } from "../../disruption/round/grant.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import { errorText, isPassing } from "../kubernetes/api-error.ts";

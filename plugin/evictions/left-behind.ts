@@ -1,7 +1,7 @@
 // What could not be given back because its agent gave no answer: a Lease, or a reservation under which nothing will be sent. It
 // ends by itself, but until then it uses up the budget for nothing, so it is tried again while the run goes on.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
 /** An agent that moves, or a tunnel that is made anew, is back within a second or two. */
 const againAfterMs = 1_000;

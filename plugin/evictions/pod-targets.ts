@@ -1,8 +1,8 @@
 // The pods that evict is asked for: POD, TYPE/NAME of their workload, or a selector.
 import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
-import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
+import { formatSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { nearest } from "../flags/nearest.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -1,13 +1,13 @@
 // What a round would say to pods now, for a dry run on the server: the counts are asked for without an acquisition, so
 // nothing is written, and judged by decide(), as the round itself judges them. Each pod is judged against what the ones
 // before it would have left; one that waits for nothing but those goes as soon as they are back.
-import { type CountedMember, lookAtBudgets } from "../../disruption/availability.ts";
-import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
-import { decide, type Judgement } from "../../disruption/decide.ts";
-import type { BudgetCounts } from "../../disruption/allowance.ts";
-import { withPodsDown } from "../../disruption/healthy.ts";
-import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
+import { type CountedMember, lookAtBudgets } from "../../disruption/round/availability.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
+import { decide, type Judgement } from "../../disruption/budget/decide.ts";
+import type { BudgetCounts } from "../../disruption/budget/allowance.ts";
+import { withPodsDown } from "../../disruption/budget/healthy.ts";
+import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
 
 export type PretendedVerdict =
 	/** `after`: what it would wait for first, which ends when other pods of this run are back. */

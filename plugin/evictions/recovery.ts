@@ -1,11 +1,11 @@
 // --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
-import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import type { Count } from "../../disruption/cluster.ts";
-import { findCovering } from "../../disruption/coverage-judgement.ts";
-import { budgetState, totalsOf } from "../../disruption/allowance.ts";
-import { classifyFailure } from "../../disruption/classify-failure.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import type { Count } from "../../disruption/budget/cluster.ts";
+import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
+import { budgetState, totalsOf } from "../../disruption/budget/allowance.ts";
+import { classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";

@@ -1,6 +1,6 @@
 // What budgets come to, told when it is something else than was told last.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { BudgetState } from "../../disruption/allowance.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { EventSink } from "../events/events.ts";
 
 export class ToldStates {

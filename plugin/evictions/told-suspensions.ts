@@ -1,6 +1,6 @@
 // Warns about suspended budgets that cover the pods of a run, once for each suspension: these pods go without a limit.
-import { formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { suspendedText } from "../events/suspension-text.ts";
 import { suspensionOfAll } from "../fleet/budget-members.ts";

@@ -1,7 +1,7 @@
 // What people and programs hear of a pod that has to wait.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import { preActivityPrefix } from "../../disruption/pod.ts";
-import type { Wait as GrantWait } from "../../disruption/wait.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import { preActivityPrefix } from "../../disruption/budget/pod.ts";
+import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
 import type { RunEvent, UsedBy, WaitSum } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import type { Reason } from "../events/reason.ts";

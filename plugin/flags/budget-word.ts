@@ -1,5 +1,5 @@
 // The budget that a command is about, where it is about one.
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 

@@ -1,7 +1,7 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
 import { tmpdir } from "node:os";
 import { agentLabel, agentName, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,

@@ -1,5 +1,5 @@
 // The Event that tells, beside the budget in each cluster, what a person did with it.
-import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
+import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type PersonEvent, personEvent, writePersonEvent } from "./person-event.ts";
 

@@ -1,8 +1,8 @@
 // One budget as each member has it, and in what they differ: the strictest bound holds, and suspended is what all of them suspend.
-import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
-import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
+import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import { parseSuspension, type Suspension } from "../../disruption/suspension.ts";
+import { parseSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 
 export interface BudgetOfMember {
 	/** The member's name in the fleet. */

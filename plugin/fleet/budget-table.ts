@@ -1,10 +1,10 @@
 // What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
 // decide(), which every round asks.
-import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/cluster.ts";
-import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
-import { judgeBudget } from "../../disruption/decide.ts";
-import { type BudgetCounts, readSpecs } from "../../disruption/allowance.ts";
+import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/budget/cluster.ts";
+import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
+import { judgeBudget } from "../../disruption/budget/decide.ts";
+import { type BudgetCounts, readSpecs } from "../../disruption/budget/allowance.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { type BudgetOfMember, budgetOfMembers } from "./budget-members.ts";

@@ -1,9 +1,9 @@
 // What each budget allows over all members, kept up to date: the rows of `kubectl xpdb budgets -w`. The numbers are made as those of
 // the table are (budget-table.ts), of what each member's agents tell; a member of which nothing is known makes them unknown.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { Count } from "../../disruption/cluster.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { Count } from "../../disruption/budget/cluster.ts";
 import { isDomainError } from "../../disruption/errors.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import { type BudgetRow, type CountOfMember, countable, listedRow } from "./budget-table.ts";
 import type { Fleet } from "./fleet.ts";

@@ -1,6 +1,6 @@
 // A fleet that changes while a run goes on: its members are asked anew who they are, by all who doubt it together, and the
 // person is told once of each change. While members disagree nothing is evicted.
-import { classifyFailure, type Failure } from "../../disruption/classify-failure.ts";
+import { classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";

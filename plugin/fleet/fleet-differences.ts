@@ -2,7 +2,7 @@
 // out though its cluster knows them, members to whom no way leads. Where the agents do not reach each other, this
 // comparison is all that tells one cluster of another's list, so that a context of every member is needed there. What is
 // found refuses this run and is written into no cluster: a caller may not name members.
-import { fleetHash } from "../../disruption/fleet.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 
 export interface DescribedMember {

@@ -1,7 +1,7 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
 import { setTimeout as delay } from "node:timers/promises";
-import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
-import { classifyFailure } from "../../disruption/classify-failure.ts";
+import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
+import { classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 import { createMemberClient } from "../../proto/member-client.ts";

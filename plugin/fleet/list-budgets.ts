@@ -1,5 +1,5 @@
 // Lists of the budgets in all members: one member without an answer fails them.
-import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
+import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import type { AgentCluster, BudgetList } from "../../proto/agent-cluster.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { type Meeting, saidWhenMet } from "./meeting.ts";

@@ -1,6 +1,6 @@
 // Pods that workloads want and that do not count: gone and not made again, never made, or there with labels that the budget does not
 // select. They use a budget up as those do that are not healthy, and nobody can name them.
-import { mostUnavailableTold } from "../../disruption/cluster.ts";
+import { mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
 

@@ -4,7 +4,7 @@
 // has answered that it stands there. Every write names the resourceVersion that was read: an edit in between is a conflict and never
 // overwritten. Where taking back fails too, what is known of that member is told: the budget holds while one member is not suspended.
 // The other way round nothing is taken back: the first member that is not suspended any more makes the budget hold, in all of them.
-import { suspensionAnnotation } from "../../disruption/suspension.ts";
+import { suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import { budgetPath, findBudget, readFoundBudget, type SuspensionTarget } from "./suspension-target.ts";

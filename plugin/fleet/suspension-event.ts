@@ -1,5 +1,5 @@
 // The Kubernetes Event that tells of a suspension.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { budgetEvent, writeBudgetEvent } from "./budget-event.ts";
 import type { SuspensionTarget } from "./suspension-target.ts";
 

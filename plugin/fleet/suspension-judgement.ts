@@ -1,8 +1,8 @@
 // What would become of a budget if it were suspended in all members, by the decision that every round takes: one that cannot be read, or
 // whose selectors differ, holds every pod back all the same.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import { judgeBudget } from "../../disruption/decide.ts";
-import { readSpecs } from "../../disruption/allowance.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { judgeBudget } from "../../disruption/budget/decide.ts";
+import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { Fleet } from "./fleet.ts";
 

@@ -1,7 +1,7 @@
 // A budget as the API servers of all members have it, read to be written: `spec.suspend`, and who suspended it.
-import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/suspension.ts";
+import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";

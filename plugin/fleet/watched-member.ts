@@ -1,8 +1,8 @@
 // The budgets of one member as its agents tell them, one after the other: a watch that breaks off is opened again, and everything is
 // told anew then. What was told last is good for as long as an agent trusts a watch of its own without a sign of life, and not longer:
 // from then on it is unknown, until it is told again.
-import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
-import type { Count, MemberBudget } from "../../disruption/cluster.ts";
+import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
+import type { Count, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { AgentCluster, BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";

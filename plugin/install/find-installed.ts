@@ -2,8 +2,8 @@
 // has, so that those of other versions are found too. The user's own (budgets, and the kind that they are of) is apart.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
-import { budgetApi } from "../../disruption/budget.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";

@@ -7,7 +7,7 @@ import {
 	defaultFleetConfigMap,
 	managedByLabel,
 } from "../../disruption/agent-names.ts";
-import type { FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
+import type { FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { ClusterObject } from "./cluster-object.ts";

@@ -1,5 +1,5 @@
 // Whom a fleet is to forget, and which lists change. Pure.
-import type { ForgottenMember } from "../../disruption/fleet.ts";
+import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { hasForgotten, type MemberList } from "./member-list.ts";

@@ -1,8 +1,8 @@
 // The budgets that clusters have before their agents judge by them: those of x-pdb, or such as somebody has made ahead. Asked of the API servers,
 // as no agent is there to ask.
 import type { V1Pod } from "@kubernetes/client-node";
-import { budgetApi } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isFinished } from "../kubernetes/pod-status.ts";

@@ -1,7 +1,7 @@
 // What a cluster has of xpdb before anything is done.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
-import { InvalidFleetError } from "../../disruption/declared-fleet.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";

@@ -1,6 +1,6 @@
 // What the agents of these clusters say of others: whom they have heard of a moment ago, and whom they miss. Only for people: who cannot be
 // asked says nothing.
-import type { ForgottenMember } from "../../disruption/fleet.ts";
+import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 

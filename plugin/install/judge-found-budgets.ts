@@ -6,10 +6,10 @@ import {
 	formatBound,
 	formatBudgetName,
 	supportedFeatures,
-} from "../../disruption/budget.ts";
-import { neverMetText } from "../../disruption/budget-text.ts";
-import { readSpecs } from "../../disruption/allowance.ts";
-import { formatSelector, matchesSelector } from "../../disruption/selector.ts";
+} from "../../disruption/budget/budget.ts";
+import { neverMetText } from "../../disruption/budget/budget-text.ts";
+import { readSpecs } from "../../disruption/budget/allowance.ts";
+import { formatSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 

@@ -3,7 +3,7 @@
 import type { V1Lease } from "@kubernetes/client-node";
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { budgetAnnotation, namespaceLabel, parseLease } from "../../disruption/lease.ts";
+import { budgetAnnotation, namespaceLabel, parseLease } from "../../disruption/lease/lease.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { installStep } from "./install-step.ts";

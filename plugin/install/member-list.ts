@@ -1,8 +1,8 @@
 // ConfigMap `xpdb-fleet` of one cluster: read by whoever is about to change it, and changed for the version that was read.
 import { stringify } from "yaml";
 import { defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
-import { InvalidFleetError } from "../../disruption/declared-fleet.ts";
-import type { DeclaredFleet, ForgottenMember } from "../../disruption/fleet.ts";
+import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
+import type { DeclaredFleet, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

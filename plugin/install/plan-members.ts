@@ -2,8 +2,8 @@
 //
 // Guarantee: nobody leaves a fleet by an installation, and no list becomes another one while some member keeps the old: that would stop every
 // eviction in the fleet, until somebody finds out why.
-import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
-import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
+import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
+import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { UsageError } from "../terminal/errors.ts";

@@ -1,5 +1,5 @@
 // What is to be in each cluster: from the flags, and, where these say nothing, from what is there.
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { ClusterObject } from "./cluster-object.ts";

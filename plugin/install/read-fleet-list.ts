@@ -1,8 +1,8 @@
 // ConfigMap `xpdb-fleet` as the plugin reads it, where it is about to write it.
 import { parse } from "yaml";
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
-import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
-import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
+import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 
 type Data = Readonly<Record<string, unknown>>;

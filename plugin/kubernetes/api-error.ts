@@ -1,10 +1,10 @@
 // What an API server answers when it says no, and how kubectl words it.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
-import { type ClassifiedError, type Failure, retryAfterMs } from "../../disruption/classify-failure.ts";
+import { type ClassifiedError, type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import { indentMore, oneLine } from "../../disruption/printable.ts";
 import { quote, shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import type { FailureReason } from "../../disruption/verdict.ts";
+import type { FailureReason } from "../../disruption/budget/verdict.ts";
 import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 
 export interface StatusCause {

@@ -5,7 +5,7 @@
 // metadata alone.
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PodReference } from "../../disruption/cluster.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import { ApiError, isNotFound, isPassing } from "./api-error.ts";
 import { type KubernetesClient, metadataTypes } from "./kubernetes-client.ts";

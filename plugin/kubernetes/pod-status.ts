@@ -1,6 +1,6 @@
 // What a pod's own cluster says of it, as the rules of kubectl and of the eviction API read it.
 import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
-import { controllerOf, preActivitiesOf } from "../../disruption/pod.ts";
+import { controllerOf, preActivitiesOf } from "../../disruption/budget/pod.ts";
 
 /** Undefined for a pod that is not ready. */
 export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {

@@ -1,5 +1,5 @@
 // The commands that go on where a run stopped, or take its cordons back.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import { type SuggestedCommands, xpdbCommand } from "../flags/suggested-commands.ts";
 

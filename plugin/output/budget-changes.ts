@@ -1,6 +1,6 @@
 // `kubectl xpdb budgets -w` for people without a screen: a table that grows, as that of `kubectl get -w`, with a row for each change that
 // can be seen. The first rows say how wide its columns are.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { budgetCells, budgetHeaders, budgetNotes, fitLast } from "./budget-lines.ts";

@@ -1,6 +1,6 @@
 // `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up, below it with -o wide each of these
 // pods, and what is worth a line of its own.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { suspensionNow } from "../events/suspension-text.ts";
 import { formatElapsed } from "../flags/duration.ts";

@@ -1,5 +1,5 @@
 // `kubectl xpdb budgets -o json`, as schemas/budgets-v1.json has it; null for what nobody knows.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { boundText, differences } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";

@@ -1,5 +1,5 @@
 // `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { boundText } from "../fleet/budget-members.ts";

@@ -1,6 +1,6 @@
 // The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Reason } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

@@ -1,6 +1,6 @@
 // `kubectl xpdb leases` for people: a row for each Lease, below them with -o wide each pod that was granted, and on stderr those that
 // nobody can read.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease, ListedReservation } from "../../proto/listed-lease.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { LeasesOfContext } from "../fleet/context-leases.ts";

@@ -1,5 +1,5 @@
 // `kubectl xpdb leases -o json`, as schemas/leases-v1.json has it.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedReservation } from "../../proto/listed-lease.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import type { LeaseRow } from "./lease-lines.ts";

@@ -1,6 +1,6 @@
 // What plain lines say of a budget that is suspended or unsuspended in one member: results as kubectl words those of custom resources.
-import { budgetApi } from "../../disruption/budget.ts";
-import type { Suspension } from "../../disruption/suspension.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
+import type { Suspension } from "../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../events/events.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
 

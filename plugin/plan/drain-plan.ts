@@ -1,7 +1,7 @@
 // What a drain is planned from, and what comes out. Types only.
-import type { CandidateState } from "../../disruption/cluster.ts";
-import type { BudgetCounts } from "../../disruption/allowance.ts";
-import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
+import type { CandidateState } from "../../disruption/budget/cluster.ts";
+import type { BudgetCounts } from "../../disruption/budget/allowance.ts";
+import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
 
 /** A budget as it is counted now. */
 export interface PlanBudget {

@@ -1,9 +1,9 @@
 // Which pods that a budget of the fleet covers would be stranded by a drain, read in as few calls as that takes: the nodes
 // page by page, until each replacement has one. Agents too: without them no budget can be asked.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import { type BudgetsOfMember, findCovering } from "../../disruption/coverage-judgement.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
+import { type BudgetsOfMember, findCovering } from "../../disruption/budget/coverage-judgement.ts";
 import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
 import { isAgentPod } from "../fleet/agent-pods.ts";
 import type { Fleet } from "../fleet/fleet.ts";

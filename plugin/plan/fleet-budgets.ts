@@ -1,11 +1,11 @@
 // What the fleet's budgets say of these pods now: which cover each of them, and a look at every count. It asks as a round
 // does, but for the lease: nothing is acquired, so nothing is written.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget.ts";
-import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import { unreadableMessage } from "../../disruption/coverage-lists.ts";
-import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
-import { readSpecs } from "../../disruption/allowance.ts";
+import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
+import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
+import { unreadableMessage } from "../../disruption/round/coverage-lists.ts";
+import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/budget/coverage-judgement.ts";
+import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Fleet } from "../fleet/fleet.ts";

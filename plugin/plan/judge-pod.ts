@@ -1,7 +1,7 @@
 // One pod of a plan: what covers it, or why it can never go whatever the counts are.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { CandidateState } from "../../disruption/cluster.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { CandidateState } from "../../disruption/budget/cluster.ts";
 import { hasNotStarted, isReplaced, readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";

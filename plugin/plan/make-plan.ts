@@ -1,9 +1,9 @@
 // From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
 // and three times in seconds, as fast and as slow as their pods may be, and as is likely.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../disruption/budget.ts";
-import { controllerOf } from "../../disruption/pod.ts";
-import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import { controllerOf } from "../../disruption/budget/pod.ts";
+import type { RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
 import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
 import { suspendedText } from "../events/suspension-text.ts";

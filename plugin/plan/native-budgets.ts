@@ -1,10 +1,10 @@
 // The PodDisruptionBudgets of one cluster, as budgets that hold over that cluster alone, from what its disruption
 // controller says of them: the eviction API asks these after ours.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { ApiError, errorText, isForbidden } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";

@@ -8,7 +8,7 @@ import type {
 	V1Pod,
 	V1Taint,
 } from "@kubernetes/client-node";
-import { meetsRequirement } from "../../disruption/selector.ts";
+import { meetsRequirement } from "../../disruption/budget/selector.ts";
 
 /** A bound volume of a pod that not every node can reach. */
 export interface LocalVolume {

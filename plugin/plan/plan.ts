@@ -1,5 +1,5 @@
 // A plan as -o json and -o yaml print it; schemas/plan-v1.json publishes it. `message` is for people and may change.
-import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
+import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const planSchema = "xpdb.plan/1.0";
 

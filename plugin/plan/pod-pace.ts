@@ -1,6 +1,6 @@
 // How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
-import { controllerOf } from "../../disruption/pod.ts";
+import { controllerOf } from "../../disruption/budget/pod.ts";
 import type { PodPace } from "./drain-plan.ts";
 import { readStarts, templateOf } from "./pod-starts.ts";
 

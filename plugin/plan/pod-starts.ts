@@ -2,7 +2,7 @@
 // readiness may have been lost and come back, and its whole node may have been away. So that time is not taken for a start where the pod's
 // own containers, or others of its template, show that it came later.
 import type { V1Pod } from "@kubernetes/client-node";
-import { controllerOf } from "../../disruption/pod.ts";
+import { controllerOf } from "../../disruption/budget/pod.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
 
 interface Start {

@@ -1,11 +1,11 @@
 // The counts of a planned drain, as the pods that went and came back have left them. Whether one more may go is
 // decide()'s to say.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import { neverMetText } from "../../disruption/budget-text.ts";
-import { withPodsDown } from "../../disruption/healthy.ts";
-import type { CandidateState, Count } from "../../disruption/cluster.ts";
-import { decide, type Judgement } from "../../disruption/decide.ts";
-import type { Waiting } from "../../disruption/verdict.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import { neverMetText } from "../../disruption/budget/budget-text.ts";
+import { withPodsDown } from "../../disruption/budget/healthy.ts";
+import type { CandidateState, Count } from "../../disruption/budget/cluster.ts";
+import { decide, type Judgement } from "../../disruption/budget/decide.ts";
+import type { Waiting } from "../../disruption/budget/verdict.ts";
 import type { NeverPlanned, PlanBudget, PlanPod } from "./drain-plan.ts";
 
 /** A pod that may not go yet; where a budget is used up, `key` says which one. */

@@ -1,6 +1,6 @@
 // The evictions of one run: the fleet behind its contexts, whose budgets they obey, and what tells of both.
-import { fleetHash } from "../../disruption/fleet.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink, MemberAgent } from "../events/events.ts";
 import type { EvictionOptions } from "../evictions/eviction-request.ts";

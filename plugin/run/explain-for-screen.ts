@@ -1,6 +1,6 @@
 // What the key `e` of the screen of budgets asks: the same that `kubectl xpdb explain budget/NAME` does, anew each time, because by
 // what was so a moment ago nothing may be called allowed.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { errorText } from "../kubernetes/api-error.ts";

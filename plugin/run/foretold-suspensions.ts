@@ -1,7 +1,7 @@
 // Suspended budgets of the pods of a run, told before the run asks whether to continue: these pods go without a limit. The evictions tell each
 // suspension when they meet it, so the ones that were told already are left out of their events.
 import type { V1Pod } from "@kubernetes/client-node";
-import { type BudgetsOfMember, findCovering } from "../../disruption/coverage-judgement.ts";
+import { type BudgetsOfMember, findCovering } from "../../disruption/budget/coverage-judgement.ts";
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { ToldSuspensions } from "../evictions/told-suspensions.ts";
 

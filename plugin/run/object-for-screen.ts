@@ -1,6 +1,6 @@
 // What the key `y` of a screen asks: an object as its API server has it, read anew each time, with the rights of whoever looks.
 import { stringify } from "yaml";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

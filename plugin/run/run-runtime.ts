@@ -1,7 +1,7 @@
 // The clock, the ids and the waiting of a real run.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 
 export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBehind"]): RoundRuntime {

@@ -1,7 +1,7 @@
 // A budget that is suspended or unsuspended in all members, as the work of a run. It is a way around the budget that is meant to be one:
 // so it is asked for, and told by an annotation and an Event in each cluster.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import { formatSuspension, type Suspension } from "../../disruption/suspension.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
+import { formatSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 import type { MemberAgent } from "../events/events.ts";
 import { beforeSuspending } from "../evictions/fail-points.ts";
 import type { DryRun } from "../flags/dry-run.ts";

@@ -1,6 +1,6 @@
 // What a run leaves behind: the budgets that it evicted under and that lack pods at its end. Told once, whatever the exit code is.
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import { usedByText } from "../events/used-by-text.ts";

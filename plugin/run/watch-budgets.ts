@@ -1,5 +1,5 @@
 // `kubectl xpdb budgets -w`: rows, documents or a screen of what the budgets come to, until somebody ends it.
-import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
+import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -1,6 +1,6 @@
 // The rows of the screen of budgets: what is known of each, and their order. The order changes when a key asks for it and every five
 // seconds at most, so that nothing jumps while pods move.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories, HealthyHistory } from "../fleet/healthy-history.ts";

@@ -1,6 +1,6 @@
 // A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
 // made, however many there are.
-import { formatBudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import { counted } from "../terminal/counted.ts";

@@ -1,5 +1,5 @@
 // The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories } from "../fleet/healthy-history.ts";

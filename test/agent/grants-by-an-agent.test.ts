@@ -1,9 +1,9 @@
 // What the guard will do: an agent asks for grants among its peers, with nothing of the plugin.
 import { describe, expect, test } from "vitest";
-import { bindToVersion } from "../../disruption/bind-to-version.ts";
-import { GrantQueue } from "../../disruption/grant-queue.ts";
-import type { GrantObserver } from "../../disruption/grant-request.ts";
-import { Places } from "../../disruption/places.ts";
+import { bindToVersion } from "../../disruption/round/bind-to-version.ts";
+import { GrantQueue } from "../../disruption/round/grant-queue.ts";
+import type { GrantObserver } from "../../disruption/round/grant-request.ts";
+import { Places } from "../../disruption/round/places.ts";
 import { budget, selector } from "../support/build-count.ts";
 import { newController } from "../support/build-lease.ts";
 import { createManualClock, type ManualClock, sleepOn } from "../support/manual-clock.ts";

@@ -20,6 +20,8 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		["terminal"],
 	],
 	agent: [[""], ["server"], ["peers"], ["leases"], ["views"], ["cluster-api"], ["kubernetes"], ["tls"], ["process"]],
+	// What has no room of its own, errors and words, is below all of it.
+	disruption: [["round"], ["lease"], ["budget"], [""]],
 	demo: [[""], ["agents", "apiserver", "audit"], ["machine"]],
 };
 

@@ -1,6 +1,6 @@
 // Rounds a second: of one budget, and of 100 at once. The budgets are used up, so that a round is acquire, count, decide and
 // release, two writes a cluster as with a grant, and no pod has to be evicted.
-import { runRound } from "../../disruption/round.ts";
+import { runRound } from "../../disruption/round/round.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import { type BenchPod, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
-import type { LabelSelector } from "../../disruption/budget.ts";
-import { parseLabelSelector } from "../../disruption/selector.ts";
+import type { LabelSelector } from "../../disruption/budget/budget.ts";
+import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 import type { Bench } from "./bench.ts";
 
 export interface Workload extends AsyncDisposable {

@@ -2,7 +2,7 @@
 // clean up afterwards.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
-import { leaseName } from "../../disruption/lease.ts";
+import { leaseName } from "../../disruption/lease/lease.ts";
 import type { Bench } from "./bench.ts";
 import { openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";

@@ -4,9 +4,9 @@ import {
 	knownMembersText,
 	parseKnownMembers,
 } from "../../agent/cluster-api/known-members-lease.ts";
-import { annotationsOf, parseLease } from "../../disruption/lease.ts";
-import { stateAnnotation } from "../../disruption/lease-text.ts";
-import { formatSuspension, parseSuspension, suspensionAnnotation } from "../../disruption/suspension.ts";
+import { annotationsOf, parseLease } from "../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
+import { formatSuspension, parseSuspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { formatOperation, operationAnnotation, parseOperation } from "../../plugin/nodes/operation.ts";
 import { type KeptAnnotations, keptAnnotations, keptVersions } from "./kept.ts";
 

@@ -4,8 +4,8 @@ import {
 	knownMembersLease,
 	knownMembersText,
 } from "../../agent/cluster-api/known-members-lease.ts";
-import { type BudgetLease, annotationsOf } from "../../disruption/lease.ts";
-import { formatSuspension, suspensionAnnotation } from "../../disruption/suspension.ts";
+import { type BudgetLease, annotationsOf } from "../../disruption/lease/lease.ts";
+import { formatSuspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { formatOperation, operationAnnotation } from "../../plugin/nodes/operation.ts";
 import { newController, newLease, newReservation } from "../support/build-lease.ts";
 import type { KeptAnnotations } from "./kept.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Count } from "../../disruption/cluster.ts";
-import { decide, decideWithStates } from "../../disruption/decide.ts";
-import { type BudgetState, budgetState } from "../../disruption/allowance.ts";
+import type { Count } from "../../disruption/budget/cluster.ts";
+import { decide, decideWithStates } from "../../disruption/budget/decide.ts";
+import { type BudgetState, budgetState } from "../../disruption/budget/allowance.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 /** Of "eu" and "us", with three pods each. */

@@ -7,7 +7,7 @@ import {
 	formatBudgetName,
 	needsExpectedPods,
 	parseBudgetSpec,
-} from "../../disruption/budget.ts";
+} from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 
 /** The smallest valid spec, with these fields in it. */

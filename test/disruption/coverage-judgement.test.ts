@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import {
 	type BudgetsOfMember,
 	type CoverageJudgement,
 	judgeCoverage,
 	type ListedBudgets,
 	type PodVersion,
-} from "../../disruption/coverage-judgement.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
+} from "../../disruption/budget/coverage-judgement.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
 
 const hash = fleetHash(["1", "2"]);
 const inShop = (name: string, spec: unknown): MemberBudget => ({ name: { namespace: "shop", name }, spec });

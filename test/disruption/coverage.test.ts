@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { formatBudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import { coveringBudgets } from "../../disruption/coverage.ts";
-import { formatSelector } from "../../disruption/selector.ts";
+import { formatBudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
+import { coveringBudgets } from "../../disruption/budget/coverage.ts";
+import { formatSelector } from "../../disruption/budget/selector.ts";
 
 function member(name: string, spec: unknown): MemberBudget {
 	return { name: { namespace: "shop", name }, spec };

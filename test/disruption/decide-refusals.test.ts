@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { CandidateState, Count, MemberBudget } from "../../disruption/cluster.ts";
-import { decide, type Judgement } from "../../disruption/decide.ts";
-import type { BudgetCounts } from "../../disruption/allowance.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { parseLabelSelector } from "../../disruption/selector.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { CandidateState, Count, MemberBudget } from "../../disruption/budget/cluster.ts";
+import { decide, type Judgement } from "../../disruption/budget/decide.ts";
+import type { BudgetCounts } from "../../disruption/budget/allowance.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 function judge(counts: readonly Count[], memberIds: readonly string[] = ["eu", "us"]): Judgement {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Bound, desiredHealthy } from "../../disruption/budget.ts";
-import type { CandidateState, Count, ExpectedPods } from "../../disruption/cluster.ts";
-import { decide, type Judgement } from "../../disruption/decide.ts";
+import { type Bound, desiredHealthy } from "../../disruption/budget/budget.ts";
+import type { CandidateState, Count, ExpectedPods } from "../../disruption/budget/cluster.ts";
+import { decide, type Judgement } from "../../disruption/budget/decide.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 const known = (pods: number): ExpectedPods => ({ kind: "known", pods });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import { marked, withoutReservations } from "../../disruption/lease.ts";
+import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import { marked, withoutReservations } from "../../disruption/lease/lease.ts";
 import { budget } from "../support/build-count.ts";
 import { type Found, grantPod, zone } from "./granted-pod.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fleetHash } from "../../disruption/fleet.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
 
 describe("fleetHash()", () => {
 	test("does not depend on the order", () => {

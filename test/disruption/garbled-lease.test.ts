@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { budgetAnnotation, parseLease } from "../../disruption/lease.ts";
-import { stateAnnotation } from "../../disruption/lease-text.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { budgetAnnotation, parseLease } from "../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { leaseFields, newController, newLease, newReservation } from "../support/build-lease.ts";
 
 const good = leaseFields(

@@ -1,11 +1,16 @@
 // A pod that was granted, and all that its eviction asks: a cluster, its members' budgets and an API server with a script.
-import type { BudgetName } from "../../disruption/budget.ts";
-import { budgetTerms } from "../../disruption/budget-terms.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
-import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer, type Evictor } from "../../disruption/eviction.ts";
-import type { Ticket } from "../../disruption/ticket.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { acquired, committed, leaseDurationMs } from "../../disruption/lease.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import { budgetTerms } from "../../disruption/budget/budget-terms.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
+import {
+	type CurrentBudgets,
+	evictUnderTicket,
+	type EvictionAnswer,
+	type Evictor,
+} from "../../disruption/round/eviction.ts";
+import type { Ticket } from "../../disruption/round/ticket.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { acquired, committed, leaseDurationMs } from "../../disruption/lease/lease.ts";
 import { budget, podReference } from "../support/build-count.ts";
 import { newGrant } from "../support/build-lease.ts";
 import { createManualRuntime } from "./manual-runtime.ts";

@@ -21,10 +21,10 @@ import {
 	withObserved,
 	withoutControllers,
 	withoutReservations,
-} from "../../disruption/lease.ts";
-import { stateAnnotation } from "../../disruption/lease-text.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
-import { rememberControllers } from "../../disruption/remembered-controllers.ts";
+} from "../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
+import { rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
 import { budget } from "../support/build-count.ts";
 import { leaseFields, newController, newGrant, newLease, newReservation } from "../support/build-lease.ts";
 

@@ -1,5 +1,5 @@
 // What a round needs from outside, with a clock that stands still until a test moves it.
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { createManualClock, sleepOn } from "../support/manual-clock.ts";
 
 export interface ManualRuntime extends RoundRuntime {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { budget } from "../support/build-count.ts";
 import { grantPod, zone } from "./granted-pod.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Place, Places } from "../../disruption/places.ts";
+import { type Place, Places } from "../../disruption/round/places.ts";
 
 const never = new AbortController().signal;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { podRecord } from "../../disruption/pod.ts";
-import { boundedStatus, podStatus } from "../../disruption/pod-status.ts";
+import { podRecord } from "../../disruption/budget/pod.ts";
+import { boundedStatus, podStatus } from "../../disruption/budget/pod-status.ts";
 
 const metadata = { name: "cart-1", namespace: "shop", uid: "u1", resourceVersion: "7" };
 const created = { ...metadata, creationTimestamp: "2026-01-01T00:00:00Z" };

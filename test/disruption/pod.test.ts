@@ -1,8 +1,8 @@
 import type { V1ObjectMeta, V1OwnerReference, V1Pod, V1PodStatus } from "@kubernetes/client-node";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { controllerOf, podRecord } from "../../disruption/pod.ts";
-import { isHealthy } from "../../disruption/healthy.ts";
+import { controllerOf, podRecord } from "../../disruption/budget/pod.ts";
+import { isHealthy } from "../../disruption/budget/healthy.ts";
 
 /** A ready pod, with these fields in it. */
 function newPod(fields: { metadata?: V1ObjectMeta; status?: V1PodStatus; node?: string } = {}): V1Pod {

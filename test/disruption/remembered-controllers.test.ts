@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/remembered-controllers.ts";
+import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
 import { newController } from "../support/build-lease.ts";
 
 describe("rememberControllers()", () => {

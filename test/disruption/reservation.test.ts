@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PodStore } from "../../agent/views/pod-view.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
-import { evidenceOf, type Reservation } from "../../disruption/reservation.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import { evidenceOf, type Reservation } from "../../disruption/lease/reservation.ts";
 import { newReservation } from "../support/build-lease.ts";
 import { newPod } from "../support/build-pod.ts";
 import { createManualClock } from "../support/manual-clock.ts";

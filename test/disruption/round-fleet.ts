@@ -1,7 +1,7 @@
 // A fleet of two for the tests of a round.
-import type { Count } from "../../disruption/cluster.ts";
-import { type RoundRequest, runRound } from "../../disruption/round.ts";
-import type { Verdict } from "../../disruption/ticket.ts";
+import type { Count } from "../../disruption/budget/cluster.ts";
+import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
+import type { Verdict } from "../../disruption/round/ticket.ts";
 import { budget, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";

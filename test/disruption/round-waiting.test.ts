@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { acquisitionOf, leaseName, released } from "../../disruption/lease.ts";
-import { type RoundRequest, runRound } from "../../disruption/round.ts";
+import { acquisitionOf, leaseName, released } from "../../disruption/lease/lease.ts";
+import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
 import { budget, newCount, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime, settle } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";

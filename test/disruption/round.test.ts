@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import {
 	AgentForbiddenError,
 	AgentUnavailableError,
 	GarbledLeaseError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
-import { parseLabelSelector } from "../../disruption/selector.ts";
+import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 import { kinds, setUpRound } from "./round-fleet.ts";
 import type { ScriptedCluster } from "./scripted-cluster.ts";

@@ -1,6 +1,6 @@
-// A member of the fleet whose Leases are true ones (each step is disruption/lease.ts's) and whose counts a test writes.
+// A member of the fleet whose Leases are true ones (each step is disruption/lease/lease.ts's) and whose counts a test writes.
 // Faults on demand: before a call is carried out, or after, when only its answer is lost.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -11,9 +11,9 @@ import type {
 	Count,
 	Grant,
 	LeftOut,
-} from "../../disruption/cluster.ts";
+} from "../../disruption/budget/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
-import { heldUnder, leaseFingerprint } from "../../disruption/held-under.ts";
+import { heldUnder, leaseFingerprint } from "../../disruption/lease/held-under.ts";
 import {
 	acquired,
 	acquisitionOf,
@@ -27,7 +27,7 @@ import {
 	renewed,
 	stands,
 	withoutReservations,
-} from "../../disruption/lease.ts";
+} from "../../disruption/lease/lease.ts";
 import { newCount } from "../support/build-count.ts";
 import { newLease } from "../support/build-lease.ts";
 

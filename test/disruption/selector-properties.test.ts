@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import { labelSelectorObject, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { labelSelectorObject, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 
 const parse = (selector: unknown) => parseLabelSelector(selector, "spec.selector");
 

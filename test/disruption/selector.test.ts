@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
-import { formatSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { formatSelector, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 
 const parse = (value: unknown) => parseLabelSelector(value, "spec.selector");
 const expression = (key: string, operator: string, values?: unknown) => ({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatSuspension, parseSuspension } from "../../disruption/suspension.ts";
+import { formatSuspension, parseSuspension } from "../../disruption/budget/suspension.ts";
 
 const whole = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z", reason: "storage migration" };
 const json = (fields: object): string => JSON.stringify({ version: 1, ...whole, ...fields });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { runRound } from "../../disruption/round.ts";
-import { type LeaseObserver, ToldLease } from "../../disruption/told-lease.ts";
+import { runRound } from "../../disruption/round/round.ts";
+import { type LeaseObserver, ToldLease } from "../../disruption/round/told-lease.ts";
 import { databaseSelector, FakeFleet, namespace } from "../support/fake-fleet.ts";
 import { createFastRuntime } from "../support/fast-runtime.ts";
 

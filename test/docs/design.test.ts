@@ -79,7 +79,7 @@ describe("the numbers of docs/design.md", () => {
 		return { what, said, name, file, tests: namesIn(heldBy) };
 	});
 
-	/** The constant's value, which is a number or a product; a name in it is a constant of disruption/lease.ts. */
+	/** The constant's value, which is a number or a product; a name in it is a constant of disruption/lease/lease.ts. */
 	function valueOf(name: string, file: string): number {
 		const [, product] = new RegExp(String.raw`\b${name} = ([\w *]+)`).exec(readSource(file)) ?? [];
 		if (name === "" || product === undefined) throw new Error(`${file} has no constant "${name}"`);
@@ -87,7 +87,7 @@ describe("the numbers of docs/design.md", () => {
 			.trim()
 			.split(" * ")
 			.map((factor) =>
-				/^\d/.test(factor) ? Number(factor.replaceAll("_", "")) : valueOf(factor, "disruption/lease.ts"),
+				/^\d/.test(factor) ? Number(factor.replaceAll("_", "")) : valueOf(factor, "disruption/lease/lease.ts"),
 			)
 			.reduce((left, right) => left * right, 1);
 	}

@@ -1,9 +1,9 @@
 // docs/messages.md has each reason of the code, and no other.
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import type { UnavailablePod } from "../../disruption/cluster.ts";
+import type { UnavailablePod } from "../../disruption/budget/cluster.ts";
 import { type DomainReason, domainErrors } from "../../disruption/errors.ts";
-import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
+import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 import { reasonCodes, reasons } from "../../plugin/events/reason.ts";
 import { ownCheckReasons } from "../../plugin/check/check-reason.ts";
 import { fixCommand } from "../../plugin/output/fix-command.ts";

@@ -1,6 +1,6 @@
 // `kubectl xpdb leases release` on real clusters: a run that hangs holds the Leases, somebody ends that, and the run wakes up.
 import { expect, test } from "vitest";
-import { budgetApi } from "../../disruption/budget.ts";
+import { budgetApi } from "../../disruption/budget/budget.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
 import { evictArgs } from "./evict-args.ts";

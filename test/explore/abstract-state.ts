@@ -1,6 +1,6 @@
 // A moment of a run in a few words, without versions, ids and clocks: how many of them a scenario still brings says whether more
 // of its schedules are worth their time. With the lag of views in it there would be no end of them.
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { World } from "./world.ts";
 
 /** By Lease as it was written: each is read once. */

@@ -15,7 +15,7 @@ import {
 	GarbledLeaseError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
-import { reservationDeadlineMs } from "../../disruption/reservation.ts";
+import { reservationDeadlineMs } from "../../disruption/lease/reservation.ts";
 import type { Greeting } from "../../proto/greet.ts";
 import type { AgentProcessOptions } from "./agent-process-options.ts";
 import { createScaleCalls } from "./scale-calls.ts";

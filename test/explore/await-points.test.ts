@@ -12,7 +12,7 @@ test("withAwaitPoints() puts a call around what is awaited, with its file and li
 
 test("findAwaitPoints() has what plugins, agents and the domain await", () => {
 	const files = [...findAwaitPoints().keys()];
-	for (const file of ["plugin/evictions/evictions.ts", "agent/leases/local-cluster.ts", "disruption/round.ts"])
+	for (const file of ["plugin/evictions/evictions.ts", "agent/leases/local-cluster.ts", "disruption/round/round.ts"])
 		expect(files.some((url) => url.endsWith(file))).toBe(true);
 	expect(files.filter((url) => url.includes("/test/"))).toEqual([]);
 });

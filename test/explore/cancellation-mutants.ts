@@ -2,8 +2,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const cancellation = "agent/leases/cancellation.ts";
-const eviction = "disruption/eviction.ts";
-const binding = "disruption/bind-to-version.ts";
+const eviction = "disruption/round/eviction.ts";
+const binding = "disruption/round/bind-to-version.ts";
 const local = "agent/leases/local-cluster.ts";
 const store = "agent/leases/lease-store.ts";
 

@@ -4,9 +4,9 @@
 // - While it is paused no round is asked for, no grant that was made in this pause is used, and no pod is evicted without a grant.
 // - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
 // - A node that is said to be drained has no pods, and its pods go in their order.
-import type { RoundRequest } from "../../disruption/round.ts";
-import type { Verdict } from "../../disruption/ticket.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { RoundRequest } from "../../disruption/round/round.ts";
+import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import type { DrainData } from "./scenario.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";

@@ -51,7 +51,7 @@ export const commandMutants: readonly Mutant[] = [
 		scenarios: ["timed-out-at-the-server"],
 		edits: [
 			{
-				file: "disruption/eviction.ts",
+				file: "disruption/round/eviction.ts",
 				symbol: "cancelTicket",
 				find: "$cluster.cancel($budget, $ids, $options)",
 				replace: "$cluster.cancel($budget, $ids, { sent: false })",

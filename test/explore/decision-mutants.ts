@@ -1,9 +1,9 @@
 // Safeguards of the decision: what it counts, and what a budget allows.
 import type { Mutant } from "./mutant.ts";
 
-const allowance = "disruption/allowance.ts";
-const decide = "disruption/decide.ts";
-const round = "disruption/round.ts";
+const allowance = "disruption/budget/allowance.ts";
+const decide = "disruption/budget/decide.ts";
+const round = "disruption/round/round.ts";
 
 export const decisionMutants: readonly Mutant[] = [
 	{
@@ -70,7 +70,7 @@ export const decisionMutants: readonly Mutant[] = [
 		scenarios: ["percent"],
 		edits: [
 			{
-				file: "disruption/budget.ts",
+				file: "disruption/budget/budget.ts",
 				symbol: "desiredHealthy",
 				find: "Math.ceil($pods)",
 				replace: "Math.floor($pods)",

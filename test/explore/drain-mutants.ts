@@ -3,7 +3,7 @@ import type { Mutant } from "./mutant.ts";
 
 const drain = "plugin/drain/drain.ts";
 const evictions = "plugin/evictions/evictions.ts";
-const places = { file: "disruption/places.ts", symbol: "Places.ask" } as const;
+const places = { file: "disruption/round/places.ts", symbol: "Places.ask" } as const;
 const under = { file: "plugin/evictions/evict-pod.ts", symbol: "tryUnder" } as const;
 
 export const drainMutants: readonly Mutant[] = [

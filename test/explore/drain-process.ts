@@ -2,15 +2,15 @@
 // timers and looks multiplies the states, and in some random runs rounds are to meet as densely as they can. It runs them through
 // the shipped runRound, and carries out what it is granted through the shipped evictUnderTicket, until all its pods are gone or its
 // attempts are used up; around these it is a twin.
-import type { PodReference } from "../../disruption/cluster.ts";
-import { coveringBudgets } from "../../disruption/coverage.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
+import { coveringBudgets } from "../../disruption/budget/coverage.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../../disruption/eviction.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { runRound } from "../../disruption/round.ts";
-import type { RoundBudget } from "../../disruption/budget.ts";
-import type { RoundCandidate } from "../../disruption/verdict.ts";
-import type { Verdict } from "../../disruption/ticket.ts";
+import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../../disruption/round/eviction.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { runRound } from "../../disruption/round/round.ts";
+import type { RoundBudget } from "../../disruption/budget/budget.ts";
+import type { RoundCandidate } from "../../disruption/budget/verdict.ts";
+import type { Verdict } from "../../disruption/round/ticket.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { Drain, type DrainWorld } from "./drain.ts";

@@ -1,5 +1,5 @@
 // A plugin process of the simulation, of whatever kind: it runs until it has done what it could.
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { running } from "./await-points.ts";
 import type { Oracle } from "./oracle.ts";

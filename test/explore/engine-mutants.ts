@@ -1,9 +1,9 @@
 // Safeguards of the engine of evictions, of what agents do beside the rounds, and of who gets on.
 import type { Mutant } from "./mutant.ts";
 
-const judgement = "disruption/coverage-judgement.ts";
-const eviction = "disruption/eviction.ts";
-const lease = "disruption/lease.ts";
+const judgement = "disruption/budget/coverage-judgement.ts";
+const eviction = "disruption/round/eviction.ts";
+const lease = "disruption/lease/lease.ts";
 const cleanup = "agent/leases/lease-cleanup.ts";
 
 export const engineMutants: readonly Mutant[] = [
@@ -66,7 +66,9 @@ export const engineMutants: readonly Mutant[] = [
 		name: "left-out-not-taken-back",
 		without: "taking back, under its other budgets, what was written for a pod that its own agent left out",
 		scenarios: ["left-out-of-one-budget"],
-		edits: [{ file: "disruption/round.ts", symbol: "commitAll", find: "await takeBackLeftOut($$all);", replace: "" }],
+		edits: [
+			{ file: "disruption/round/round.ts", symbol: "commitAll", find: "await takeBackLeftOut($$all);", replace: "" },
+		],
 	},
 	{
 		name: "older-list-replaces-newer",
@@ -76,7 +78,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "disruption/coverage-lists.ts",
+				file: "disruption/round/coverage-lists.ts",
 				symbol: "CoverageLists.#ask",
 				find: "if (this.#underWay.get($namespace) === $underWay) this.#listed.set($$all);",
 				replace: "this.#listed.set($$all);",
@@ -91,7 +93,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["two-budgets", "race"],
 		edits: [
 			{
-				file: "disruption/decide.ts",
+				file: "disruption/budget/decide.ts",
 				symbol: "judge",
 				find: "!$state || $states.length !== $budgets.length",
 				replace: "!$state",
@@ -104,7 +106,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "disruption/coverage-lists.ts",
+				file: "disruption/round/coverage-lists.ts",
 				symbol: "CoverageLists.#isYoung",
 				find: "return $young;",
 				replace: "return true;",
@@ -118,7 +120,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["login-after-lists"],
 		edits: [
 			{
-				file: "disruption/pod-coverage.ts",
+				file: "disruption/round/pod-coverage.ts",
 				symbol: "coverPod",
 				find: "{ guard: $says }",
 				replace: "{ guard: () => true }",
@@ -144,7 +146,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["count-answered-late"],
 		edits: [
 			{
-				file: "disruption/round.ts",
+				file: "disruption/round/round.ts",
 				symbol: "commitAll",
 				find: "$held.oldestAskedAt",
 				replace: "arguments[3].now()",
@@ -157,7 +159,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["count-answered-late"],
 		edits: [
 			{
-				file: "disruption/acquire-leases.ts",
+				file: "disruption/round/acquire-leases.ts",
 				symbol: "acquireSlot",
 				find: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: $asked })",
 				replace: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: arguments[2].now() })",

@@ -8,7 +8,7 @@ export const finishedMutants: readonly Mutant[] = [
 		name: "finished-is-healthy",
 		without: "leaving finished pods out of the healthy ones",
 		scenarios: ["failed-and-ready"],
-		edits: [{ file: "disruption/healthy.ts", symbol: "isHealthy", find: "!$pod.finished", replace: "true" }],
+		edits: [{ file: "disruption/budget/healthy.ts", symbol: "isHealthy", find: "!$pod.finished", replace: "true" }],
 	},
 	{
 		name: "finished-needs-a-grant",

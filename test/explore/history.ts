@@ -1,6 +1,6 @@
 // A run as a table that a person can follow: step, actor, what it does, and what comes of it.
-import { leaseName } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { leaseName } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { leaseText } from "./lease-text.ts";
 import type { Outcome } from "./network.ts";
 import type { Scenario } from "./scenario.ts";

@@ -3,8 +3,8 @@
 // Promise under test: a count knows every budget that its agent's watch had shown when the Lease was got, where that watch
 // was alive and its last comparison with a list had begun at most 5 s before on the agent's clock; else every budget that
 // was there then. Counts that are asked for again: when the question came to the agent.
-import type { Acquisition, Count, UnwrittenHold } from "../../disruption/cluster.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { Acquisition, Count, UnwrittenHold } from "../../disruption/budget/cluster.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { nonceOf } from "./lease-text.ts";
 import type { Config } from "./oracle-config.ts";

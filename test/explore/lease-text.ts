@@ -1,5 +1,5 @@
 // Leases as they stand on a simulated API server, read without the code under test: for the judge and for people.
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface State extends StateText {

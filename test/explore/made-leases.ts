@@ -1,5 +1,5 @@
 // The Leases with which most runs begin.
-import { leaseName } from "../../disruption/lease.ts";
+import { leaseName } from "../../disruption/lease/lease.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 
 /** As a first round leaves them: free, and with the version up to which it has listed. */

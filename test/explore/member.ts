@@ -1,5 +1,5 @@
 // A member of the fleet as a simulated process asks it: every call goes over the simulated network to one of its agents.
-import type { Acquisition } from "../../disruption/cluster.ts";
+import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import type { KnownBudgets } from "./known-budgets.ts";

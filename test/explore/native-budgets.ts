@@ -1,5 +1,5 @@
 // PodDisruptionBudgets of a cluster itself, as the API server's handler of evictions applies them.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matches } from "./oracle-config.ts";
 import type { NativeBudgetData } from "./scenario.ts";
 import type { Preconditions } from "./simulated-api-server.ts";

@@ -27,9 +27,9 @@
 //   agent of its member knew by then holds, whether or not the round counted under it, and nothing else is excused then.
 // Holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
-import type { Verdict } from "../../disruption/ticket.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
+import type { Verdict } from "../../disruption/round/ticket.ts";
 import { type ClusterSlot, countedPods } from "./counted-pods.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";

@@ -1,6 +1,6 @@
 // The judge of what is no question of safety, but of who gets on: nobody passes a line, and nobody takes a Lease from a
 // holder that shows life.
-import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { nonceOf, signOfLifeOf } from "./lease-text.ts";
 import type { Violation } from "./oracle.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

@@ -1,7 +1,7 @@
 // A simulated API server as the plugin asks it: the few paths that the engine of evictions uses, over the simulated network.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
 import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { CallOptions, KubernetesClient, ListQuery } from "../../plugin/kubernetes/kubernetes-client.ts";

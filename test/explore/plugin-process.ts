@@ -2,11 +2,11 @@
 // native evictions, over members and API servers behind the simulated network.
 //
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
-import type { Cluster } from "../../disruption/cluster.ts";
+import type { Cluster } from "../../disruption/budget/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
-import type { Verdict } from "../../disruption/ticket.ts";
-import { type RoundRequest, runRound } from "../../disruption/round.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { Verdict } from "../../disruption/round/ticket.ts";
+import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { type EvictionFleet, Evictions } from "../../plugin/evictions/evictions.ts";

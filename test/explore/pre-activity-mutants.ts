@@ -8,7 +8,7 @@ export const preActivityMutants: readonly Mutant[] = [
 		scenarios: ["pre-activity-there"],
 		edits: [
 			{
-				file: "disruption/decide.ts",
+				file: "disruption/budget/decide.ts",
 				symbol: "judge",
 				find: "new Set($present.flatMap(($each) => $each.preActivities))",
 				replace: "new Set<string>()",
@@ -34,7 +34,7 @@ export const preActivityMutants: readonly Mutant[] = [
 		scenarios: ["pre-activity-since-the-grant"],
 		edits: [
 			{
-				file: "disruption/bind-to-version.ts",
+				file: "disruption/round/bind-to-version.ts",
 				symbol: "bindToVersion",
 				find: "const [$preActivity] = $found.preActivities;",
 				replace: "const [$preActivity] = [] as readonly string[];",

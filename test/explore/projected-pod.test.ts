@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { projectedPods } from "./projected-pod.ts";
 
 test("projectedPods() makes the same pod, as the shipped projection reads it", () => {

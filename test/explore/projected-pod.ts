@@ -1,6 +1,6 @@
 // A simulated pod as agents get it: an object of the API server, read by the shipped projection.
 import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
-import { type PodRecord, preActivityPrefix } from "../../disruption/pod.ts";
+import { type PodRecord, preActivityPrefix } from "../../disruption/budget/pod.ts";
 
 /** For the agents of one cluster; each version of a pod is read once, whoever asks. */
 export function projectedPods(): (pod: PodRecord) => PodRecord {

@@ -8,7 +8,7 @@ export const projectionMutants: readonly Mutant[] = [
 		scenarios: ["unready"],
 		edits: [
 			{
-				file: "disruption/pod.ts",
+				file: "disruption/budget/pod.ts",
 				symbol: "podRecord",
 				find: '$type === "Ready" && $status === "True"',
 				replace: '$type === "Ready"',

@@ -2,10 +2,10 @@
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";
-const healthy = "disruption/healthy.ts";
+const healthy = "disruption/budget/healthy.ts";
 const expected = "agent/leases/expected-pods.ts";
-const lease = "disruption/lease.ts";
-const reservation = "disruption/reservation.ts";
+const lease = "disruption/lease/lease.ts";
+const reservation = "disruption/lease/reservation.ts";
 const view = "agent/views/pod-view.ts";
 
 export const reservationMutants: readonly Mutant[] = [
@@ -297,7 +297,7 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["orphans", "owners-change"],
 		edits: [
 			{
-				file: "disruption/decide.ts",
+				file: "disruption/budget/decide.ts",
 				symbol: "judge",
 				find: "$unexpected !== undefined && $needing",
 				replace: "$unexpected === '' && $needing",

@@ -1,5 +1,5 @@
 // What a round could not know: where the judge's excuses begin and end.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterSlot } from "./counted-pods.ts";
 import type { KnownBudgets } from "./known-budgets.ts";
 import { nonceOf } from "./lease-text.ts";

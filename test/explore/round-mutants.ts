@@ -1,10 +1,10 @@
 // Safeguards of the round, of the decision and of the Lease that it holds.
 import type { Mutant } from "./mutant.ts";
 
-const acquiring = "disruption/acquire-leases.ts";
-const round = "disruption/round.ts";
-const decide = "disruption/decide.ts";
-const lease = "disruption/lease.ts";
+const acquiring = "disruption/round/acquire-leases.ts";
+const round = "disruption/round/round.ts";
+const decide = "disruption/budget/decide.ts";
+const lease = "disruption/lease/lease.ts";
 const acquirer = "agent/leases/acquirer.ts";
 const counts = "agent/leases/acquisition-counts.ts";
 const local = "agent/leases/local-cluster.ts";
@@ -210,7 +210,7 @@ export const roundMutants: readonly Mutant[] = [
 		scenarios: ["late-double", "steal"],
 		edits: [
 			{
-				file: "disruption/held-under.ts",
+				file: "disruption/lease/held-under.ts",
 				symbol: "heldUnder",
 				find: "if (!$unwritten) return stands($lease, $acquisition) ? $lease : undefined;",
 				replace: "if (!$unwritten) return $lease;",

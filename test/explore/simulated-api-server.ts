@@ -11,14 +11,14 @@ import {
 	type TouchAnswer,
 } from "../../agent/cluster-api/cluster-api.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
-import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
+import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { projectedPods } from "./projected-pod.ts";
 import { SimulatedWorkloads } from "./simulated-workloads.ts";

@@ -5,7 +5,7 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
-import type { EvictionAnswer, Evictor } from "../../disruption/eviction.ts";
+import type { EvictionAnswer, Evictor } from "../../disruption/round/eviction.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export { SimulatedApiServer } from "./simulated-api-server.ts";

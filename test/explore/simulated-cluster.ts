@@ -1,5 +1,5 @@
 // One simulated cluster: its API server, its pods and its agents.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { AgentProcess } from "./agent-process.ts";
 import type { AgentProcessOptions } from "./agent-process-options.ts";
 import type { ClusterData } from "./scenario.ts";

@@ -1,5 +1,5 @@
 // The fleet as one plugin process knows it: as plugin/fleet/fleet.ts has it, without the ways to agents, which the network is.
-import { fleetHash } from "../../disruption/fleet.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";

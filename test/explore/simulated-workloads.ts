@@ -1,7 +1,7 @@
 // Workloads of Kubernetes' own kinds as lists and watches have them, beside the scales that a simulated API server answers.
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

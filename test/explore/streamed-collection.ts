@@ -3,8 +3,8 @@ import { allPods } from "../../agent/cluster-api/pod-calls.ts";
 import type { ApiAnswer } from "../../agent/kubernetes/api-connection.ts";
 import type { ListedResource } from "../../agent/kubernetes/paged-list.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { podObject } from "./projected-pod.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 

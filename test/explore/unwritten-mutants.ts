@@ -1,7 +1,7 @@
-// Safeguards of holds that are not written: see disruption/held-under.ts.
+// Safeguards of holds that are not written: see disruption/lease/held-under.ts.
 import type { Mutant } from "./mutant.ts";
 
-const heldUnder = "disruption/held-under.ts";
+const heldUnder = "disruption/lease/held-under.ts";
 const count = "agent/leases/count.ts";
 
 export const unwrittenMutants: readonly Mutant[] = [

@@ -2,7 +2,7 @@
 // simulated network. The judge looks on where an agent answers, and where a caller reads the answer.
 import type { PeerClients } from "../../agent/peers/peer-clients.ts";
 import { Peers } from "../../agent/peers/peers.ts";
-import type { AcquireOutcome, Count } from "../../disruption/cluster.ts";
+import type { AcquireOutcome, Count } from "../../disruption/budget/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { clusterBehind, forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";

@@ -1,6 +1,6 @@
 // Workloads whose pods in one cluster are all gone: they are expected there still, whether anybody was granted one of them or not.
-import { stateAnnotation } from "../../disruption/lease-text.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
+import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import {

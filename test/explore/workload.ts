@@ -2,8 +2,8 @@
 //
 // Each pod fills a slot. A slot knows the truth about its pod: up, or down and by whose doing, until a pod that fills
 // it is ready again.
-import type { PodReference } from "../../disruption/cluster.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { PodReference } from "../../disruption/budget/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { Step } from "./scheduler.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 

@@ -1,5 +1,5 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { AgentProcess } from "./agent-process.ts";

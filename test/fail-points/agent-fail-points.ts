@@ -2,9 +2,9 @@
 // in the place of agent/views/fail-points.ts.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WatchSink } from "../../agent/kubernetes/watch-sink.ts";
-import { parseLease } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
+import { parseLease } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 
 /** The API of a process that dies at the step which XPDB_FAIL_POINT names. */
 export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv): ClusterApi {

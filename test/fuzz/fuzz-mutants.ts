@@ -18,21 +18,21 @@ const rows: readonly Row[] = [
 	{
 		target: "budget",
 		without: "percentages end at 100",
-		file: "disruption/budget.ts",
+		file: "disruption/budget/budget.ts",
 		find: "if (!percent || Number(percent[1]) > 100) {",
 		replace: "if (!percent) {",
 	},
 	{
 		target: "lease",
 		without: "a reservation has a version that can be ordered",
-		file: "disruption/lease-text.ts",
+		file: "disruption/lease/lease-text.ts",
 		find: "				!isResourceVersion(resourceVersion) ||\n",
 		replace: "",
 	},
 	{
 		target: "lease",
 		without: "what a watch could not read is no Lease",
-		file: "disruption/lease.ts",
+		file: "disruption/lease/lease.ts",
 		find: "if (lease.unreadable !== undefined) throw garbled(lease.unreadable);",
 		replace: "",
 	},
@@ -46,7 +46,7 @@ const rows: readonly Row[] = [
 	{
 		target: "pod",
 		without: "a time of deletion is a text",
-		file: "disruption/pod.ts",
+		file: "disruption/budget/pod.ts",
 		find: 'if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);\n	return value;',
 		replace: "return String(value);",
 	},
@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
 	{
 		target: "fleet",
 		without: "ports end at 65,535",
-		file: "disruption/declared-fleet.ts",
+		file: "disruption/budget/declared-fleet.ts",
 		find: " || Number(port) > 65_535",
 		replace: "",
 	},

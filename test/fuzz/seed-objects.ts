@@ -1,5 +1,5 @@
 // Valid objects as the API server sends them, for inputs to begin from: budget shop/db over the three pods of StatefulSet db.
-import { annotationsOf, leaseName, newState } from "../../disruption/lease.ts";
+import { annotationsOf, leaseName, newState } from "../../disruption/lease/lease.ts";
 import { newController, newLease, newReservation } from "../support/build-lease.ts";
 import type { Json } from "./odd-values.ts";
 

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, ApiError, applyPatch } from "../../demo/machine/api-client.ts";
-import { parseBudgetSpec } from "../../disruption/budget.ts";
+import { parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { createAdminClient } from "../controlplane/admin-client.ts";
 import { storeBudget } from "../controlplane/etcd-gateway.ts";

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { credentials, Metadata } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
-import type { PlaceInLine } from "../../disruption/cluster.ts";
+import type { PlaceInLine } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { AgentServiceClient, type AgentServiceServer } from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";

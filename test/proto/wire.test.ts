@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CommitOutcome } from "../../disruption/cluster.ts";
+import type { CommitOutcome } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import * as generated from "../../proto/gen/xpdb/v1/agent.ts";
 import * as wire from "../../proto/wire.ts";

@@ -1,8 +1,8 @@
 // The smallest counts of a small fleet: two members, "eu" and "us", each with three healthy pods of budget shop/db.
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { parseLabelSelector } from "../../disruption/selector.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 
 export const budget: BudgetName = { namespace: "shop", name: "db" };
 

@@ -1,6 +1,6 @@
 // A drain to plan: two clusters of a fleet, "eu" and "us", with a node each that goes and one that stays.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import type { CandidateState, Count } from "../../disruption/cluster.ts";
+import type { CandidateState, Count } from "../../disruption/budget/cluster.ts";
 import type { FilteredPods } from "../../plugin/drain/pod-filters.ts";
 import type { NeverPlanned } from "../../plugin/plan/drain-plan.ts";
 import type { Coverage, FleetBudgets } from "../../plugin/plan/fleet-budgets.ts";

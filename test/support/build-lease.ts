@@ -1,9 +1,9 @@
 // The smallest Lease of budget shop/db: made, held by nobody, nothing reserved.
-import type { Grant } from "../../disruption/cluster.ts";
-import { annotationsOf, type BudgetLease, leaseName, newState } from "../../disruption/lease.ts";
-import type { LeaseObject } from "../../disruption/lease-object.ts";
-import type { ControllerReference } from "../../disruption/pod.ts";
-import type { Reservation } from "../../disruption/reservation.ts";
+import type { Grant } from "../../disruption/budget/cluster.ts";
+import { annotationsOf, type BudgetLease, leaseName, newState } from "../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
+import type { ControllerReference } from "../../disruption/budget/pod.ts";
+import type { Reservation } from "../../disruption/lease/reservation.ts";
 import { budget, podReference } from "./build-count.ts";
 
 export function newLease(

@@ -1,5 +1,5 @@
 // The smallest pod of namespace shop: ready, covered by budget shop/db, controlled by nobody.
-import type { PodRecord } from "../../disruption/pod.ts";
+import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { labels } from "./build-count.ts";
 
 export function newPod(name: string, more: Partial<PodRecord> = {}): PodRecord {

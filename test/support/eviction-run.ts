@@ -1,5 +1,5 @@
 // The engine of evictions over a fake fleet, for tests.
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { PodTally } from "../../plugin/events/pod-tally.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";

@@ -1,6 +1,6 @@
 // A fleet in memory: members with pods, one budget, leases without time; and API servers whose evictions take the pods
 // away. Small, but true where it matters: counts subtract reservations, commits compare the nonce, evictions the version.
-import type { BudgetName } from "../../disruption/budget.ts";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -12,12 +12,12 @@ import type {
 	Grant,
 	LookRequest,
 	MemberBudget,
-} from "../../disruption/cluster.ts";
-import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+} from "../../disruption/budget/cluster.ts";
+import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
-import { fleetHash } from "../../disruption/fleet.ts";
-import { preActivitiesOf } from "../../disruption/pod.ts";
-import { matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { fleetHash } from "../../disruption/budget/fleet.ts";
+import { preActivitiesOf } from "../../disruption/budget/pod.ts";
+import { matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";

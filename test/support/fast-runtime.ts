@@ -1,5 +1,5 @@
 // The runtime of rounds, for tests.
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
 /** Time that passes only where somebody sleeps. */
 export function createFastRuntime(): RoundRuntime & { readonly leftBehind: unknown[] } {

@@ -1,5 +1,5 @@
 // What `check` finds of a Service for other members' agents that is reached at these addresses.
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { FoundProblem } from "../../plugin/check/check-report.ts";
 import { judgePeersService } from "../../plugin/check/judge-peers-service.ts";
 import type { Offered } from "../../plugin/install/expose/offered-addresses.ts";

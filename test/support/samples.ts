@@ -6,8 +6,8 @@ import type {
 	Count,
 	Grant,
 	PodReference,
-} from "../../disruption/cluster.ts";
-import { parseLabelSelector } from "../../disruption/selector.ts";
+} from "../../disruption/budget/cluster.ts";
+import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
 export const clusterId = "0f0d2f60-0000-4000-8000-000000000001";

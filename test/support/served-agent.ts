@@ -22,7 +22,7 @@ import {
 	issueAgentCertificate,
 	type KeyPair,
 } from "../../demo/machine/certificates.ts";
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";

@@ -1,7 +1,7 @@
 // The counts of one budget in all members, asked for as a plan asks: nothing is acquired, so nothing is written. An answer that is
 // missing, late or unreadable is a finding, never a number.
-import { formatBudgetName, type RoundBudget } from "../../../disruption/budget.ts";
-import type { Count, PodReference } from "../../../disruption/cluster.ts";
+import { formatBudgetName, type RoundBudget } from "../../../disruption/budget/budget.ts";
+import type { Count, PodReference } from "../../../disruption/budget/cluster.ts";
 import {
 	AgentUnavailableError,
 	FleetsDifferError,

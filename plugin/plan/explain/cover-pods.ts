@@ -1,11 +1,11 @@
 // Which budgets cover each of these pods, judged as a run judges it (pod-coverage.ts); or why nobody may say so.
 import type { V1Pod } from "@kubernetes/client-node";
-import { findCovering } from "../../../disruption/coverage-judgement.ts";
-import { CoverageLists } from "../../../disruption/coverage-lists.ts";
-import { coverPod } from "../../../disruption/pod-coverage.ts";
-import type { RoundBudget } from "../../../disruption/budget.ts";
+import { findCovering } from "../../../disruption/budget/coverage-judgement.ts";
+import { CoverageLists } from "../../../disruption/round/coverage-lists.ts";
+import { coverPod } from "../../../disruption/round/pod-coverage.ts";
+import type { RoundBudget } from "../../../disruption/budget/budget.ts";
 import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
-import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
+import type { RoundRuntime } from "../../../disruption/round/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
 import { readPod } from "../../evictions/eviction-request.ts";
 import { unreadableIn } from "../../fleet/budget-members.ts";

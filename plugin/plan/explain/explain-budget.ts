@@ -1,9 +1,9 @@
 // explain budget/NAME: whether a pod of it may go now.
-import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget.ts";
-import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget-text.ts";
-import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts";
-import { judgeBudget } from "../../../disruption/decide.ts";
-import { readSpecs } from "../../../disruption/allowance.ts";
+import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget/budget.ts";
+import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget/budget-text.ts";
+import type { BudgetsOfMember } from "../../../disruption/budget/coverage-judgement.ts";
+import { judgeBudget } from "../../../disruption/budget/decide.ts";
+import { readSpecs } from "../../../disruption/budget/allowance.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { nearest } from "../../flags/nearest.ts";
 import { type BudgetOfMember, budgetOfMembers } from "../../fleet/budget-members.ts";

@@ -1,9 +1,9 @@
 // Pods judged together, each for itself as it is now.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../../disruption/budget.ts";
-import { controllerOf } from "../../../disruption/pod.ts";
-import { podStatus } from "../../../disruption/pod-status.ts";
-import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
+import { formatBudgetName } from "../../../disruption/budget/budget.ts";
+import { controllerOf } from "../../../disruption/budget/pod.ts";
+import { podStatus } from "../../../disruption/budget/pod-status.ts";
+import type { RoundRuntime } from "../../../disruption/round/round-runtime.ts";
 import type { FilteredPods, FilterOptions } from "../../drain/pod-filters.ts";
 import { filterIn } from "../../drain/pods-to-take.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";

@@ -1,7 +1,7 @@
 // The pods of a node in line, as a drain of it would take them, by the simulation that a plan is made of: what a plan calls impossible,
 // an explanation refuses.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../../disruption/budget.ts";
+import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { drainOrder } from "../../drain/drain.ts";
 import type { PlanBudget, PlanPod } from "../drain-plan.ts";
 import { simulateDrain } from "../simulate-drain.ts";

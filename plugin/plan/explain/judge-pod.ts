@@ -1,8 +1,8 @@
 // What keeps one pod, by decide() over counts that were read: those of our budgets, then those of Kubernetes' own. What an agent
 // says of a pod is held against what its API server says: where the two contradict each other, nobody may say that it may go.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBudgetName } from "../../../disruption/budget.ts";
-import type { CandidateState } from "../../../disruption/cluster.ts";
+import { formatBudgetName } from "../../../disruption/budget/budget.ts";
+import type { CandidateState } from "../../../disruption/budget/cluster.ts";
 import type { EvictionJob } from "../../evictions/eviction-job.ts";
 import { waitOf } from "../../evictions/waiting-event.ts";
 import { isFinished, isReplaced, readyCondition } from "../../kubernetes/pod-status.ts";

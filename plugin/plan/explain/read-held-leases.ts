@@ -1,6 +1,6 @@
 // Who holds the Leases of these budgets at this moment, and how many wait for them: for people, nothing is decided by it. Whoever
 // cannot say so, agents of earlier versions among them, says nothing.
-import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { isUnimplemented } from "../../../proto/status.ts";
 import type { FleetOfView } from "./fleet-view.ts";

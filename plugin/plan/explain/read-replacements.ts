@@ -1,6 +1,6 @@
 // Which pods that end have no controller, so that no other pod comes in their place: a count does not tell it, the pods do.
 import type { V1Pod } from "@kubernetes/client-node";
-import { controllerOf } from "../../../disruption/pod.ts";
+import { controllerOf } from "../../../disruption/budget/pod.ts";
 import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
 import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";

@@ -1,5 +1,5 @@
 // What a person wants explained: pod/NAME, "pod NAME", CONTEXT/pod/NAME, and so of budgets and nodes.
-import { budgetApi } from "../../../disruption/budget.ts";
+import { budgetApi } from "../../../disruption/budget/budget.ts";
 import { nearest } from "../../flags/nearest.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { absentContextHint, splitContext, type Word } from "../../nodes/find-in-contexts.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { ControllerReference } from "../../../disruption/pod.ts";
+import type { ControllerReference } from "../../../disruption/budget/pod.ts";
 import type { ContractKind, ContractWorld } from "./contract-world.ts";
 import { leaseListRows, leaseRows } from "./lease-contract.ts";
 import { podRows, touchRows } from "./pod-contract.ts";

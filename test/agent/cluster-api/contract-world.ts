@@ -1,8 +1,8 @@
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
-import type { BudgetName } from "../../../disruption/budget.ts";
-import type { PodReference } from "../../../disruption/cluster.ts";
-import type { DeclaredFleet } from "../../../disruption/fleet.ts";
-import type { ControllerReference } from "../../../disruption/pod.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
+import type { PodReference } from "../../../disruption/budget/cluster.ts";
+import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
+import type { ControllerReference } from "../../../disruption/budget/pod.ts";
 
 /** Kinds that a world can make; "Rocket" has a scale subresource and "Rock" has none, neither is Kubernetes' own. */
 export type ContractKind =

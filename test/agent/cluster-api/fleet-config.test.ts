@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseFleet } from "../../../agent/cluster-api/fleet-config.ts";
-import { InvalidFleetError } from "../../../disruption/declared-fleet.ts";
+import { InvalidFleetError } from "../../../disruption/budget/declared-fleet.ts";
 
 describe("parseFleet()", () => {
 	const members = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type ClusterApi, ConflictError } from "../../../agent/cluster-api/cluster-api.ts";
-import { namespaceLabel } from "../../../disruption/lease.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+import { namespaceLabel } from "../../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { compareResourceVersions } from "../../../disruption/resource-version.ts";
 import { bringAbout, type LeaseHands, leaseConflicts } from "../../kubernetes/lease-conflicts.ts";
 import type { ContractWorld } from "./contract-world.ts";

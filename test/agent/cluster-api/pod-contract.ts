@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PodReference } from "../../../disruption/cluster.ts";
+import type { PodReference } from "../../../disruption/budget/cluster.ts";
 import { compareResourceVersions } from "../../../disruption/resource-version.ts";
 import type { ContractWorld } from "./contract-world.ts";
 

@@ -5,8 +5,8 @@ import { createClusterApi } from "../../../agent/cluster-api/create-cluster-api.
 import { kubeconfigAccess } from "../../../agent/kubernetes/api-access.ts";
 import { type ApiConnection, createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
 import { systemClock } from "../../../agent/process/system-clock.ts";
-import type { PodReference } from "../../../disruption/cluster.ts";
-import type { ControllerReference } from "../../../disruption/pod.ts";
+import type { PodReference } from "../../../disruption/budget/cluster.ts";
+import type { ControllerReference } from "../../../disruption/budget/pod.ts";
 import type { ContractKind, ContractWorld } from "./contract-world.ts";
 
 const group = "test.xpdb.form3.tech";

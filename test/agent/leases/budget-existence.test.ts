@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BudgetExistence } from "../../../agent/leases/budget-existence.ts";
 import { BudgetsElsewhere } from "../../../agent/leases/budgets-elsewhere.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 
 const budget = { namespace: "shop", name: "db" };

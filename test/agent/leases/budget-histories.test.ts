@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { leaseName } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
+import { leaseName } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
 import type { BudgetsUpdate } from "../../../proto/agent-cluster.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

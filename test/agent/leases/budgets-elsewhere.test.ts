@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BudgetsElsewhere } from "../../../agent/leases/budgets-elsewhere.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 
 const named = (namespace: string, name: string): MemberBudget => ({ name: { namespace, name }, spec: {} });

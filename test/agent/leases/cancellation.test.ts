@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Grant } from "../../../disruption/cluster.ts";
-import { marked } from "../../../disruption/lease.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { Grant } from "../../../disruption/budget/cluster.ts";
+import { marked } from "../../../disruption/lease/lease.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget } from "../../support/build-count.ts";
 import {
 	asks,

@@ -1,10 +1,10 @@
 // What a caller with every right may have written: never more than this agent sees itself.
 import { describe, expect, test } from "vitest";
 import type { LocalClusterOptions } from "../../../agent/leases/local-cluster.ts";
-import type { BudgetName } from "../../../disruption/budget.ts";
-import type { Grant } from "../../../disruption/cluster.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
+import type { Grant } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget, memberBudget, newSpec, podReference, selector } from "../../support/build-count.ts";
 import { newController } from "../../support/build-lease.ts";
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireRequest, Acquisition } from "../../../disruption/cluster.ts";
+import type { AcquireRequest, Acquisition } from "../../../disruption/budget/cluster.ts";
 import { asks, atOnce, type SimulatedAgent, simulateCluster } from "../../support/simulated-agent.ts";
 
 const tooOld =

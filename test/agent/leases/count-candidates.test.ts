@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { look } from "../../../agent/leases/count.ts";
-import type { LookRequest, PodReference } from "../../../disruption/cluster.ts";
-import type { LeaseState } from "../../../disruption/lease-text.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { LookRequest, PodReference } from "../../../disruption/budget/cluster.ts";
+import type { LeaseState } from "../../../disruption/lease/lease-text.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget, labels, memberBudget, newSpec, selector } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";
 import { type CountWorld, simulateCount } from "./count-world.ts";

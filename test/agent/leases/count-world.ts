@@ -2,10 +2,10 @@
 import { countUnder } from "../../../agent/leases/count.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { PodStore } from "../../../agent/views/pod-view.ts";
-import type { MemberBudget, PodReference } from "../../../disruption/cluster.ts";
-import { acquired, annotationsOf, leaseName, namespaceLabel } from "../../../disruption/lease.ts";
-import type { LeaseState } from "../../../disruption/lease-text.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { MemberBudget, PodReference } from "../../../disruption/budget/cluster.ts";
+import { acquired, annotationsOf, leaseName, namespaceLabel } from "../../../disruption/lease/lease.ts";
+import type { LeaseState } from "../../../disruption/lease/lease-text.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { budget, labels, memberBudget, newSpec, selector } from "../../support/build-count.ts";
 import { newLease } from "../../support/build-lease.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../../disruption/errors.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget, labels, memberBudget, newSpec } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";
 import { losing, settle, unavailable } from "../../support/simulated-agent.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { ControllerName, ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
 import { expectedPods, whyUnexpected } from "../../../agent/leases/expected-pods.ts";
 import type { MatchingWorkloads } from "../../../agent/leases/matching-workloads.ts";
-import type { ExpectedPods } from "../../../disruption/cluster.ts";
-import type { ControllerReference, PodRecord } from "../../../disruption/pod.ts";
-import { controllerKey } from "../../../disruption/remembered-controllers.ts";
+import type { ExpectedPods } from "../../../disruption/budget/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../../disruption/budget/pod.ts";
+import { controllerKey } from "../../../disruption/lease/remembered-controllers.ts";
 import { newPod } from "../../support/build-pod.ts";
 import { unavailable } from "../../support/simulated-agent.ts";
 

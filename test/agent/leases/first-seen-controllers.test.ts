@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireRequest, Count } from "../../../disruption/cluster.ts";
-import { fits } from "../../../disruption/lease.ts";
-import type { ControllerReference } from "../../../disruption/pod.ts";
-import { controllerKey, maxRememberedBytes } from "../../../disruption/remembered-controllers.ts";
+import type { AcquireRequest, Count } from "../../../disruption/budget/cluster.ts";
+import { fits } from "../../../disruption/lease/lease.ts";
+import type { ControllerReference } from "../../../disruption/budget/pod.ts";
+import { controllerKey, maxRememberedBytes } from "../../../disruption/lease/remembered-controllers.ts";
 import { asks, atOnce, type SimulatedAgent, simulateCluster } from "../../support/simulated-agent.ts";
 
 const rocket = (name: string): ControllerReference => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { GrantMemory } from "../../../agent/leases/grant-memory.ts";
-import type { Reservation } from "../../../disruption/reservation.ts";
+import type { Reservation } from "../../../disruption/lease/reservation.ts";
 import { newLease, newReservation } from "../../support/build-lease.ts";
 import { newPod } from "../../support/build-pod.ts";
 

@@ -8,9 +8,9 @@ import {
 import { KnownMembers, withKnownMembers } from "../../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../../disruption/fleet.ts";
-import { namespaceLabel } from "../../../disruption/lease.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
+import { namespaceLabel } from "../../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { type ApiCall, clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

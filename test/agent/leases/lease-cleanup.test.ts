@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { idleMs, LeaseCleanup } from "../../../agent/leases/lease-cleanup.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
-import { leaseName } from "../../../disruption/lease.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
+import { leaseName } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
 

@@ -10,9 +10,9 @@ import {
 	released,
 	renewed,
 	withObserved,
-} from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+} from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { leaseConflicts } from "../../kubernetes/lease-conflicts.ts";
 import { budget } from "../../support/build-count.ts";

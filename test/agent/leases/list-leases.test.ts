@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { leaseName } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
+import { leaseName } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { budget } from "../../support/build-count.ts";
 import { asks, atOnce, settle, simulateCluster, unavailable } from "../../support/simulated-agent.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireOutcome, Acquisition } from "../../../disruption/cluster.ts";
+import type { AcquireOutcome, Acquisition } from "../../../disruption/budget/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
-import { leaseName, marked, maxAnnotationBytes } from "../../../disruption/lease.ts";
+import { leaseName, marked, maxAnnotationBytes } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec, selector } from "../../support/build-count.ts";
 import { newController, newGrant } from "../../support/build-lease.ts";
 import {

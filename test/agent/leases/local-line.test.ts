@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireOptions, Cluster, PlaceInLine } from "../../../disruption/cluster.ts";
+import type { AcquireOptions, Cluster, PlaceInLine } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
-import { acquired as taken } from "../../../disruption/lease.ts";
+import { acquired as taken } from "../../../disruption/lease/lease.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { budget } from "../../support/build-count.ts";
 import { acquired } from "../../support/samples.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { decide } from "../../../disruption/decide.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import { decide } from "../../../disruption/budget/decide.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget, labels, selector } from "../../support/build-count.ts";
 import { simulateCount } from "./count-world.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OptimisticHolds } from "../../../agent/leases/optimistic-holds.ts";
-import type { AcquireOutcome, AcquireRequest, CandidateState } from "../../../disruption/cluster.ts";
+import type { AcquireOutcome, AcquireRequest, CandidateState } from "../../../disruption/budget/cluster.ts";
 import { budget, newCount, presentPod, selector } from "../../support/build-count.ts";
 import { asks } from "../../support/simulated-agent.ts";
 

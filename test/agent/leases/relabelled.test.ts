@@ -3,7 +3,7 @@ import type { ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
 import { createOwners } from "../../../agent/leases/controller-owners.ts";
 import { expectedPods } from "../../../agent/leases/expected-pods.ts";
 import { isRelabelled } from "../../../agent/leases/relabelled.ts";
-import type { ControllerReference, PodRecord } from "../../../disruption/pod.ts";
+import type { ControllerReference, PodRecord } from "../../../disruption/budget/pod.ts";
 import { newController } from "../../support/build-lease.ts";
 import { newPod } from "../../support/build-pod.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ControllerName, ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
 import { countUnder } from "../../../agent/leases/count.ts";
 import { ReplicaSetOwners } from "../../../agent/leases/replica-set-owners.ts";
-import { controllerKey } from "../../../disruption/remembered-controllers.ts";
+import { controllerKey } from "../../../disruption/lease/remembered-controllers.ts";
 import { budget, labels, selector } from "../../support/build-count.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { simulateCount } from "./count-world.ts";

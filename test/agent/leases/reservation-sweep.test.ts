@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ReservationSweep } from "../../../agent/leases/reservation-sweep.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
-import type { BudgetName } from "../../../disruption/budget.ts";
-import { leaseName, marked } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
+import { leaseName, marked } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";
 import { asks, atOnce, losing, simulateCluster, unavailable } from "../../support/simulated-agent.ts";

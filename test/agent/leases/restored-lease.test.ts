@@ -8,8 +8,8 @@ import {
 	parseLease,
 	renewed,
 	withObserved,
-} from "../../../disruption/lease.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+} from "../../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { budget } from "../../support/build-count.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

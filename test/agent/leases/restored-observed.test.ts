@@ -1,7 +1,7 @@
 // `observed` from before etcd was restored from a backup: no view can ever reach it.
 import { describe, expect, test } from "vitest";
-import type { BudgetName } from "../../../disruption/budget.ts";
-import { annotationsOf, parseLease, withObserved } from "../../../disruption/lease.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
+import { annotationsOf, parseLease, withObserved } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { asks, atOnce, settle, simulateCluster } from "../../support/simulated-agent.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireOutcome, AcquireRequest } from "../../../disruption/cluster.ts";
-import { leaseName } from "../../../disruption/lease.ts";
+import type { AcquireOutcome, AcquireRequest } from "../../../disruption/budget/cluster.ts";
+import { leaseName } from "../../../disruption/lease/lease.ts";
 import { budget } from "../../support/build-count.ts";
 import {
 	asks,

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { type Attempt, WaitingLine } from "../../../agent/leases/waiting-line.ts";
-import type { AcquireOutcome, PlaceInLine } from "../../../disruption/cluster.ts";
+import type { AcquireOutcome, PlaceInLine } from "../../../disruption/budget/cluster.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { acquired } from "../../support/samples.ts";
 import { settle } from "../../support/simulated-agent.ts";

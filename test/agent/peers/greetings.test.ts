@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { KnownMember } from "../../../agent/cluster-api/known-members-lease.ts";
 import { Greetings, type GreetingsOptions, type GreetingTarget, greetEveryMs } from "../../../agent/peers/greetings.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 import type { Greeting, GreetingReply } from "../../../proto/greet.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

@@ -3,7 +3,7 @@ import { knownMembersLease } from "../../../agent/cluster-api/known-members-leas
 import { KnownMembers, withKnownMembers } from "../../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { FleetsDifferError } from "../../../disruption/errors.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { budget } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster } from "../../support/simulated-agent.ts";
 

@@ -10,7 +10,7 @@ import {
 	type KeyPair,
 } from "../../../demo/machine/certificates.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { FleetMember } from "../../../disruption/fleet.ts";
+import type { FleetMember } from "../../../disruption/budget/fleet.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { acquisition, clusterId } from "../../support/samples.ts";

@@ -7,7 +7,7 @@ import {
 	issueAgentCertificate,
 	type KeyPair,
 } from "../../../demo/machine/certificates.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { newPod } from "../../support/build-pod.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { issueAgentCertificate } from "../../../demo/machine/certificates.ts";
-import type { AcquireOptions, AcquireOutcome } from "../../../disruption/cluster.ts";
+import type { AcquireOptions, AcquireOutcome } from "../../../disruption/budget/cluster.ts";
 import { AgentForbiddenError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";

@@ -5,7 +5,7 @@ import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
 import { type Authority, createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { DeclaredFleet } from "../../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 
 const serverName = "xpdb-agent.xpdb-system.svc";
 const own = { id: "own-id", name: "eu-1" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Rights } from "../../../agent/server/rights.ts";
-import type { BudgetName } from "../../../disruption/budget.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { buildTokenCaller, operator } from "../../support/build-caller.ts";
 

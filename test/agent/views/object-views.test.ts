@@ -8,8 +8,8 @@ import {
 	ObjectStore,
 	type ViewOptions,
 } from "../../../agent/views/object-views.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
-import { namespaceLabel } from "../../../disruption/lease.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
+import { namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startScriptedServer } from "../../support/scripted-api-server.ts";
 import { patiently } from "../../support/skipping-clock.ts";

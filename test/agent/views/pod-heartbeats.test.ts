@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PodHeartbeats } from "../../../agent/views/pod-heartbeats.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { pod } from "./pod-store-setup.ts";
 

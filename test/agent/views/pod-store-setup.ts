@@ -1,5 +1,5 @@
 import { PodStore } from "../../../agent/views/pod-view.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { newPod } from "../../support/build-pod.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

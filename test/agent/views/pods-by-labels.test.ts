@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PodRecord } from "../../../disruption/pod.ts";
-import type { LabelSelector } from "../../../disruption/selector.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
+import type { LabelSelector } from "../../../disruption/budget/selector.ts";
 import { added, deleted, modified, pod, setUp } from "./pod-store-setup.ts";
 
 /** Some share their labels with others, some only say the same. */

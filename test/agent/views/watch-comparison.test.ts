@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ListedVersions } from "../../../agent/cluster-api/workload-calls.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { WatchComparison } from "../../../agent/views/watch-comparison.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { settle } from "../../support/simulated-agent.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { withWatchedLeases } from "../../../agent/views/watched-leases.ts";
-import { budgetAnnotation, namespaceLabel } from "../../../disruption/lease.ts";
-import type { LeaseObject } from "../../../disruption/lease-object.ts";
+import { budgetAnnotation, namespaceLabel } from "../../../disruption/lease/lease.ts";
+import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

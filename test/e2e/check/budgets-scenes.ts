@@ -1,7 +1,7 @@
 // Budgets that nobody can judge, that differ, that can never be met or keep nothing, and agents that do not judge them: 22xx, 23xx, 1303.
 import { randomBytes } from "node:crypto";
-import { budgetAnnotation, leaseName, namespaceLabel } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
+import { budgetAnnotation, leaseName, namespaceLabel } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
 import { getJson } from "../get-json.ts";
 import { apply, eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";

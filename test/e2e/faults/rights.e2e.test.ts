@@ -2,7 +2,7 @@
 // is missing is named, what was cordoned stays so and is said, and the same command goes on when they are back.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
-import { preActivityPrefix } from "../../../disruption/pod.ts";
+import { preActivityPrefix } from "../../../disruption/budget/pod.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { type EndFault, untilAgentsReady } from "../../controlplane/faults.ts";
 import { deleteOperatorAccount, withdrawOperatorRights } from "../../controlplane/rights-faults.ts";

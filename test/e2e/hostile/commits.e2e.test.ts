@@ -1,11 +1,11 @@
 // Somebody with a valid token and a client of their own: what they can have written into the Leases that all others go by.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BudgetName } from "../../../disruption/budget.ts";
-import type { Grant } from "../../../disruption/cluster.ts";
+import type { BudgetName } from "../../../disruption/budget/budget.ts";
+import type { Grant } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { leaseName } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
-import { parseLabelSelector } from "../../../disruption/selector.ts";
+import { leaseName } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
+import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { connectFleet } from "../../../plugin/fleet/connect-fleet.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";

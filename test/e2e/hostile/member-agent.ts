@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
-import { parseLabelSelector } from "../../../disruption/selector.ts";
+import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import { peerPort } from "../../controlplane/links.ts";

@@ -2,8 +2,8 @@
 import { EventEmitter } from "node:events";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
-import type { Count } from "../../../disruption/cluster.ts";
-import { decide } from "../../../disruption/decide.ts";
+import type { Count } from "../../../disruption/budget/cluster.ts";
+import { decide } from "../../../disruption/budget/decide.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import type { EvictionAnswer } from "../../../disruption/eviction.ts";
+import type { EvictionAnswer } from "../../../disruption/round/eviction.ts";
 import { classifyRefusal, type Refusal, readPod, requestEviction } from "../../../plugin/evictions/eviction-request.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import {

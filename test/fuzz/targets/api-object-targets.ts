@@ -10,8 +10,8 @@ import { isMissingObject, refusal, statusMessage } from "../../../agent/kubernet
 import { createDiscovery } from "../../../agent/kubernetes/discovery.ts";
 import { listPage, objectMeta } from "../../../agent/kubernetes/kubernetes-objects.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { controllerOf, type PodRecord } from "../../../disruption/pod.ts";
-import { isHealthy } from "../../../disruption/healthy.ts";
+import { controllerOf, type PodRecord } from "../../../disruption/budget/pod.ts";
+import { isHealthy } from "../../../disruption/budget/healthy.ts";
 import { isResourceVersion } from "../../../disruption/resource-version.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";

@@ -9,7 +9,7 @@ import { ApiAccessError, kubeconfigAccess } from "../../../agent/kubernetes/api-
 import { createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
 import { ConfigError, parseConfig } from "../../../agent/process/config.ts";
 import { systemClock } from "../../../agent/process/system-clock.ts";
-import { InvalidFleetError } from "../../../disruption/declared-fleet.ts";
+import { InvalidFleetError } from "../../../disruption/budget/declared-fleet.ts";
 import { type GlobalFlags, readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { AgentNamespacesError, findAgentNamespaces } from "../../../plugin/fleet/agent-pods.ts";
 import { createCredentialReader } from "../../../plugin/kubernetes/api-credentials.ts";

@@ -1,11 +1,11 @@
 // Budgets, selectors, Leases and versions: what the domain reads.
 import fc from "fast-check";
 import { readLease, readWatchedLease } from "../../../agent/cluster-api/read-lease.ts";
-import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget.ts";
-import { coveringBudgets } from "../../../disruption/coverage.ts";
+import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget/budget.ts";
+import { coveringBudgets } from "../../../disruption/budget/coverage.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";
-import { annotationsOf, leaseName, maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
-import { stateAnnotation } from "../../../disruption/lease-text.ts";
+import { annotationsOf, leaseName, maxAnnotationBytes, parseLease } from "../../../disruption/lease/lease.ts";
+import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
 import {
 	compareResourceVersions,
 	isResourceVersion,
@@ -16,7 +16,7 @@ import {
 	labelSelectorObject,
 	matchesSelector,
 	parseLabelSelector,
-} from "../../../disruption/selector.ts";
+} from "../../../disruption/budget/selector.ts";
 import { isLabelSelector } from "../../../plugin/flags/label-selector-text.ts";
 import { attempt } from "../clear-error.ts";
 import { demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";

@@ -12,7 +12,7 @@ import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
 import { createTokenGate } from "../../../agent/server/gate.ts";
 import { HeldLeases } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
-import { maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
+import { maxAnnotationBytes, parseLease } from "../../../disruption/lease/lease.ts";
 import type * as wire from "../../../proto/gen/xpdb/v1/agent.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
 import { demandClearText } from "../clear-error.ts";

@@ -6,7 +6,7 @@ import { startWatch } from "../../../agent/kubernetes/watch.ts";
 import { parseWatchLine } from "../../../agent/kubernetes/watch-line.ts";
 import type { Clock } from "../../../agent/process/clock.ts";
 import { PodStore } from "../../../agent/views/pod-view.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
+import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { isResourceVersion } from "../../../disruption/resource-version.ts";
 import { LineSplitter } from "../../../proto/line-splitter.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";

@@ -1,6 +1,6 @@
 // What the rows of provoked-reasons.test.ts judge: a fleet that is well, to be changed in one place.
 import { credentials } from "@grpc/grpc-js";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
 import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
 import type { ownCheckReasons } from "../../../plugin/check/check-reason.ts";

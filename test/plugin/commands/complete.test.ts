@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { budgetApi } from "../../../disruption/budget.ts";
+import { budgetApi } from "../../../disruption/budget/budget.ts";
 import { commands } from "../../../plugin/command-table.ts";
 import { complete } from "../../../plugin/commands/complete.ts";
 import type { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";

@@ -1,6 +1,6 @@
 // Budgets that were listed while the fleet was reached, before the run asked who covers its pods.
 import { describe, expect, test } from "vitest";
-import type { ListedBudgets } from "../../../disruption/coverage-judgement.ts";
+import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 

@@ -1,6 +1,6 @@
 // What all pods of a round share, and what a pod must not keep from the others: easy to lose when the way of a pod changes.
 import { expect, test } from "vitest";
-import { runRound } from "../../../disruption/round.ts";
+import { runRound } from "../../../disruption/round/round.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, FakeMember } from "../../support/fake-fleet.ts";
 

@@ -1,6 +1,6 @@
 // Rounds that nobody waits for, and rounds that are never begun.
 import { describe, expect, test } from "vitest";
-import { runRound } from "../../../disruption/round.ts";
+import { runRound } from "../../../disruption/round/round.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { newDatabase } from "./new-database.ts";
 

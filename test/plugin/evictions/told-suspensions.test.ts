@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatSuspension } from "../../../disruption/suspension.ts";
+import { formatSuspension } from "../../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";

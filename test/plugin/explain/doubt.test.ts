@@ -1,6 +1,6 @@
 // Answers that are missing, late, unreadable, or contradict each other: none of them may come to "may go now".
 import { describe, expect, test } from "vitest";
-import type { CandidateState, Count } from "../../../disruption/cluster.ts";
+import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,

@@ -1,6 +1,6 @@
 // Two clusters of a fleet with pods to explain, in memory: API servers that read, agents that look, and nothing that writes.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
-import type { Count, LookRequest } from "../../../disruption/cluster.ts";
+import type { Count, LookRequest } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";

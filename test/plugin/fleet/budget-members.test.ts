@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatSuspension } from "../../../disruption/suspension.ts";
+import { formatSuspension } from "../../../disruption/budget/suspension.ts";
 import { boundText, budgetOfMembers, differences } from "../../../plugin/fleet/budget-members.ts";
 
 const name = { namespace: "shop", name: "db" };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Count, MemberBudget } from "../../../disruption/cluster.ts";
-import type { ListedBudgets } from "../../../disruption/coverage-judgement.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
-import { parseLabelSelector } from "../../../disruption/selector.ts";
+import type { Count, MemberBudget } from "../../../disruption/budget/cluster.ts";
+import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
+import { parseLabelSelector } from "../../../disruption/budget/selector.ts";
 import { budgetRow, type CountOfMember, readBudgetRows } from "../../../plugin/fleet/budget-table.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Count } from "../../../disruption/cluster.ts";
+import type { Count } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import { type RowChanges, watchBudgets } from "../../../plugin/fleet/budget-watch.ts";
 import type { HealthyHistories } from "../../../plugin/fleet/healthy-history.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";

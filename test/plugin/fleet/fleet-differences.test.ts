@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type FleetMember, fleetHash } from "../../../disruption/fleet.ts";
+import { type FleetMember, fleetHash } from "../../../disruption/budget/fleet.ts";
 import { fleetDifferences, membersWithoutWay } from "../../../plugin/fleet/fleet-differences.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 

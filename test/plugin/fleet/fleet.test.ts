@@ -1,7 +1,7 @@
 // How a run meets its fleet: what it asks of whom, and what it takes from one agent of what the others say.
 import { credentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import { assembleFleet, type Fleet } from "../../../plugin/fleet/fleet.ts";
 import type { AgentDescription, BudgetList, Introduction } from "../../../proto/agent-cluster.ts";
 import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { FleetColumn } from "../../../plugin/check/judge-fleet.ts";
 import { fleetDocument } from "../../../plugin/check/fleet-document.ts";
 import { fleetMembers, memberCells } from "../../../plugin/check/fleet-members.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { ForgottenMember } from "../../../disruption/fleet.ts";
+import type { ForgottenMember } from "../../../disruption/budget/fleet.ts";
 import { forgetMember, readMemberLists } from "../../../plugin/install/forget-member.ts";
 import { planForgetting } from "../../../plugin/install/forget-plan.ts";
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DeclaredFleet } from "../../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 import { type MemberCandidate, type PlannedAddress, planMembers } from "../../../plugin/install/plan-members.ts";
 
 const eu = { id: "1", name: "eu", address: "eu.example.com:8444" };

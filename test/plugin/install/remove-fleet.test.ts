@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { managedByLabel } from "../../../disruption/agent-names.ts";
-import { namespaceLabel } from "../../../disruption/lease.ts";
+import { namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { removeInstallation } from "../../../plugin/install/remove-fleet.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 

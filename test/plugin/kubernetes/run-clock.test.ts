@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judgeCoverage } from "../../../disruption/coverage-judgement.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { judgeCoverage } from "../../../disruption/budget/coverage-judgement.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import { createRunClock, runClock } from "../../../plugin/kubernetes/run-clock.ts";
 import { createRunRuntime } from "../../../plugin/run/run-runtime.ts";
 

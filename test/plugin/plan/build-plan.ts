@@ -1,6 +1,6 @@
 // Drains to plan, in a few words: pods of cluster "eu" under budget shop/db of the fleet "eu" and "us" unless a row says more.
-import type { CandidateState, Count } from "../../../disruption/cluster.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { PlanBudget, PlanPod, PlanQueue, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
 import {
 	budget,

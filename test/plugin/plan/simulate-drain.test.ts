@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decide } from "../../../disruption/decide.ts";
+import { decide } from "../../../disruption/budget/decide.ts";
 import type { PlanBudget, PlanPod, PlanQueue } from "../../../plugin/plan/drain-plan.ts";
 import { simulateDrain } from "../../../plugin/plan/simulate-drain.ts";
 import { memberBudget, newSpec, podReference } from "../../support/build-count.ts";

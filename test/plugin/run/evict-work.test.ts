@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ListedBudgets } from "../../../disruption/coverage-judgement.ts";
+import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";

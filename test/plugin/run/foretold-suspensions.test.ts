@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatSuspension } from "../../../disruption/suspension.ts";
+import { formatSuspension } from "../../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { ForetoldSuspensions } from "../../../plugin/run/foretold-suspensions.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { UnavailablePod } from "../../../disruption/cluster.ts";
+import type { UnavailablePod } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { RunBudgetWatch } from "../../../plugin/run/run-budget-watch.ts";
 import type { WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatSuspension, suspensionAnnotation } from "../../../disruption/suspension.ts";
+import { formatSuspension, suspensionAnnotation } from "../../../disruption/budget/suspension.ts";
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { findBudget, type SuspensionTarget } from "../../../plugin/fleet/suspension-target.ts";

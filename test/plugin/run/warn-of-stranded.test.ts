@@ -1,6 +1,6 @@
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
+import type { MemberBudget } from "../../../disruption/budget/cluster.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { warnOfStranded } from "../../../plugin/run/warn-of-stranded.ts";

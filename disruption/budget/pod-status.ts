@@ -1,0 +1,121 @@
+// Why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion): for
+// people, and nothing is decided by it. So what cannot be read is left out here, and everything has an end: others wrote it.
+import { oneLine } from "../printable.ts";
+import { shortenTo } from "../quote.ts";
+import { isRecord } from "../record.ts";
+import { isText } from "../text.ts";
+
+/** Kept of every pod that is not up, so it is small; old agents say nothing of it. */
+export interface PodStatus {
+	/** As in STATUS: Pending, CrashLoopBackOff, Terminating; or Reserved. */
+	readonly state?: string;
+	/** Why no node takes it, in the scheduler's words. */
+	readonly message?: string;
+	/** Since when that is so, in seconds since the epoch, by the clock of whoever wrote it. */
+	readonly sinceSeconds?: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reasons of containers are single words. */
+const longestState = 60;
+/** The scheduler's first sentence, with a reason for each kind of node. */
+const longestMessage = 250;
+
+/** On one line, and no longer than what is kept of any pod. */
+export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodStatus {
+	return {
+		...(isText(state) && { state: shortenTo(oneLine(state), longestState) }),
+		...(isText(message) && { message: shortenTo(oneLine(message), longestMessage) }),
+		...(sinceSeconds !== undefined && sinceSeconds >= 0 && { sinceSeconds }),
+	};
+}
+
+/** Of a pod that terminates, or is not ready. */
+export function podStatus(pod: unknown): PodStatus {
+	const metadata = fieldsOf(pod, "metadata");
+	const spec = fieldsOf(pod, "spec");
+	const status = fieldsOf(pod, "status");
+	if (isText(metadata["deletionTimestamp"])) {
+		const ends = secondsOf(metadata["deletionTimestamp"]);
+		const grace = numberOf(metadata["deletionGracePeriodSeconds"]) ?? 0;
+		return boundedStatus({
+			state: status["reason"] === "NodeLost" ? "Unknown" : "Terminating",
+			...(ends !== undefined && { sinceSeconds: ends - grace }),
+		});
+	}
+	const conditions = listOf(status, "conditions");
+	const unscheduled = conditions.find(({ type, status: is }) => type === "PodScheduled" && is === "False");
+	const unready = conditions.find(({ type, status: is }) => type === "Ready" && is !== "True");
+	const since = unscheduled?.["lastTransitionTime"] ?? unready?.["lastTransitionTime"] ?? metadata["creationTimestamp"];
+	const sinceSeconds = secondsOf(since);
+	const state = unscheduled?.["reason"] === "SchedulingGated" ? "SchedulingGated" : stateOf(spec, status);
+	return boundedStatus({
+		...(state !== undefined && { state }),
+		...(sinceSeconds !== undefined && { sinceSeconds }),
+		...(isText(unscheduled?.["message"]) && { message: unscheduled["message"] }),
+	});
+}
+
+function stateOf(spec: Fields, status: Fields): string | undefined {
+	const ofPod = [status["reason"], status["phase"]].find(isText);
+	const initContainers = listOf(spec, "initContainers");
+	const sidecars = new Set(initContainers.filter((each) => each["restartPolicy"] === "Always").map(nameOf));
+	const inits = listOf(status, "initContainerStatuses");
+	const current = inits.findIndex(
+		(each) => !(isDone(each) || (sidecars.has(nameOf(each)) && each["started"] === true)),
+	);
+	const initializing = inits[current];
+	const initialized = listOf(status, "conditions").some(
+		({ type, status: is }) => type === "Initialized" && is === "True",
+	);
+	if (initializing && !initialized) {
+		const reason = reasonOf(initializing);
+		const says = reason !== undefined && reason !== "PodInitializing";
+		return `Init:${says ? reason : `${current}/${initContainers.length}`}`;
+	}
+	const containers = listOf(status, "containerStatuses");
+	// The first container that has something to say.
+	const [reason] = containers.flatMap((container) => reasonOf(container) ?? []);
+	const runs = containers.some((container) => isRecord(fieldsOf(container, "state")["running"]));
+	return reason === "Completed" && runs ? "NotReady" : (reason ?? ofPod);
+}
+
+function reasonOf(container: Fields): string | undefined {
+	const state = fieldsOf(container, "state");
+	const waiting = fieldsOf(state, "waiting")["reason"];
+	if (isText(waiting)) return waiting;
+	if (!isRecord(state["terminated"])) return undefined;
+	const { reason, signal, exitCode } = state["terminated"];
+	if (isText(reason)) return reason;
+	const killedBy = numberOf(signal) ?? 0;
+	return killedBy === 0 ? `ExitCode:${numberOf(exitCode) ?? 0}` : `Signal:${killedBy}`;
+}
+
+function isDone(container: Fields): boolean {
+	return fieldsOf(fieldsOf(container, "state"), "terminated")["exitCode"] === 0;
+}
+
+function nameOf({ name }: Fields): unknown {
+	return name;
+}
+
+function fieldsOf(object: unknown, field: string): Fields {
+	const value = isRecord(object) ? object[field] : undefined;
+	return isRecord(value) ? value : {};
+}
+
+function listOf(fields: Fields, field: string): readonly Fields[] {
+	const list = fields[field];
+	return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function numberOf(value: unknown): number | undefined {
+	return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The API server's times are whole seconds. */
+function secondsOf(time: unknown): number | undefined {
+	const ms = isText(time) ? Date.parse(time) : Number.NaN;
+	return Number.isFinite(ms) ? Math.floor(ms / 1_000) : undefined;
+}

@@ -1,0 +1,46 @@
+// Who suspended a budget, when and why: an annotation that `kubectl xpdb suspend` writes together with spec.suspend. It is for people and
+// claimed by whoever wrote it; what holds is judged by spec.suspend alone (decide.ts).
+import { isRecord } from "../record.ts";
+
+export const suspensionAnnotation = "xpdb.form3.tech/suspended";
+
+/** With the words around it, it has room in an Event's note of 1,024 bytes. */
+export const longestSuspensionReason = 500;
+
+/** Of what is written here; a later one is not understood. */
+const version = 1;
+const longestText = 1_024;
+/** Of the annotation; one that is longer says nothing. */
+export const longestSuspensionText = 4_096;
+
+export interface Suspension {
+	readonly by: string;
+	/** ISO 8601, by the clock of whoever suspended it. */
+	readonly since: string;
+	readonly reason?: string;
+}
+
+export function formatSuspension({ by, since, reason }: Suspension): string {
+	return JSON.stringify({ version, by, since, ...(reason !== undefined && { reason }) });
+}
+
+/** Undefined for what nobody here can read: somebody else may have written it. */
+export function parseSuspension(text: string): Suspension | undefined {
+	if (text.length > longestSuspensionText) return undefined;
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch (error) {
+		if (error instanceof SyntaxError) return undefined;
+		throw error;
+	}
+	if (!isRecord(value) || value["version"] !== version) return undefined;
+	const { by, since, reason } = value;
+	if (!isShort(by) || !isShort(since) || !Number.isFinite(Date.parse(since))) return undefined;
+	if (reason !== undefined && !isShort(reason)) return undefined;
+	return { by, since, ...(reason !== undefined && { reason }) };
+}
+
+function isShort(value: unknown): value is string {
+	return typeof value === "string" && value.length <= longestText;
+}

@@ -1,0 +1,92 @@
+// Acquiring the Leases of a round: all at once, or in line, in the one order that everyone keeps.
+import type { BudgetName, RoundBudget } from "../budget/budget.ts";
+import type { AcquireOutcome, AcquireRequest, Cluster, PlaceInLine } from "../budget/cluster.ts";
+import { AgentUnavailableError } from "../errors.ts";
+import { leaseName } from "../lease/lease.ts";
+import type { RoundLeases, Slot } from "./round-leases.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import type { RoundCandidate } from "../budget/verdict.ts";
+
+export interface AcquireAllRequest {
+	/** All members of the fleet, never fewer. */
+	readonly clusters: readonly Cluster[];
+	/** All budgets that cover the candidates. */
+	readonly budgets: readonly RoundBudget[];
+	readonly holder: string;
+	readonly candidates: readonly RoundCandidate[];
+	readonly signal: AbortSignal;
+	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
+	readonly contended?: boolean;
+	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
+}
+
+/** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */
+export async function acquireAll(
+	request: AcquireAllRequest,
+	runtime: RoundRuntime,
+	held: RoundLeases,
+	lost: AbortSignal,
+): Promise<void> {
+	const slots = slotsInOrder(request);
+	if (!request.contended && (await acquireAtOnce(slots, request, runtime, held))) return;
+	await held.releaseAll();
+	const signal = AbortSignal.any([request.signal, lost]);
+	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
+}
+
+/** Whether all of them could be had. */
+async function acquireAtOnce(
+	slots: readonly Slot[],
+	request: AcquireAllRequest,
+	runtime: RoundRuntime,
+	held: RoundLeases,
+): Promise<boolean> {
+	const attempts = await Promise.allSettled(
+		slots.map(async (slot) => acquireSlot(slot, request, runtime, held, false, request.signal)),
+	);
+	const failed = attempts.find((attempt) => attempt.status === "rejected");
+	if (failed) throw failed.reason;
+	return held.size === slots.length;
+}
+
+async function acquireSlot(
+	slot: Slot,
+	request: AcquireAllRequest,
+	runtime: RoundRuntime,
+	held: RoundLeases,
+	wait: boolean,
+	signal: AbortSignal,
+): Promise<void> {
+	const { cluster, budget } = slot;
+	const acquire: AcquireRequest = {
+		budget: budget.name,
+		selector: budget.selector,
+		holder: request.holder,
+		nonce: runtime.newId(),
+		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
+		// In line others wait, and are to see who is first.
+		mayBeUnwritten: !wait,
+	};
+	const askedAt = runtime.now();
+	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
+		wait,
+		signal,
+		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
+	});
+	if (outcome.kind === "acquired") {
+		held.add({ ...slot, ...outcome, request: acquire, askedAt });
+	} else if (wait) {
+		throw new AgentUnavailableError(
+			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
+			cluster.name,
+		);
+	}
+}
+
+/** The order in which Leases are waited for: by cluster id, then by the Lease's name. Everyone has the same one. */
+function slotsInOrder({ clusters, budgets }: AcquireAllRequest): readonly Slot[] {
+	const slots = clusters.flatMap((cluster) =>
+		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),
+	);
+	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}

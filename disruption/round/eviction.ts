@@ -1,0 +1,253 @@
+// Carrying out a grant: the eviction, and what to do when its answer is not a plain yes.
+//
+// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last known to
+// stand. A cancel marks the reservation, touches the pod and only then removes the reservation: a request that comes after
+// the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod whose labels
+// are not those that were counted is not evicted, because other budgets may cover it now. Nor is a pod that got a
+// pre-activity since. If the counts of a grant were requested more than a second before its eviction is written, the grant
+// is used only if lists of all members, requested within that last second, show the very budgets that it was granted under,
+// unchanged: a budget that was made or edited since the count is obeyed.
+// Assumption: the API server honours preconditions.
+import { bindToVersion, type BoundVersion, type FoundPod } from "./bind-to-version.ts";
+import { formatBudgetName } from "../budget/budget.ts";
+import { budgetTerms } from "../budget/budget-terms.ts";
+import type { Cluster, PodReference } from "../budget/cluster.ts";
+import { type CoverageJudgement, judgeCoverage, type ListedBudgets } from "../budget/coverage-judgement.ts";
+import { giveBackAll } from "./give-back.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import type { Ticket } from "./ticket.ts";
+
+/**
+ * What the API server answered to an eviction; from evictUnderTicket(), to all that went out under one ticket. `R`: what the caller
+ * keeps of a refusal (status code, message).
+ */
+export type EvictionAnswer<R> =
+	/** The pod goes, at its own pace. */
+	| { readonly kind: "accepted" }
+	| { readonly kind: "gone" }
+	/**
+	 * The pod is another one, or another version of it (409), so that nothing has happened. From evictUnderTicket(): it is not the pod
+	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
+	 */
+	| { readonly kind: "conflict"; readonly message?: string }
+	/** The guard said no right before the request was written: nothing was sent. Never from evictUnderTicket(). */
+	| { readonly kind: "notSent" }
+	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
+	| { readonly kind: "unknown"; readonly error: unknown }
+	| { readonly kind: "refused"; readonly refusal: R };
+
+export interface Evictor<R> {
+	evict(
+		pod: PodReference,
+		preconditions: { readonly uid: string; readonly resourceVersion: string },
+		reservationId: string,
+		/** Called synchronously right before the request is written, after every wait; if false, nothing is sent. */
+		guard: () => boolean,
+	): Promise<EvictionAnswer<R>>;
+	/** A consistent read of this very pod: another uid under the name is `gone`. */
+	read(pod: PodReference): Promise<FoundPod>;
+}
+
+type FoundVersion =
+	| Exclude<FoundPod, { kind: "present" }>
+	| Pick<Extract<FoundPod, { kind: "present" }>, "kind" | "resourceVersion">;
+
+/** The budgets of all members, as they are now. */
+export interface CurrentBudgets {
+	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
+	list(namespace: string): Promise<ListedBudgets>;
+	/** The members whose lists these must be. */
+	readonly memberIds: () => readonly string[];
+}
+
+/**
+ * Reservations with older counts are confirmed before they are used, because another budget may exist by then. Besides, an
+ * old version meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
+ */
+export const freshForMs = 1_000;
+/** Of a pod that changes five times a second, a twentieth of the time. */
+const lookForChangeEveryMs = 10;
+/** How long the right moment is waited for: a machine that is too slow for it must get on as well. */
+export const patientForMs = 10_000;
+/** A pod whose annotations change all the time gives a 409 each time; the next round sees a newer version. */
+const maxAttempts = 8;
+
+/** Evicts the pod of a ticket. `cluster` is the pod's own. */
+export async function evictUnderTicket<R>(
+	ticket: Ticket,
+	cluster: Cluster,
+	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
+	runtime: Pick<RoundRuntime, "now" | "sleep" | "onLeftBehind">,
+): Promise<Exclude<EvictionAnswer<R>, { kind: "notSent" }>> {
+	const { pod, id, changesEveryMs } = ticket;
+	let resourceVersion = ticket.resourceVersion;
+	let guard = (): boolean => runtime.now() - ticket.countedAt <= freshForMs;
+	let mustConfirm = changesEveryMs !== undefined || !guard();
+	let hasChanged = false;
+	let unknown: { readonly error: unknown } | undefined;
+	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+		if (mustConfirm) {
+			const found = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
+			if (found.kind === "gone") return { kind: "gone" };
+			if (found.kind === "terminating") return { kind: "accepted" };
+			if (found.kind === "lost") {
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
+				return { kind: "conflict", message: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
+			}
+			resourceVersion = found.resourceVersion;
+			guard = found.guard;
+		}
+		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, guard);
+		switch (answer.kind) {
+			case "accepted":
+			case "gone":
+				return answer;
+			case "refused":
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
+				return answer;
+			case "unknown":
+				unknown = { error: answer.error };
+				break;
+			case "conflict":
+				unknown = undefined;
+				hasChanged = true;
+				break;
+			case "notSent":
+				break;
+		}
+		mustConfirm = true;
+	}
+	if (unknown) return { kind: "unknown", error: unknown.error };
+	await cancelTicket(ticket, cluster, runtime, { sent: true });
+	return {
+		kind: "conflict",
+		message: hasChanged
+			? `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`
+			: `the eviction of pod ${pod.namespace}/${pod.name} waited too long to be sent, ${maxAttempts} times`,
+	};
+}
+
+type Confirmed =
+	| Exclude<BoundVersion, { kind: "bound" }>
+	/** `guard`: whether the lists of budgets are still fresh and cover the pod. */
+	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
+
+/**
+ * Reads, then confirms. A busy pod right after a change, and once more where that took too long: an eviction under a native
+ * PodDisruptionBudget takes the API server up to 100 ms, and only at its end does it look at the version.
+ */
+async function confirmAnew<R>(
+	ticket: Ticket,
+	cluster: Cluster,
+	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
+	runtime: Pick<RoundRuntime, "now" | "sleep">,
+): Promise<Confirmed> {
+	const { pod, changesEveryMs } = ticket;
+	const { namespace } = pod;
+	const patientUntil = runtime.now() + patientForMs;
+	for (;;) {
+		let judge: (() => CoverageJudgement) | undefined;
+		let readAt = runtime.now();
+		const read = async (): Promise<FoundPod> => {
+			const found = await evictor.read(pod);
+			if (changesEveryMs === undefined || found.kind !== "present") return found;
+			const changed = await readAfterChange(changesEveryMs, found.resourceVersion, () => evictor.read(pod), runtime);
+			readAt = changed.readAt;
+			return changed.found;
+		};
+		const bound = await bindToVersion(ticket, read, async ({ resourceVersion, labels }) => {
+			const listing = budgets.list(namespace);
+			// Awaited below: until then, a failure must not be an unhandled rejection.
+			listing.catch(() => undefined);
+			if (!(await standsEverywhere(ticket, cluster))) return "lost its reservation";
+			await listing;
+			// The same list, unless it has become too old meanwhile.
+			const listed = await budgets.list(namespace);
+			const version = { resourceVersion, labels, readAt };
+			judge = () =>
+				judgeCoverage({ namespace, version }, listed, {
+					memberIds: budgets.memberIds(),
+					now: runtime.now(),
+					triedAt: readAt,
+				});
+			return otherBudgets(ticket, judge(), listed);
+		});
+		if (bound.kind !== "bound") return bound;
+		const now = runtime.now();
+		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
+		if (isLate && now < patientUntil) continue;
+		return { kind: "stands", resourceVersion: bound.resourceVersion, guard: () => judge?.().kind === "covered" };
+	}
+}
+
+/** Why the budgets are no longer those that the pod was granted under; undefined if they are. */
+function otherBudgets(
+	{ budgets, terms }: Ticket,
+	judged: CoverageJudgement,
+	{ members }: ListedBudgets,
+): string | undefined {
+	switch (judged.kind) {
+		case "uncovered":
+			return "left its budgets";
+		case "unreadable":
+			return `may have come under budget ${judged.budget}, which cannot be read,`;
+		case "fleetsDiffer":
+			return `could not be judged (${judged.message})`;
+		case "listAgain":
+		case "readAgain":
+			return "could not be judged in time";
+		case "covered":
+			break;
+	}
+	const granted = new Map(budgets.map((name, index) => [formatBudgetName(name), terms[index]]));
+	const names = judged.budgets.map(({ name }) => formatBudgetName(name));
+	const other = names.find((name) => !granted.has(name));
+	if (other !== undefined) return `came under budget ${other}`;
+	const left = [...granted.keys()].find((name) => !names.includes(name));
+	if (left !== undefined) return `left budget ${left}`;
+	const changed = judged.budgets.find(({ name }) => budgetTerms(name, members) !== granted.get(formatBudgetName(name)));
+	return changed && `saw budget ${formatBudgetName(changed.name)} change`;
+}
+
+/** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */
+export async function readAfterChange<Found extends FoundVersion>(
+	changesEveryMs: number,
+	version: string,
+	read: () => Promise<Found>,
+	runtime: Pick<RoundRuntime, "now" | "sleep">,
+): Promise<{ readonly found: Found; readonly readAt: number; readonly changed: boolean }> {
+	const until = runtime.now() + 2 * changesEveryMs;
+	for (;;) {
+		await runtime.sleep(lookForChangeEveryMs, new AbortController().signal);
+		const readAt = runtime.now();
+		const found = await read();
+		const changed = found.kind !== "present" || found.resourceVersion !== version;
+		if (changed || runtime.now() >= until) return { found, readAt, changed };
+	}
+}
+
+/** Of a busy pod, so long after a change: the next one may come before the eviction has ended. */
+export function isTooLate(sinceMs: number, changesEveryMs: number): boolean {
+	return sinceMs > changesEveryMs / 4;
+}
+
+async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boolean> {
+	const answers = await Promise.all(ticket.budgets.map((budget) => cluster.confirm(budget, [ticket.id])));
+	return answers.length > 0 && answers.every(Boolean);
+}
+
+/**
+ * Ends the reservation of a ticket in the Leases of all its budgets. `sent`: whether an eviction may have gone out on it.
+ * What fails is left to the fence, and `onLeftBehind` hears of it.
+ */
+export async function cancelTicket(
+	ticket: Ticket,
+	cluster: Cluster,
+	runtime: Pick<RoundRuntime, "onLeftBehind">,
+	options: { readonly sent: boolean },
+): Promise<void> {
+	const cancels = ticket.budgets.map((budget) => () => cluster.cancel(budget, [ticket.id], options));
+	await giveBackAll(cancels, runtime);
+}

@@ -1,0 +1,108 @@
+// Looks at the counts between two rounds: when the budgets allow a disruption again, and who keeps pods waiting until then. A look
+// is a hint, and can be wrong in either direction; a round says how it is.
+import { checkAvailability, isWorthARound } from "./availability.ts";
+import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
+import type { Judgement } from "../budget/decide.ts";
+import type { GrantObserver, GrantPorts } from "./grant-request.ts";
+import { isSameWait, type Wait } from "./wait.ts";
+import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
+
+/** The first of those that wait stand for the others. */
+const maxLookedAt = 20;
+/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a tenth, at one call in two seconds and member. */
+const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
+const roundAtLeastEveryMs = 10_000;
+
+interface LookPorts extends Pick<GrantPorts, "members" | "holder" | "runtime"> {
+	readonly observer: GrantObserver;
+	readonly waiting: WaitingRequests;
+}
+
+export class GrantLooks {
+	readonly #budgets: readonly RoundBudget[];
+	readonly #ports: LookPorts;
+	/** A look said that the next round would do something. */
+	#promised = false;
+	/** Such rounds in a row that granted nothing. */
+	#fruitless = 0;
+	/** When waiting began, of those in the line, since the last grant. */
+	#waitingSince: number | undefined;
+
+	constructor(budgets: readonly RoundBudget[], ports: LookPorts) {
+		this.#budgets = budgets;
+		this.#ports = ports;
+	}
+
+	/** Others wait now. */
+	beginAnew(): void {
+		this.#waitingSince = undefined;
+	}
+
+	roundEnded(hasGranted: boolean): void {
+		if (hasGranted) {
+			this.#fruitless = 0;
+			this.#waitingSince = undefined;
+		} else if (this.#promised) this.#fruitless += 1;
+		this.#promised = false;
+	}
+
+	/** In how long those who wait are looked at next. */
+	nextMs(): number {
+		const now = this.#ports.runtime.now();
+		const waitedMs = now - (this.#waitingSince ??= now);
+		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
+	}
+
+	/** Until a look says that somebody could be granted, `ends` aborts, or it is time for a round anyway. */
+	async untilWorthARound(
+		ends: AbortSignal,
+		onFailed: (error: unknown, looked: readonly WaitingRequest[]) => Promise<void>,
+	): Promise<void> {
+		const { runtime, waiting } = this.#ports;
+		const until = runtime.now() + roundAtLeastEveryMs;
+		while (!ends.aborted && runtime.now() < until) {
+			await runtime.sleep(Math.min(this.nextMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), ends);
+			const due = waiting.due(runtime.now()).slice(0, maxLookedAt);
+			if (ends.aborted || due.length === 0) return;
+			try {
+				if (await this.look(due)) return;
+			} catch (error) {
+				await onFailed(error, due);
+			}
+		}
+	}
+
+	/** Whether a round is worth it; if not, who keeps them waiting has been told. */
+	async look(due: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
+		const { members, observer } = this.#ports;
+		const candidates = due.slice(0, maxLookedAt).map(({ request }) => request.candidate);
+		const { judgements, states } = await checkAvailability(members(), this.#budgets, candidates);
+		if (!isPaused) {
+			this.#promised = judgements.some(isWorthARound);
+			if (this.#promised) return true;
+		}
+		observer.answered();
+		observer.counted(states);
+		this.#tellChanges(judgements);
+		return false;
+	}
+
+	/** Who keeps a pod waiting may be others now, without a round having been worth it. */
+	#tellChanges(judgements: readonly Judgement[]): void {
+		const { holder, waiting: line } = this.#ports;
+		const byBudget = new Map<string, Wait>();
+		for (const judgement of judgements) {
+			if (judgement.kind !== "waiting") continue;
+			const waiting = line.find(judgement.candidate.pod.uid);
+			if (!waiting) continue;
+			if (judgement.budget) byBudget.set(formatBudgetName(judgement.budget), judgement);
+			if (waiting.last && isSameWait(judgement, waiting.last, holder)) waiting.last = judgement;
+			else waiting.tell(judgement, this.nextMs());
+		}
+		// Those that were not looked at wait for the same.
+		for (const waiting of line.all()) {
+			const budget = waiting.last?.budget;
+			if (budget) waiting.last = byBudget.get(formatBudgetName(budget)) ?? waiting.last;
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// The Leases that a round holds: kept alive, counted anew where that took long, and given back. What was acquired stands in
+// here until it is given back or taken out to be committed.
+import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
+import type { AcquireRequest, Acquisition, Cluster, Count } from "../budget/cluster.ts";
+import { LeaseLostError } from "../errors.ts";
+import { giveBackAll } from "./give-back.ts";
+import { handoverDurationMs, renewIntervalMs } from "../lease/lease.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import { type LeaseObserver, ToldLease } from "./told-lease.ts";
+
+/** One budget's Lease in one cluster. */
+export interface Slot {
+	readonly cluster: Cluster;
+	readonly budget: RoundBudget;
+}
+
+export interface HeldLease extends Slot {
+	readonly acquisition: Acquisition;
+	/** As far as those who look on have been told; once. */
+	readonly told: ToldLease;
+}
+
+interface CountedLease extends HeldLease {
+	acquisition: Acquisition;
+	readonly request: AcquireRequest;
+	count: Count;
+	/** When the count was requested, because the age of an answer on arrival is unknown. */
+	askedAt: number;
+	/** When the Lease has to be renewed. */
+	renewAt: number;
+}
+
+/** Counts that are older than this when the last Lease is acquired are requested again: waiting in line can take long. */
+const countFreshForMs = 1_000;
+
+export class RoundLeases {
+	readonly #runtime: RoundRuntime;
+	readonly #observer: LeaseObserver | undefined;
+	readonly #held = new Set<CountedLease>();
+
+	constructor(runtime: RoundRuntime, observer?: LeaseObserver) {
+		this.#runtime = runtime;
+		this.#observer = observer;
+	}
+
+	get size(): number {
+		return this.#held.size;
+	}
+
+	/** Just acquired, with its count; `askedAt`: before the request was sent. */
+	add(lease: Omit<CountedLease, "renewAt" | "told"> & { readonly leaseDurationMs: number }): void {
+		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
+		const now = this.#runtime.now();
+		const observed = { budget: budget.name, cluster: cluster.name, holder: request.holder };
+		this.#observer?.leaseAcquired({ ...observed, leaseDurationMs, waitedMs: now - askedAt });
+		this.#held.add({
+			cluster,
+			budget,
+			request,
+			acquisition,
+			told: new ToldLease(observed, this.#runtime, this.#observer),
+			count,
+			askedAt,
+			// What nobody is kept away from ends by no time.
+			renewAt: acquisition.unwritten ? Number.POSITIVE_INFINITY : now + leaseDurationMs / 3,
+		});
+	}
+
+	countsOf(budget: RoundBudget): readonly Count[] {
+		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
+	}
+
+	/** When the oldest count was requested. */
+	get oldestAskedAt(): number {
+		return Math.min(...[...this.#held].map(({ askedAt }) => askedAt));
+	}
+
+	async recountOld(signal: AbortSignal): Promise<void> {
+		const now = this.#runtime.now();
+		const old = [...this.#held].filter(({ askedAt }) => now - askedAt > countFreshForMs);
+		const results = await Promise.allSettled(
+			old.map((lease) => (lease.acquisition.unwritten ? this.#acquireAnew(lease, signal) : this.#recount(lease))),
+		);
+		const failed = results.find(({ status }) => status === "rejected");
+		if (failed?.status === "rejected") throw failed.reason;
+	}
+
+	async #recount(lease: CountedLease): Promise<void> {
+		const askedAt = this.#runtime.now();
+		const acquisition = { ...lease.acquisition, countId: this.#runtime.newId() };
+		lease.count = await lease.told.unlessLost(lease.cluster.count(acquisition, lease.request));
+		lease.acquisition = acquisition;
+		lease.askedAt = askedAt;
+	}
+
+	/** What was never written cannot be counted under again: there may have been others since. */
+	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
+		const { cluster, budget } = lease;
+		const request = { ...lease.request, nonce: this.#runtime.newId() };
+		const askedAt = this.#runtime.now();
+		const outcome = await cluster.acquire(request, { wait: false, signal });
+		if (outcome.kind !== "acquired") {
+			throw new LeaseLostError(
+				`Lease of budget "${formatBudgetName(budget.name)}" in cluster "${cluster.name}" was taken by "${outcome.holder}"`,
+			);
+		}
+		this.#held.delete(lease);
+		this.add({ cluster, budget, request, ...outcome, askedAt });
+	}
+
+	/**
+	 * Keeps what is held alive until `stop` aborts, and aborts it where one is lost. Each is renewed a third of its time after it
+	 * was got: a Lease handed over in line ends soon without it. No renewal waits for another one: a slow member must not cost
+	 * what others hand over meanwhile.
+	 */
+	async keepAlive(stop: AbortController): Promise<void> {
+		const renewing = new Map<CountedLease, Promise<void>>();
+		while (!stop.signal.aborted) {
+			await this.#runtime.sleep(handoverDurationMs / 4, stop.signal);
+			if (stop.signal.aborted) break;
+			for (const lease of this.#held) {
+				if (this.#runtime.now() < lease.renewAt || renewing.has(lease)) continue;
+				const renewal = this.#renew(lease, stop).then(() => void renewing.delete(lease));
+				renewing.set(lease, renewal);
+			}
+		}
+		await Promise.all(renewing.values());
+	}
+
+	async #renew(lease: CountedLease, stop: AbortController): Promise<void> {
+		const [result] = await Promise.allSettled([lease.told.unlessLost(lease.cluster.renew(lease.acquisition))]);
+		// Given back meanwhile: nothing is lost.
+		if (!this.#held.has(lease)) return;
+		if (result.status === "fulfilled") lease.renewAt = this.#runtime.now() + renewIntervalMs;
+		else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
+		else this.#runtime.onLeftBehind?.(result.reason);
+	}
+
+	/** To be committed or given back by whoever takes them. */
+	takeAll(): readonly HeldLease[] {
+		const leases = [...this.#held];
+		this.#held.clear();
+		return leases;
+	}
+
+	async releaseAll(): Promise<void> {
+		await releaseLeases(this.takeAll(), this.#runtime);
+	}
+}
+
+/** What was never written keeps nobody away, and needs nothing. */
+export async function releaseLeases(leases: readonly HeldLease[], runtime: RoundRuntime): Promise<void> {
+	const written = leases.filter(({ acquisition }) => !acquisition.unwritten);
+	const releases = written.map(({ cluster, acquisition, told }) => async () => {
+		try {
+			await cluster.release(acquisition);
+			told.released();
+		} finally {
+			told.leave();
+		}
+	});
+	await giveBackAll(releases, runtime);
+}

@@ -1,0 +1,237 @@
+// The round: one pass of acquire, decide and commit, over every member of the fleet.
+//
+// Guarantee: a ticket is given out only where, in every cluster and for every budget, a conditional write found the
+// acquisition unbroken since before its count; from that write on the pod counts as unavailable for everyone. Rounds
+// that all stood therefore follow one another in the same order in every cluster, and the later one counted the earlier
+// one's reservations (two-phase locking with the locks checked at the end). What is not guaranteed: that an acquisition
+// stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
+// evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
+// under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
+import { type AcquireAllRequest, acquireAll } from "./acquire-leases.ts";
+import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
+import { budgetTerms } from "../budget/budget-terms.ts";
+import type { CommitOutcome, Grant } from "../budget/cluster.ts";
+import { decideWithStates, type Grantable, type Judgement } from "../budget/decide.ts";
+import type { BudgetCounts, BudgetState } from "../budget/allowance.ts";
+import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "../errors.ts";
+import type { Ticket, Verdict } from "./ticket.ts";
+import { giveBackAll } from "./give-back.ts";
+import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
+import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import type { LeaseObserver } from "./told-lease.ts";
+import type { RoundCandidate } from "../budget/verdict.ts";
+
+export interface RoundRequest extends AcquireAllRequest {
+	/** What its budgets come to, when all of them were counted, in one fleet. */
+	readonly onCounted?: (states: readonly BudgetState[]) => void;
+	readonly observer?: LeaseObserver;
+}
+
+/** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
+const commitAttempts = 3;
+
+/**
+ * Runs one round: one verdict for each candidate, in their order. Rejects with LeaseLostError where an acquisition was broken, so that
+ * nothing is granted and it has to be begun anew; with AgentUnavailableError where a member gave no answer; with the reason of `signal`
+ * when it aborts. Whatever was acquired until then has been given back, or ends by the lease time.
+ */
+export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
+	const held = new RoundLeases(runtime, request.observer);
+	try {
+		const { judgements, counted } = await judgeAll(request, runtime, held);
+		request.signal.throwIfAborted();
+		return await commitAll(judgements, counted, held, runtime);
+	} catch (error) {
+		await held.releaseAll();
+		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError)
+			return refuseAll(request.candidates, error);
+		throw error;
+	}
+}
+
+/** Acquires, counts and decides, and keeps alive what it holds meanwhile. */
+async function judgeAll(
+	request: RoundRequest,
+	runtime: RoundRuntime,
+	held: RoundLeases,
+): Promise<{ readonly judgements: readonly Judgement[]; readonly counted: readonly BudgetCounts[] }> {
+	const lost = new AbortController();
+	const renewing = held.keepAlive(lost);
+	try {
+		await acquireAll(request, runtime, held, lost.signal);
+		await held.recountOld(request.signal);
+	} catch (error) {
+		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
+		throw error;
+	} finally {
+		// With a reason, or it would make an Error with its stack for nobody.
+		lost.abort("no longer needed");
+		await renewing;
+	}
+	const counted = request.budgets.map((budget): BudgetCounts => ({ budget, counts: held.countsOf(budget) }));
+	const memberIds = request.clusters.map(({ id }) => id);
+	const { judgements, states } = decideWithStates(memberIds, counted, request.candidates);
+	request.onCounted?.(states);
+	return { judgements, counted };
+}
+
+/** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */
+async function commitAll(
+	judgements: readonly Judgement[],
+	counted: readonly BudgetCounts[],
+	held: RoundLeases,
+	runtime: RoundRuntime,
+): Promise<readonly Verdict[]> {
+	const countedAt = held.oldestAskedAt;
+	const tickets = new Map<Judgement, Ticket>();
+	const termsOf = countedTerms(counted);
+	for (const judgement of judgements) {
+		if (judgement.kind !== "grantable") continue;
+		const terms = judgement.budgets.map(termsOf);
+		tickets.set(judgement, { ...ticketFor(judgement, runtime.newId(), countedAt), terms });
+	}
+	if (tickets.size === 0) {
+		await held.releaseAll();
+		return verdictsOf(judgements, tickets);
+	}
+	const commits = held.takeAll().map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
+	const results = await Promise.all(
+		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants)) })),
+	);
+	const failed = results.find((result) => result.kind !== "stood");
+	if (!failed) {
+		const leftOut = leftOutPods(results.map(({ slot, ...outcome }) => ({ clusterId: slot.cluster.id, outcome })));
+		await takeBackLeftOut(commits, leftOut, runtime);
+		return verdictsOf(judgements, tickets, leftOut);
+	}
+	await takeBack(commits, runtime);
+	await releaseLeases(
+		commits.map(({ slot }) => slot),
+		runtime,
+	);
+	if (failed.kind === "failed") throw failed.error;
+	if (failed.kind === "lost") throw new LeaseLostError(failed.reason);
+	const { budget, cluster } = failed.slot;
+	const { reservations, controllers = 0 } = failed;
+	const message =
+		`the Lease of budget ${formatBudgetName(budget.name)} in cluster ${cluster.name} holds ${reservations} reservations` +
+		`${controllers > 0 ? `, remembers ${controllers} controllers,` : ""} and has no room for more`;
+	return judgements.map((judgement) =>
+		judgement.kind === "grantable"
+			? { candidate: judgement.candidate, kind: "waiting", reason: "LeaseFull", message, usedBy: [] }
+			: { ...judgement },
+	);
+}
+type Commit = { readonly slot: HeldLease; readonly grants: readonly Grant[] };
+type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
+
+/** What was written for these pods under other budgets. */
+async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods, runtime: RoundRuntime): Promise<void> {
+	const written = commits.map(({ slot, grants }) => ({
+		slot,
+		grants: grants.filter(({ pod }) => leftOut.has(leftOutKey(slot.cluster.id, pod))),
+	}));
+	await takeBack(written, runtime);
+}
+
+async function commitSlot({ cluster, acquisition, told }: HeldLease, grants: readonly Grant[]): Promise<CommitResult> {
+	let error: unknown;
+	for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
+		try {
+			const outcome = await told.unlessLost(cluster.commit(acquisition, grants));
+			if (outcome.kind === "stood") told.released();
+			else if (outcome.kind === "lost") told.lost(outcome.reason);
+			return outcome;
+		} catch (caught) {
+			error = caught;
+			if (!(caught instanceof AgentUnavailableError)) break;
+		}
+	}
+	return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "failed", error };
+}
+
+/** Nothing was sent under these ids and nothing will be: they may go without a trace. */
+async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Promise<void> {
+	const granting = commits.filter(({ grants }) => grants.length > 0);
+	const cancels = granting.map(({ slot: { cluster, budget }, grants }) => {
+		const ids = grants.map(({ id }) => id);
+		return () => cluster.cancel(budget.name, ids, { sent: false });
+	});
+	await giveBackAll(cancels, runtime);
+}
+
+function grantsFor(
+	slot: Slot,
+	judgements: readonly Judgement[],
+	tickets: ReadonlyMap<Judgement, Ticket>,
+): readonly Grant[] {
+	return judgements.flatMap((judgement) => {
+		const ticket = tickets.get(judgement);
+		if (!ticket || judgement.kind !== "grantable" || ticket.clusterId !== slot.cluster.id) return [];
+		const covered = judgement.budgets.some(
+			({ namespace, name }) => namespace === slot.budget.name.namespace && name === slot.budget.name.name,
+		);
+		if (!covered) return [];
+		const { pod, resourceVersion, controller } = judgement.state;
+		return [{ id: ticket.id, pod, resourceVersion, ...(controller && { controller }) }];
+	});
+}
+
+function ticketFor(
+	{ candidate, state, budgets }: { readonly candidate: RoundCandidate } & Grantable,
+	id: string,
+	countedAt: number,
+): Omit<Ticket, "terms"> {
+	return {
+		clusterId: candidate.clusterId,
+		pod: candidate.pod,
+		id,
+		budgets,
+		resourceVersion: state.resourceVersion,
+		...(state.changesEveryMs !== undefined && { changesEveryMs: state.changesEveryMs }),
+		labels: state.labels,
+		countedAt,
+	};
+}
+
+/** What the members reported of a budget when it was counted; made once for all pods that are granted under it. */
+function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
+	const known = new Map<string, string>();
+	return (name) => {
+		const text = formatBudgetName(name);
+		const counts = counted.find(({ budget }) => formatBudgetName(budget.name) === text)?.counts ?? [];
+		const terms = known.get(text) ?? budgetTerms(name, counts);
+		known.set(text, terms);
+		return terms;
+	};
+}
+
+function verdictsOf(
+	judgements: readonly Judgement[],
+	tickets: ReadonlyMap<Judgement, Ticket>,
+	leftOut: LeftOutPods = new Map(),
+): readonly Verdict[] {
+	return judgements.map((judgement): Verdict => {
+		if (judgement.kind !== "grantable") return judgement;
+		const { clusterId, pod } = judgement.candidate;
+		const left = leftOut.get(leftOutKey(clusterId, pod));
+		if (left) return { candidate: judgement.candidate, ...waitingFor(pod, left) };
+		const ticket = tickets.get(judgement);
+		if (!ticket) throw new Error(`pod ${judgement.candidate.pod.name} was judged grantable without a ticket`);
+		return { candidate: judgement.candidate, kind: "granted", ticket };
+	});
+}
+
+function refuseAll(
+	candidates: readonly RoundCandidate[],
+	error: GarbledLeaseError | FleetsDifferError,
+): readonly Verdict[] {
+	return candidates.map((candidate) => ({
+		candidate,
+		kind: "refused",
+		reason: error.reason,
+		message: error.message,
+		retry: true,
+	}));
+}

@@ -1,0 +1,27 @@
+// Why a pod waits for its grant: a verdict of a round or a look, or a failure that passes.
+import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
+import { usersKey } from "../budget/budget-users.ts";
+import type { PlaceInLine } from "../budget/cluster.ts";
+import type { FailureReason, RefusalReason, Waiting, WaitReason } from "../budget/verdict.ts";
+
+export interface Wait extends Partial<Omit<Waiting, "kind" | "reason" | "message">> {
+	readonly reason: WaitReason | RefusalReason | FailureReason;
+	readonly message: string;
+}
+
+/** Another one holds a Lease that the round needs. */
+export function leaseHeld({
+	budget,
+	cluster,
+	holder,
+}: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): Wait {
+	const message = `${holder} holds the lease of budget ${formatBudgetName(budget)} in cluster ${cluster}`;
+	return { reason: "LeaseHeld", budget, message };
+}
+
+/** Whether there is nothing new to say to `holder`; that time passes is nothing new. */
+export function isSameWait(wait: Wait, before: Wait, holder: string): boolean {
+	const users = ({ usedBy = [] }: Wait): string =>
+		usersKey(usedBy.map((user) => ({ ...user, own: user.holder === holder })));
+	return wait.message === before.message && users(wait) === users(before);
+}
