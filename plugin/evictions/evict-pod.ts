@@ -8,65 +8,22 @@
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
-import type { CoverageLists } from "../../disruption/round/coverage-lists.ts";
 import { coverPod, type PodCoverage } from "../../disruption/round/pod-coverage.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
-import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
-import type { Place, Places } from "../../disruption/round/places.ts";
-import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
-import type { Semaphore } from "../../disruption/round/semaphore.ts";
+import type { Place } from "../../disruption/round/places.ts";
 import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
-import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
-import type { Fleet } from "../fleet/fleet.ts";
-import type { FleetChanges } from "../fleet/fleet-changes.ts";
-import type { Reachability } from "../fleet/reachability.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
-import { type DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
+import { wouldWait } from "./dry-run-rounds.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import { type EvictionOptions, type PodReading, readPod } from "./eviction-request.ts";
+import { type PodReading, readPod } from "./eviction-request.ts";
 import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
-import type { EvictorMaker } from "./evictor.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";
 import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
-import type { ToldSuspensions } from "./told-suspensions.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
-
-/** What the evictions of a run share. */
-export interface EvictPodDependencies {
-	readonly options: EvictionOptions;
-	/** Who this run is, for others. */
-	readonly holder: string;
-	readonly evictor: EvictorMaker;
-	readonly runtime: RoundRuntime;
-	readonly reachability: Reachability;
-	/** No new evictions. */
-	readonly stop: AbortSignal;
-	readonly emit: EventSink;
-	readonly wallClock: () => number;
-	readonly places: Places;
-	/** Undefined where no cluster has agents. */
-	readonly covered: CoveredRun | undefined;
-}
-
-/** What a run knows of its fleet. */
-export interface CoveredRun {
-	readonly fleet: Pick<Fleet, "members" | "memberOf">;
-	readonly lists: CoverageLists;
-	readonly currentBudgets: CurrentBudgets;
-	readonly changes: FleetChanges;
-	readonly suspensions: ToldSuspensions;
-	readonly queue: GrantQueue;
-	/** In the place of the queue, for a dry run. */
-	readonly dryRun: DryRunRounds | undefined;
-	/** Contexts whose clusters were members once. */
-	readonly contexts: Set<string>;
-	/** Pods of which it is found out what covers them. */
-	readonly judging: Semaphore;
-}
+import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 
 /** A try that came to nothing is made again at once, once: what it rested on had changed. The next ones wait. */
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
@@ -80,7 +37,7 @@ const dryRunTries = 3;
 /** Resolves when its eviction was accepted, or when nothing more can be done. */
 export async function evictPod(
 	job: EvictionJob,
-	deps: EvictPodDependencies,
+	deps: EvictionRun,
 ): Promise<PodOutcome | { readonly kind: "accepted" }> {
 	const { stop, runtime, places, options } = deps;
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
@@ -121,7 +78,7 @@ interface Try {
 }
 
 /** One try, by the fleet as it is now: where its members seem to be others, they are asked who they are. */
-async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictPodDependencies): Promise<EvictionStep> {
+async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRun): Promise<EvictionStep> {
 	const { covered } = deps;
 	const context = job.context.name;
 	// A cluster without agents is none of the fleet's business.
@@ -162,7 +119,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictPodDe
 async function tryMember(
 	job: EvictionJob,
 	{ isFirst, ends }: Try,
-	deps: EvictPodDependencies,
+	deps: EvictionRun,
 	covered: CoveredRun,
 ): Promise<EvictionStep> {
 	const { lists, currentBudgets, judging } = covered;
@@ -210,7 +167,7 @@ async function tryUnder(
 	budgets: readonly RoundBudget[],
 	job: EvictionJob,
 	ends: AbortSignal,
-	deps: EvictPodDependencies,
+	deps: EvictionRun,
 	{ fleet, lists, suspensions, dryRun, queue, currentBudgets }: CoveredRun,
 ): Promise<EvictionStep> {
 	if (budgets.length > mostBudgetsOfAPod) {
@@ -276,7 +233,7 @@ async function tryUnder(
 /** What was asked for the pod may fail: it passes, or it is the end of this pod's tries. */
 async function orAfterFailure(
 	job: EvictionJob,
-	{ reachability }: EvictPodDependencies,
+	{ reachability }: EvictionRun,
 	attempt: () => Promise<EvictionStep>,
 ): Promise<EvictionStep> {
 	try {
@@ -297,14 +254,14 @@ function unansweredInTime(askedMs: number): TryAgain {
 }
 
 /** Until somebody has put it right. */
-function waitForFleet(job: EvictionJob, message: string, deps: EvictPodDependencies): TryAgain {
+function waitForFleet(job: EvictionJob, message: string, deps: EvictionRun): TryAgain {
 	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
 }
 
 function waitAndAsk(
 	job: EvictionJob,
 	wait: Pick<Wait, "reason" | "message">,
-	{ options, emit }: EvictPodDependencies,
+	{ options, emit }: EvictionRun,
 ): TryAgain {
 	emit(options.dryRun ? pretendedWaitEvent(job, wait) : waitingEvent(job, wait, askAgainAfterMs));
 	return { kind: "again", afterMs: askAgainAfterMs, ...wait };

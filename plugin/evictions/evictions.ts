@@ -9,7 +9,8 @@ import { Semaphore } from "../../disruption/round/semaphore.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import { DryRunRounds } from "./dry-run-rounds.ts";
-import { type CoveredRun, evictPod, type EvictPodDependencies } from "./evict-pod.ts";
+import { evictPod } from "./evict-pod.ts";
+import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import type { PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
@@ -19,9 +20,7 @@ import { ToldSuspensions } from "./told-suspensions.ts";
 /** As it is now: its members may be others from one question to the next. */
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
-export interface EvictionsDependencies
-	extends Omit<EvictPodDependencies, "places" | "covered">,
-		Pick<GrantPorts, "runRound"> {
+export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "covered">, Pick<GrantPorts, "runRound"> {
 	readonly fleet: EvictionFleet | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -42,7 +41,7 @@ export interface EvictionCounts {
 
 export class Evictions {
 	readonly #deps: EvictionsDependencies;
-	readonly #shared: EvictPodDependencies;
+	readonly #shared: EvictionRun;
 	readonly #places = new Places();
 	#pausedAt = 0;
 	readonly #terminating = new Set<EvictionJob>();

@@ -1,0 +1,48 @@
+// What the evictions of a run share: what it may do, what it tells, and what it knows of its fleet.
+import type { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
+import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
+import type { Places } from "../../disruption/round/places.ts";
+import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
+import type { Semaphore } from "../../disruption/round/semaphore.ts";
+import type { EventSink } from "../events/events.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { FleetChanges } from "../fleet/fleet-changes.ts";
+import type { Reachability } from "../fleet/reachability.ts";
+import type { DryRunRounds } from "./dry-run-rounds.ts";
+import type { EvictionOptions } from "./eviction-request.ts";
+import type { EvictorMaker } from "./evictor.ts";
+import type { ToldSuspensions } from "./told-suspensions.ts";
+
+/** What the evictions of a run share. */
+export interface EvictionRun {
+	readonly options: EvictionOptions;
+	/** Who this run is, for others. */
+	readonly holder: string;
+	readonly evictor: EvictorMaker;
+	readonly runtime: RoundRuntime;
+	readonly reachability: Reachability;
+	/** No new evictions. */
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+	readonly wallClock: () => number;
+	readonly places: Places;
+	/** Undefined where no cluster has agents. */
+	readonly covered: CoveredRun | undefined;
+}
+
+/** What a run knows of its fleet. */
+export interface CoveredRun {
+	readonly fleet: Pick<Fleet, "members" | "memberOf">;
+	readonly lists: CoverageLists;
+	readonly currentBudgets: CurrentBudgets;
+	readonly changes: FleetChanges;
+	readonly suspensions: ToldSuspensions;
+	readonly queue: GrantQueue;
+	/** In the place of the queue, for a dry run. */
+	readonly dryRun: DryRunRounds | undefined;
+	/** Contexts whose clusters were members once. */
+	readonly contexts: Set<string>;
+	/** Pods of which it is found out what covers them. */
+	readonly judging: Semaphore;
+}
