@@ -8,7 +8,7 @@
 // written. What is not checked: whether the budget had room. That is the round's, as it always was.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/budget/cluster.ts";
-import { coveringBudgets } from "../../disruption/budget/coverage.ts";
+import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { assertReservable, type BudgetLease, leaseName } from "../../disruption/lease/lease.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";

@@ -12,7 +12,7 @@
 // A budget that is made in the second before the eviction may come too late, as one made while it is on its way.
 import { formatBudgetName, type RoundBudget } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
-import { coveringBudgets } from "./coverage.ts";
+import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
 
 /** The budgets that one member has in the namespaces that were asked for, and the fleet that it declares. */

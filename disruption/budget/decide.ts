@@ -21,7 +21,7 @@ import {
 import { type BudgetName, formatBound, formatBudgetName } from "./budget.ts";
 import type { CandidateState } from "./cluster.ts";
 import { withPodsDown } from "./healthy.ts";
-import { coveringBudgets } from "./coverage.ts";
+import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
 

@@ -6,8 +6,7 @@
 // written). Who took the Lease over took it from the state it read, reservations included. No time that somebody else wrote
 // is ever compared with a clock.
 import { createHash } from "node:crypto";
-import type { BudgetName } from "../budget/budget.ts";
-import { formatBudgetName } from "../budget/budget.ts";
+import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import type { Acquisition, Grant } from "../budget/cluster.ts";
 import { AgentProtocolError, GarbledLeaseError } from "../errors.ts";
 import type { LeaseObject } from "./lease-object.ts";

@@ -1,12 +1,20 @@
-// Requests for grants in, answers out. Those for the same budgets wait in one line, and go through rounds together: one after the
-// other for all that wait, and between them a wait that ends as soon as a look at the counts says that the budgets allow a
-// disruption again.
+// Requests for grants in, answers out. Those for the same budgets wait in one line and go through rounds together, one after the other.
+// Between two rounds they wait until a look at the counts says that the budgets allow a disruption again.
 //
 // Guarantee: a grant is a round's (round.ts), and is handed out once, to whoever asked for it; where nobody waits for it any more, its
 // reservation is given back. Assumptions: those of round.ts.
+import { askAgainAfterMs, classifyFailure, retryAfterMs } from "../budget/classify-failure.ts";
+import type { Member } from "../budget/cluster.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
-import type { GrantAnswer, GrantPorts, GrantRequest } from "./grant-request.ts";
-import { GrantRounds } from "./grant-rounds.ts";
+import { AgentUnavailableError, LeaseLostError } from "../errors.ts";
+import { cancelTicket } from "./eviction.ts";
+import type { Ticket, Verdict } from "./ticket.ts";
+import { GrantLooks } from "./grant-looks.ts";
+import type { GrantAnswer, GrantObserver, GrantPorts, GrantRequest } from "./grant-request.ts";
+import { PlacesInUse } from "./places.ts";
+import { runRound } from "./round.ts";
+import { leaseHeld, type Wait } from "./wait.ts";
+import { allOver, WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 export class GrantQueue {
 	readonly #ports: GrantPorts;
@@ -37,5 +45,256 @@ export class GrantQueue {
 	/** Resolves when nothing is under way any more: grants have been ended or given back. */
 	async settled(): Promise<void> {
 		await Promise.all([...this.#rounds.values()].map((rounds) => rounds.settled()));
+	}
+}
+
+const gatherForMs = 250;
+const afterLostMs = 50;
+/** Rounds that come to nothing again and again are further and further apart. */
+const lostAtMostEveryMs = 5_000;
+
+class GrantRounds {
+	readonly #budgets: readonly RoundBudget[];
+	readonly #ports: GrantPorts;
+	readonly #observer: GrantObserver;
+	readonly #waiting = new WaitingRequests();
+	readonly #looks: GrantLooks;
+	readonly #inUse: PlacesInUse;
+	#running: Promise<void> | undefined;
+	/** The last round had to wait for others. */
+	#contended = false;
+	/** Rounds in a row that were lost. */
+	#lost = 0;
+
+	/** `budgets`: all that cover the pods that will be asked for here. */
+	constructor(budgets: readonly RoundBudget[], ports: GrantPorts) {
+		this.#budgets = budgets;
+		this.#ports = ports;
+		this.#observer = ports.observe();
+		this.#inUse = new PlacesInUse(ports.places);
+		this.#looks = new GrantLooks(budgets, { ...ports, observer: this.#observer, waiting: this.#waiting });
+	}
+
+	ask(request: GrantRequest): Promise<GrantAnswer> {
+		const waiting = new WaitingRequest(request);
+		if (!waiting.over.aborted) {
+			// Those who waited before have left.
+			if (this.#waiting.size === 0) this.#looks.beginAnew();
+			this.#waiting.add(waiting);
+			this.#start();
+		}
+		return waiting.answer;
+	}
+
+	/** Resolves when nothing that began here is under way any more. */
+	async settled(): Promise<void> {
+		await this.#running;
+		await this.#inUse.settled();
+	}
+
+	#start(): void {
+		this.#running ??= this.#run()
+			// A bug: whoever waits here has to hear of it.
+			.catch((error: unknown) => this.#waiting.fail(error))
+			.finally(() => {
+				this.#running = undefined;
+				if (this.#waiting.size > 0) this.#start();
+			});
+	}
+
+	async #run(): Promise<void> {
+		const { runtime, places } = this.#ports;
+		// Pods whose budgets came with the same list go into the same round.
+		await this.#pause(0);
+		while (this.#waiting.size > 0) {
+			const arrival = this.#waiting.nextArrival();
+			if (this.#contended) await this.#untilBack();
+			const due = this.#waiting.due(runtime.now());
+			if (due.length === 0) {
+				const now = runtime.now();
+				await this.#pause((this.#waiting.nextDueAt(now) ?? now) - now, this.#orStop(arrival));
+				continue;
+			}
+			const asked = this.#withinPlaces(due);
+			if (asked.length === 0) {
+				if (places.isPaused) await this.#lookOn(due, arrival);
+				else await this.#untilFreed(arrival);
+				continue;
+			}
+			const left = await this.#ask(asked);
+			if (left.length === 0) continue;
+			if (due.length > asked.length) this.#waiting.sendToTheEnd(left);
+			await this.#looks.untilWorthARound(this.#orStop(arrival), (error, looked) => this.#fail(error, looked));
+		}
+	}
+
+	/** Until there is a place, or a pod that may have one elsewhere: another one came, or its time has. */
+	async #untilFreed(arrival: AbortSignal, at = this.#waiting.nextDueAt(this.#ports.runtime.now())): Promise<void> {
+		const { places, stop, runtime } = this.#ports;
+		const over = new AbortController();
+		const ends = AbortSignal.any([stop, arrival, over.signal]);
+		const freed = places.freed(ends);
+		const due = at === undefined ? freed : runtime.sleep(at - runtime.now(), ends);
+		await Promise.race([freed, due]);
+		over.abort("no longer needed");
+		await Promise.all([freed, due]);
+	}
+
+	/** Until those on their way are done, but not for long: where rounds have to wait for others, few are to ask for many. */
+	async #untilBack(): Promise<void> {
+		const back = new AbortController();
+		void this.#inUse.settled().finally(() => back.abort("all are back"));
+		await this.#pause(gatherForMs, this.#orStop(back.signal));
+	}
+
+	/** The first of each lane, as many as may be granted now. */
+	#withinPlaces(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
+		const byLane = Map.groupBy(due, ({ request }) => request.lane);
+		const first = new Set(
+			[...byLane].flatMap(([lane, some]) => some.slice(0, this.#ports.places.ask(lane, some.length))),
+		);
+		return due.filter((waiting) => first.has(waiting));
+	}
+
+	/** One round; those that wait on, unless there was no answer to apply. */
+	async #ask(asked: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
+		let verdicts: readonly Verdict[] | undefined;
+		const members = this.#ports.members();
+		try {
+			verdicts = await this.#round(asked, members);
+			for (const verdict of verdicts ?? []) this.#apply(verdict, members);
+		} finally {
+			const byLane = Map.groupBy(asked, ({ request }) => request.lane);
+			for (const [lane, { length }] of byLane) this.#ports.places.answered(lane, length);
+		}
+		this.#looks.roundEnded(verdicts?.some(({ kind }) => kind === "granted") ?? false);
+		const now = this.#ports.runtime.now();
+		return verdicts ? asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now) : [];
+	}
+
+	/** Undefined where there is nothing to apply: start over. */
+	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly Verdict[] | undefined> {
+		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
+		const contended = this.#contended;
+		this.#contended = false;
+		const signal = AbortSignal.any([stop, allOver(asked)]);
+		try {
+			const verdicts = await run(
+				{
+					clusters: members,
+					budgets: this.#budgets,
+					holder,
+					candidates: asked.map(({ request }) => request.candidate),
+					signal,
+					contended,
+					observer: this.#observer,
+					onCounted: (states) => this.#observer.counted(states),
+					onQueued: (place) => {
+						this.#contended = true;
+						if (place.holder !== "") for (const waiting of asked) waiting.last = leaseHeld(place);
+						this.#observer.queued(place);
+					},
+				},
+				runtime,
+			);
+			this.#observer.answered();
+			this.#lost = 0;
+			return verdicts;
+		} catch (error) {
+			if (signal.aborted) return undefined;
+			await this.#fail(error, asked);
+		}
+		return undefined;
+	}
+
+	async #fail(error: unknown, asked: readonly WaitingRequest[]): Promise<void> {
+		if (error instanceof LeaseLostError) {
+			this.#observer.answered();
+			// Somebody else is at it: in line, one after the other.
+			this.#contended = true;
+			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
+			this.#lost += 1;
+			return;
+		}
+		const failure = classifyFailure(error);
+		if (!failure) throw error;
+		const { kind, reason, message } = failure;
+		if (kind === "refuse") for (const waiting of asked) waiting.finish({ kind: "refused", reason, message });
+		else if (error instanceof AgentUnavailableError) {
+			for (const waiting of asked) waiting.last = { reason, message };
+			this.#observer.unreachable(error);
+			await this.#pause(askAgainAfterMs);
+		} else for (const waiting of asked) this.#later(waiting, { reason, message });
+	}
+
+	#apply(verdict: Verdict, members: readonly Member[]): void {
+		const waiting = this.#waiting.find(verdict.candidate.pod.uid);
+		switch (verdict.kind) {
+			case "granted":
+				return this.#grant(verdict.ticket, waiting, members);
+			case "free": {
+				const { kind, why } = verdict;
+				waiting?.finish({ kind, why, place: this.#inUse.keep(waiting.request.lane) });
+				return;
+			}
+			case "waiting":
+				if (verdict.reason === "CoverageChanged") waiting?.finish({ kind: "coverAgain" });
+				else if (waiting) waiting.tell(verdict, this.#looks.nextMs());
+				return;
+			case "refused": {
+				const { reason, message } = verdict;
+				// Its members have to be asked who they are.
+				if (reason === "FleetsDiffer") waiting?.finish({ kind: "coverAgain", reason, message });
+				else if (!verdict.retry) waiting?.finish({ kind: "refused", reason, message });
+				else if (waiting) this.#later(waiting, { reason, message });
+			}
+		}
+	}
+
+	/** Used while the next round goes on; a grant for which nobody waits any more is given back. */
+	#grant(ticket: Ticket, waiting: WaitingRequest | undefined, members: readonly Member[]): void {
+		const member = members.find(({ id }) => id === ticket.clusterId);
+		if (!member) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
+		this.#observer.granted();
+		const cancel = (): Promise<void> => cancelTicket(ticket, member, this.#ports.runtime, { sent: false });
+		if (!waiting) {
+			this.#inUse.track(cancel());
+			return;
+		}
+		const place = this.#inUse.keep(waiting.request.lane);
+		const { last } = waiting;
+		const giveBack = (): Promise<void> => {
+			const cancelled = cancel();
+			this.#inUse.track(cancelled);
+			place.end();
+			return cancelled;
+		};
+		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack }, ...(last && { last }) });
+	}
+
+	/** After what somebody has to put right, which may happen at any time. */
+	#later(waiting: WaitingRequest, wait: Wait): void {
+		waiting.tell(wait, retryAfterMs);
+		waiting.dueAt = this.#ports.runtime.now() + retryAfterMs;
+	}
+
+	/** Nobody is asked for while it is paused. Whoever paused it looks at what has to change first, so that is told all the same. */
+	async #lookOn(due: readonly WaitingRequest[], arrival: AbortSignal): Promise<void> {
+		const { places, stop, runtime } = this.#ports;
+		await this.#untilFreed(arrival, runtime.now() + this.#looks.nextMs());
+		if (!places.isPaused || stop.aborted || arrival.aborted) return;
+		try {
+			await this.#looks.look(due, { isPaused: true });
+		} catch (error) {
+			await this.#fail(error, due);
+		}
+	}
+
+	#orStop(wake: AbortSignal): AbortSignal {
+		return AbortSignal.any([this.#ports.stop, wake]);
+	}
+
+	async #pause(ms: number, ends = this.#ports.stop): Promise<void> {
+		await this.#ports.runtime.sleep(Math.max(0, ms), ends);
 	}
 }

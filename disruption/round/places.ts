@@ -109,3 +109,37 @@ export class Places {
 		return lane;
 	}
 }
+
+/** Places that are kept until they are ended, and other work that must not be left behind. */
+export class PlacesInUse {
+	readonly #places: Places;
+	readonly #underWay = new Set<Promise<void>>();
+
+	constructor(places: Places) {
+		this.#places = places;
+	}
+
+	/** From this very moment on. */
+	keep(lane: string): Place {
+		const place = this.#places.keep(lane);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		this.track(promise);
+		return {
+			...place,
+			end() {
+				place.end();
+				resolve();
+			},
+		};
+	}
+
+	track(work: Promise<void>): void {
+		const tracked = work.finally(() => this.#underWay.delete(tracked));
+		this.#underWay.add(tracked);
+	}
+
+	/** Resolves when those that are under way now have ended. */
+	async settled(): Promise<void> {
+		await Promise.all(this.#underWay);
+	}
+}

@@ -8,7 +8,7 @@
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
-import { coverPod, type PodCoverage } from "../../disruption/round/pod-coverage.ts";
+import { coverPod, type PodCoverage } from "../../disruption/round/coverage.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Place } from "../../disruption/round/places.ts";
@@ -17,7 +17,7 @@ import type { Reason } from "../events/reason.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { wouldWait } from "./dry-run-rounds.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import { type PodReading, readPod } from "./eviction-request.ts";
+import { type PodReading, readPod } from "./send-eviction.ts";
 import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";

@@ -1,5 +1,5 @@
 // What the evictions of a run share: what it may do, what it tells, and what it knows of its fleet.
-import type { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import type { CoverageLists } from "../../disruption/round/coverage.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
 import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
 import type { Places } from "../../disruption/round/places.ts";
@@ -10,8 +10,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetChanges } from "../fleet/fleet-changes.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import type { DryRunRounds } from "./dry-run-rounds.ts";
-import type { EvictionOptions } from "./eviction-request.ts";
-import type { EvictorMaker } from "./evictor.ts";
+import type { EvictionOptions, EvictorMaker } from "./send-eviction.ts";
 import type { ToldSuspensions } from "./told-suspensions.ts";
 
 /** What the evictions of a run share. */

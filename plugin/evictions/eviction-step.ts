@@ -1,6 +1,5 @@
 // What one try to evict a pod came to: its end, or why there is another try.
-import type { Failure } from "../../disruption/budget/classify-failure.ts";
-import { retryAfterMs } from "../../disruption/budget/classify-failure.ts";
+import { type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";

@@ -1,5 +1,5 @@
 // The evictions of a run: pods come in one by one, and those that the same budgets cover go through rounds together.
-import { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import { CoverageLists } from "../../disruption/round/coverage.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
 import { GrantQueue } from "../../disruption/round/grant-queue.ts";

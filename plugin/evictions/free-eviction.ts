@@ -8,7 +8,7 @@ import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
-import { type EvictionOptions, type PodReading, readPod, requestEviction } from "./eviction-request.ts";
+import { type EvictionOptions, type PodReading, readPod, requestEviction } from "./send-eviction.ts";
 import { type EvictionStep, retryLater } from "./eviction-step.ts";
 import { failedPod } from "./pod-outcome.ts";
 

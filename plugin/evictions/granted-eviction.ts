@@ -8,7 +8,7 @@ import type { EventSink } from "../events/events.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import { errorText, isPassing } from "../kubernetes/api-error.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import { type Refusal, readPod } from "./eviction-request.ts";
+import { type Refusal, readPod } from "./send-eviction.ts";
 import { type EvictionStep, retryLater, stepAfter } from "./eviction-step.ts";
 import { failedPod } from "./pod-outcome.ts";
 import { waitingEvent } from "./waiting-event.ts";

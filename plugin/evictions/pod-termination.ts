@@ -5,7 +5,7 @@ import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing, refusalReason } from "../kubernetes/api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
-import { readPod } from "./eviction-request.ts";
+import { readPod } from "./send-eviction.ts";
 import type { FailedPod, PodOutcome } from "./pod-outcome.ts";
 
 export interface TerminationOptions {

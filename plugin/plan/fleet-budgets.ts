@@ -3,7 +3,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
-import { unreadableMessage } from "../../disruption/round/coverage-lists.ts";
+import { unreadableMessage } from "../../disruption/round/coverage.ts";
 import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/budget/coverage-judgement.ts";
 import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";

@@ -18,8 +18,15 @@ import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from ".
 import { judgePod } from "./judge-pod.ts";
 import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
 import type { Placement } from "./placement.ts";
-import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait, PodName } from "./plan.ts";
-import { planSchema } from "./plan.ts";
+import {
+	type ImpossiblePod,
+	type Plan,
+	type PlanEntry,
+	type PlannedBudget,
+	type PlannedWait,
+	planSchema,
+	type PodName,
+} from "./plan.ts";
 import { fleetBudgetRow, nativeBudgetRow } from "./planned-budgets.ts";
 import { createPaceReader, estimateRange } from "./pod-pace.ts";
 import type { NodeFacts, PlanFacts } from "./read-facts.ts";

@@ -3,7 +3,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
-import { createEvictor } from "../../plugin/evictions/evictor.ts";
+import { createEvictor } from "../../plugin/evictions/send-eviction.ts";
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { connectFleet } from "../../plugin/fleet/connect-fleet.ts";
 import type { Fleet } from "../../plugin/fleet/fleet.ts";

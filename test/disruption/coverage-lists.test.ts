@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
-import { CoverageLists } from "../../disruption/round/coverage-lists.ts";
+import { CoverageLists } from "../../disruption/round/coverage.ts";
 
 /** A fleet of one member without budgets, whose answer fails where namespace "huge" is asked for. */
 function setUp(error: Error) {

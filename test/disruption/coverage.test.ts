@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
-import { coveringBudgets } from "../../disruption/budget/coverage.ts";
+import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { formatSelector } from "../../disruption/budget/selector.ts";
 
 function member(name: string, spec: unknown): MemberBudget {

@@ -1,7 +1,7 @@
 // What a command asks besides an eviction must reach the API server as it is meant.
 import type { Mutant } from "./mutant.ts";
 
-const request = { file: "plugin/evictions/eviction-request.ts", symbol: "requestEviction" } as const;
+const request = { file: "plugin/evictions/send-eviction.ts", symbol: "requestEviction" } as const;
 
 export const commandMutants: readonly Mutant[] = [
 	{

@@ -3,7 +3,7 @@
 // the shipped runRound, and carries out what it is granted through the shipped evictUnderTicket, until all its pods are gone or its
 // attempts are used up; around these it is a twin.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
-import { coveringBudgets } from "../../disruption/budget/coverage.ts";
+import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../../disruption/round/eviction.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";

@@ -78,7 +78,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "disruption/round/coverage-lists.ts",
+				file: "disruption/round/coverage.ts",
 				symbol: "CoverageLists.#ask",
 				find: "if (this.#underWay.get($namespace) === $underWay) this.#listed.set($$all);",
 				replace: "this.#listed.set($$all);",
@@ -106,7 +106,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "disruption/round/coverage-lists.ts",
+				file: "disruption/round/coverage.ts",
 				symbol: "CoverageLists.#isYoung",
 				find: "return $young;",
 				replace: "return true;",
@@ -120,7 +120,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["login-after-lists"],
 		edits: [
 			{
-				file: "disruption/round/pod-coverage.ts",
+				file: "disruption/round/coverage.ts",
 				symbol: "coverPod",
 				find: "{ guard: $says }",
 				replace: "{ guard: () => true }",

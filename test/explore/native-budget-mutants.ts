@@ -8,7 +8,7 @@ export const nativeBudgetMutants: readonly Mutant[] = [
 		scenarios: ["two-native-budgets"],
 		edits: [
 			{
-				file: "plugin/evictions/eviction-request.ts",
+				file: "plugin/evictions/send-eviction.ts",
 				symbol: "refusalKind",
 				find: '$message.includes("more than one PodDisruptionBudget")',
 				replace: "false",

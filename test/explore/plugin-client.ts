@@ -2,7 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
-import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
+import { reservationAnnotation } from "../../plugin/evictions/send-eviction.ts";
 import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { CallOptions, KubernetesClient, ListQuery } from "../../plugin/kubernetes/kubernetes-client.ts";
 import { judgeNatively } from "./native-budgets.ts";

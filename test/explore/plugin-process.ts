@@ -10,7 +10,7 @@ import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { type EvictionFleet, Evictions } from "../../plugin/evictions/evictions.ts";
-import { createEvictor } from "../../plugin/evictions/evictor.ts";
+import { createEvictor } from "../../plugin/evictions/send-eviction.ts";
 import { LeftBehind } from "../../plugin/evictions/left-behind.ts";
 import type { PodOutcome } from "../../plugin/evictions/pod-outcome.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";

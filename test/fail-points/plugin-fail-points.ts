@@ -1,6 +1,6 @@
 // Dying or falling asleep at a named step of a round, for tests of crashes on real clusters. Test builds (scripts/build.ts --test) have it
 // in the place of plugin/evictions/fail-points.ts.
-import type { EvictorMaker } from "../../plugin/evictions/evictor.ts";
+import type { EvictorMaker } from "../../plugin/evictions/send-eviction.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 

@@ -249,7 +249,7 @@ const rows: readonly Row[] = [
 	{
 		target: "api-answer",
 		without: "a Failure is no success, whatever its code",
-		file: "plugin/evictions/eviction-request.ts",
+		file: "plugin/evictions/send-eviction.ts",
 		find: 'if (status !== "Failure") return { kind: "accepted" };',
 		replace: 'return { kind: "accepted" };',
 	},

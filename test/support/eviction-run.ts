@@ -4,7 +4,7 @@ import type { RunEvent } from "../../plugin/events/events.ts";
 import { PodTally } from "../../plugin/events/pod-tally.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions, type EvictionsDependencies } from "../../plugin/evictions/evictions.ts";
-import { createEvictor } from "../../plugin/evictions/evictor.ts";
+import { createEvictor } from "../../plugin/evictions/send-eviction.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import { type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
 import { createFastRuntime } from "./fast-runtime.ts";

@@ -1,13 +1,12 @@
 // Which budgets cover each of these pods, judged as a run judges it (pod-coverage.ts); or why nobody may say so.
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/budget/coverage-judgement.ts";
-import { CoverageLists } from "../../../disruption/round/coverage-lists.ts";
-import { coverPod } from "../../../disruption/round/pod-coverage.ts";
+import { CoverageLists, coverPod } from "../../../disruption/round/coverage.ts";
 import type { RoundBudget } from "../../../disruption/budget/budget.ts";
 import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
 import type { RoundRuntime } from "../../../disruption/round/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
-import { readPod } from "../../evictions/eviction-request.ts";
+import { readPod } from "../../evictions/send-eviction.ts";
 import { unreadableIn } from "../../fleet/budget-members.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Finding } from "./explanation.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import type { EvictionAnswer } from "../../../disruption/round/eviction.ts";
-import { classifyRefusal, type Refusal, readPod, requestEviction } from "../../../plugin/evictions/eviction-request.ts";
+import { classifyRefusal, type Refusal, readPod, requestEviction } from "../../../plugin/evictions/send-eviction.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import {
 	ApiError,

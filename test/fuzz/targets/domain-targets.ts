@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { readLease, readWatchedLease } from "../../../agent/cluster-api/read-lease.ts";
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget/budget.ts";
-import { coveringBudgets } from "../../../disruption/budget/coverage.ts";
+import { coveringBudgets } from "../../../disruption/budget/covering.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";
 import { annotationsOf, leaseName, maxAnnotationBytes, parseLease } from "../../../disruption/lease/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readPod, requestEviction } from "../../../plugin/evictions/eviction-request.ts";
+import { readPod, requestEviction } from "../../../plugin/evictions/send-eviction.ts";
 import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { createTimeout } from "../../../plugin/evictions/eviction-job.ts";
-import { reservationAnnotation } from "../../../plugin/evictions/eviction-request.ts";
+import { reservationAnnotation } from "../../../plugin/evictions/send-eviction.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";

@@ -1,6 +1,6 @@
 // Pods that are scheduled and have not started yet.
 import { expect, test } from "vitest";
-import { createEvictor } from "../../../plugin/evictions/evictor.ts";
+import { createEvictor } from "../../../plugin/evictions/send-eviction.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, type FakePod } from "../../support/fake-fleet.ts";
 

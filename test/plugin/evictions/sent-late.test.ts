@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, FleetsDifferError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { createEvictor } from "../../../plugin/evictions/evictor.ts";
+import { createEvictor } from "../../../plugin/evictions/send-eviction.ts";
 import { Reachability } from "../../../plugin/fleet/reachability.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";

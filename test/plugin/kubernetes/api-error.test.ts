@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { classifyRefusal } from "../../../plugin/evictions/eviction-request.ts";
+import { classifyRefusal } from "../../../plugin/evictions/send-eviction.ts";
 import { ApiError, ConnectionError, kubectlErrorLine, readApiError } from "../../../plugin/kubernetes/api-error.ts";
 
 const status = (fields: object): string =>

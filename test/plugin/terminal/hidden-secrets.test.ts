@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { reservationAnnotation } from "../../../plugin/evictions/eviction-request.ts";
+import { reservationAnnotation } from "../../../plugin/evictions/send-eviction.ts";
 import { HiddenSecrets } from "../../../plugin/terminal/hidden-secrets.ts";
 
 describe("HiddenSecrets", () => {

@@ -1,18 +1,20 @@
 // One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
 // server's, which promises none of them: they stand in this one file.
-import type { V1Pod } from "@kubernetes/client-node";
 import type { PodReference } from "../../disruption/budget/cluster.ts";
-import type { FoundPod } from "../../disruption/round/bind-to-version.ts";
-import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
 import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";
+import type { FoundPod } from "../../disruption/round/bind-to-version.ts";
+import type { EvictionAnswer, Evictor } from "../../disruption/round/eviction.ts";
 import { isText } from "../../disruption/text.ts";
+import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { ApiError, ConnectionError, NotSentError, refusalReason } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { podPath } from "../kubernetes/pod-path.ts";
 import { hasNotStarted } from "../kubernetes/pod-status.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
+import type { V1Pod } from "@kubernetes/client-node";
 
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
@@ -152,5 +154,34 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 		preActivities: preActivitiesOf(annotations),
 		hasNotStarted: hasNotStarted(found),
 		pod: found,
+	};
+}
+
+/** Makes the evictor of one ticket; a test build puts its fail points around it. */
+export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
+
+/** Its evictors say once that they evict, however often the version has to be read anew. */
+export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
+	return (job, budgets) => {
+		const { client } = job.context;
+		let isTold = false;
+		return {
+			async evict(pod, preconditions, reservationId, guard) {
+				if (!isTold) {
+					isTold = true;
+					job.attempts += 1;
+					emit({
+						type: "pod.evicting",
+						...podEvent(job),
+						dryRun: "none",
+						deletes: options.deletes,
+						budgets,
+						attempt: job.attempts,
+					});
+				}
+				return requestEviction(client, pod, options, { preconditions, reservationId, guard });
+			},
+			read: async (pod) => readPod(client, pod),
+		};
 	};
 }

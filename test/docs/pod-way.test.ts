@@ -1,0 +1,84 @@
+// The files that one covered pod passes, from the command line to its eviction, as docs/design.md lists them: held against the calls of
+// one eviction.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createMemberClient } from "../../proto/member-client.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { readSource } from "../architecture/source-files.ts";
+import { newRun } from "../support/eviction-run.ts";
+import { FakeFleet } from "../support/fake-fleet.ts";
+
+const section =
+	readSource("docs/design.md")
+		.split(/^## /m)
+		.find((each) => each.startsWith("One pod's way\n")) ?? "";
+const listed = [...section.matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(([, path = ""]) => path);
+
+/** What the eviction itself stands on: not the clients, events and words that these files use. */
+const engine = /^(?:plugin\/evictions|disruption\/round|proto\/member-client)/;
+
+/** The files on the stacks of all that is asked for one covered pod, in the order in which they come up. */
+async function recordWay(): Promise<readonly string[]> {
+	const fleet = new FakeFleet(["eu", "us"]);
+	fleet.addBudget("db", { maxUnavailable: 1 });
+	const eu = fleet.member("eu");
+	const pod = eu.addPod("db-0");
+	fleet.member("us").addPod("db-0");
+	const seen = new Set<string>();
+	const record = (): void => {
+		const limit = Error.stackTraceLimit;
+		Error.stackTraceLimit = 200;
+		const lines = (new Error("here").stack ?? "").split("\n");
+		Error.stackTraceLimit = limit;
+		for (const line of lines.toReversed()) {
+			const path = /\/((?:plugin|disruption|proto)\/[\w/-]+\.ts)/.exec(line)?.[1];
+			if (path !== undefined && engine.test(path)) seen.add(path);
+		}
+	};
+	fleet.onList = record;
+	fleet.onEviction = record;
+	const clients = fleet.members.map((member) => {
+		const { acquire, commit } = member;
+		member.acquire = (...asked) => (record(), acquire.apply(member, asked));
+		member.commit = (...asked) => (record(), commit.apply(member, asked));
+		return createMemberClient({ id: member.id, name: member.name, routes: [{ calls: member }] });
+	});
+	const run = newRun(fleet, {
+		fleet: {
+			members: clients,
+			memberOf: (context) => clients.find(({ name }) => name === context),
+			listBudgets: (namespaces) => fleet.listBudgets(namespaces),
+			reconnect: () => fleet.reconnect(),
+		},
+	});
+	expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "evicted" });
+	return [...seen];
+}
+
+describe("the way of one covered pod", () => {
+	test("is at most 18 files, all of which are there", () => {
+		expect(listed.length).toBeGreaterThan(10);
+		expect(listed.length).toBeLessThanOrEqual(18);
+		expect(listed.filter((path) => !existsSync(join(repositoryRoot, path)))).toEqual([]);
+	});
+
+	test("passes those on which its questions stand, in this order", async () => {
+		const way = await recordWay();
+		expect(listed.filter((path) => way.includes(path))).toEqual(way);
+	});
+
+	test("begins with files that those before them load or import", () => {
+		const beginning = listed.slice(
+			0,
+			listed.findIndex((path) => engine.test(path)),
+		);
+		expect(beginning.length).toBeGreaterThan(2);
+		for (const [index, path] of beginning.entries()) {
+			const name = `/${path.split("/").at(-1)}"`;
+			const before = beginning.slice(0, index).map(readSource);
+			const isLoaded = before.some((text) => text.includes(name) || text.includes("parsed.command.load()"));
+			expect(index === 0 || isLoaded, path).toBe(true);
+		}
+	});
+});
