@@ -39,9 +39,10 @@ async function recordWay(): Promise<readonly string[]> {
 	fleet.onList = record;
 	fleet.onEviction = record;
 	const clients = fleet.members.map((member) => {
-		const { acquire, commit } = member;
-		member.acquire = (...asked) => (record(), acquire.apply(member, asked));
-		member.commit = (...asked) => (record(), commit.apply(member, asked));
+		const acquire = member.acquire.bind(member);
+		const commit = member.commit.bind(member);
+		member.acquire = (...asked) => (record(), acquire(...asked));
+		member.commit = (...asked) => (record(), commit(...asked));
 		return createMemberClient({ id: member.id, name: member.name, routes: [{ calls: member }] });
 	});
 	const run = newRun(fleet, {
