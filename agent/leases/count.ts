@@ -8,7 +8,16 @@
 // `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.
-import { type AcquireRequest, type CandidateState, type Count, type LookRequest, type MemberBudget, mostUnavailableTold, type PodReference, type UnavailablePod } from "../../disruption/budget/cluster.ts";
+import {
+	type AcquireRequest,
+	type CandidateState,
+	type Count,
+	type LookRequest,
+	type MemberBudget,
+	mostUnavailableTold,
+	type PodReference,
+	type UnavailablePod,
+} from "../../disruption/budget/cluster.ts";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";

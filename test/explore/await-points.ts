@@ -23,7 +23,7 @@ declare global {
 }
 
 export function findAwaitPoints(): AwaitPoints {
-	const files = drivenFolders.flatMap((folder) => globSync(`${folder}/*.ts`, { cwd: root }));
+	const files = drivenFolders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
 	const entries = files.flatMap((file): [string, string][] => {
 		const text = readFileSync(join(root, file), "utf8");
 		return /\bawait\b/.test(text) ? [[pathToFileURL(join(root, file)).href, withAwaitPoints(file, text)]] : [];

@@ -28,7 +28,7 @@ export async function buildAgent({ version, features = [], folder }: OtherAgent)
 	const otherTexts: Plugin = {
 		name: "other-texts",
 		setup(bundler) {
-			const own = [join(repositoryRoot, "package.json"), join(repositoryRoot, "disruption", "budget.ts")];
+			const own = [join(repositoryRoot, "package.json"), join(repositoryRoot, "disruption", "budget", "budget.ts")];
 			bundler.onLoad({ filter: /[\\/](package\.json|budget\.ts)$/ }, ({ path }) => {
 				if (!own.includes(path)) return undefined;
 				const contents = texts[basename(path)]?.(readFileSync(path, "utf8")) ?? "";
