@@ -1,9 +1,9 @@
-// Taking this cluster's Leases and giving them back: in line, by whoever keeps it, and with the count that belongs to it.
+// Acquires and releases this cluster's Leases: callers wait in line, and each acquisition comes with its own count.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or it says from which Lease
-// it was counted, for its commit to compare. Whoever does not get the answer to one that was written does not keep the Lease:
-// it is given back where the count fails, the caller is gone, or the agent ends. Order among those who wait is about fairness
-// only: see waiting-line.ts and handovers.ts.
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Otherwise it names the Lease that it was
+// counted from, and its commit compares that. If the caller never receives the answer of a written acquisition, the Lease is released: when
+// the count fails, the caller is gone, or the agent stops. The order of waiting callers is only about fairness: see waiting-line.ts and
+// handovers.ts.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -37,16 +37,16 @@ interface AcquirerOptions {
 	readonly leases: LeaseStore;
 	readonly counts: Pick<AcquisitionCounts, "count" | "countSeen">;
 	readonly pods: PodView;
-	/** Left out: every hold is written. */
+	/** If left out, every hold is written. */
 	readonly leaseView?: Pick<LeaseView, "live"> | undefined;
 	readonly clock: Clock;
-	/** Of the cluster, for people. */
+	/** The cluster's name, for messages. */
 	readonly cluster: string;
-	/** The agent of this cluster that keeps the line; undefined where it is this one. */
+	/** The agent of this cluster that keeps the line; undefined if it is this agent. */
 	readonly lineHost?: ((onBehalfOf?: PassedOnCaller) => Cluster | undefined) | undefined;
-	/** Told of every acquisition that has ended, or is about to. */
+	/** Called for every acquisition that has ended or is about to end. */
 	readonly onEnded: (acquisition: Acquisition) => void;
-	/** Told of what went wrong beside an answer. */
+	/** Called with errors that do not reach a caller. */
 	readonly report: (problem: unknown) => void;
 }
 
@@ -56,7 +56,7 @@ export class Acquirer {
 	readonly #options: AcquirerOptions;
 	readonly #line: WaitingLine;
 	readonly #handovers: Handovers;
-	/** Written, and not handed to their callers yet: a shutdown gives them back. By nonce. */
+	/** Written acquisitions that were not answered yet, by nonce: a shutdown releases them. */
 	readonly #unanswered = new Map<string, Acquisition>();
 	#closing = false;
 
@@ -76,7 +76,7 @@ export class Acquirer {
 			try {
 				return await host.acquire(request, options);
 			} catch (error) {
-				// Served here instead, past the line: a line that cannot be reached must not hold everyone up.
+				// Acquire here instead and bypass the line: an unreachable line must not block every caller.
 				if (!(error instanceof AgentUnavailableError) || options.signal.aborted) throw error;
 				this.#options.report(error);
 			}
@@ -84,7 +84,7 @@ export class Acquirer {
 		return this.acquireHere(request, options);
 	}
 
-	/** Acquires without passing the call on: for callers that were passed on already. */
+	/** Acquires without forwarding the call: for callers that were forwarded already. */
 	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
 		let waited = false;
 		const outcome = await this.#line.acquire(
@@ -106,7 +106,7 @@ export class Acquirer {
 		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
-	/** Gives the Lease back; nothing happens where the acquisition is lost already, or was never written. */
+	/** Releases the Lease; does nothing if the acquisition is already lost or was never written. */
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
 		if (acquisition.unwritten) return;
@@ -116,31 +116,31 @@ export class Acquirer {
 		this.ended(acquisition);
 	}
 
-	/** It was committed, lost or given back: whoever is next may try. */
+	/** The acquisition was committed, lost or released: the next caller in line may try. */
 	ended(acquisition: Acquisition): void {
 		this.#forget(acquisition);
 		this.leaseChanged(leaseName(acquisition.budget));
 	}
 
-	/** The Lease of that name changed: whoever waits for it may try. */
+	/** The Lease of that name changed: callers that wait for it may try. */
 	leaseChanged(name: string): void {
 		this.#line.wake(name);
 	}
 
-	/** How many wait for this budget's Lease here. */
+	/** How many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#line.length(leaseName(budget));
 	}
 
-	/** No new acquisitions, and those that no caller has heard of yet are given back. */
+	/** Refuses new acquisitions, and releases those whose callers have no answer yet. */
 	async close(): Promise<void> {
 		this.#closing = true;
 		await Promise.all([...this.#unanswered.values()].map((acquisition) => this.#giveBack(acquisition)));
 	}
 
 	/**
-	 * Counts from a Lease that nobody holds, as this process knows it, and leaves it to the commit whether it was still that
-	 * one: two writes become one, and a refusal costs none. Undefined where only a hold that is written will do.
+	 * Counts from a Lease without a holder, as this process knows it. The commit then checks that the Lease is still that one. This saves one
+	 * of two writes, and a refusal costs none. Undefined if the hold must be written.
 	 */
 	async #acquireUnwritten(request: AcquireRequest): Promise<Acquired | undefined> {
 		const { leases, pods, counts, leaseView } = this.#options;
@@ -160,12 +160,12 @@ export class Acquirer {
 		if (!pods.synced) throw this.#unavailable("has not finished its first list of pods");
 		if (this.#closing) throw this.#unavailable("is shutting down");
 		const { lease, result: got } = await leases.change(request.budget, (found) => {
-			// A doubled call: the Lease is ours already.
+			// A duplicate call: the Lease is already ours.
 			if (found.state.phase === "held" && found.state.nonce === request.nonce) return { result: true };
 			if (!leases.isFree(found)) return { result: false };
 			const { holder, nonce } = request;
 			const by = { holder, nonce, durationMs: leaseDurationMs };
-			// What a dead watch has shown may be from before etcd was restored, and the pod alive.
+			// A dead watch may show a state from before an etcd restore, and the pod may be up again.
 			const kept = pods.live ? withoutEvident(found, pods) : found;
 			return { write: acquired(kept, by), result: true };
 		});
@@ -182,7 +182,7 @@ export class Acquirer {
 		const endsAt = clock.now() + lease.durationMs - leases.silentForMs(lease);
 		this.#unanswered.set(acquisition.nonce, acquisition);
 		try {
-			// close() may have come and gone while the Lease was being written.
+			// close() may have run while the Lease was being written.
 			if (this.#closing) throw this.#unavailable("is shutting down");
 			const count = await counts.count(acquisition, Promise.resolve(lease), request);
 			const leftMs = Math.max(endsAt - clock.now(), 1);
@@ -195,12 +195,12 @@ export class Acquirer {
 		}
 	}
 
-	/** Releases what its caller will not hear of; where that fails too, the lease time ends it. */
+	/** Releases an acquisition that its caller will not hear of; if that fails too, the Lease expires. */
 	async #giveBack(acquisition: Acquisition): Promise<void> {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report(problem));
 	}
 
-	/** Nothing was heard of whoever was handed the Lease, by no agent of this cluster: so says the Lease itself. */
+	/** The caller that was handed the Lease has not renewed it through any agent: its renewals are still 0. */
 	async #giveBackUnused(acquisition: Acquisition): Promise<void> {
 		const { result } = await this.#options.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) && found.state.renewals === 0

@@ -1,7 +1,7 @@
-// Counts under an acquisition that stands, and what they leave behind: in the Lease, at pods, and for the commit.
+// Counts under an acquisition that stands, and records what the count found: in the Lease, at pods, and for the commit.
 //
-// Guarantee: a count is answered only where its acquisition still stood when it was last looked at, and within the time that
-// the Lease leaves it; what it found out besides is written to that Lease only while the acquisition stands.
+// Guarantee: a count is answered only if its acquisition still stood when it was last read, and only within the time that the Lease allows.
+// Further findings are written to that Lease only while the acquisition stands.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Count } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -26,7 +26,7 @@ import { lostLease } from "./lost-lease.ts";
 interface AcquisitionCountsOptions extends CountOptions {
 	readonly api: ClusterApi;
 	readonly leases: Pick<LeaseStore, "read" | "change">;
-	/** Is told what was found, so that the commit need not ask again. */
+	/** Receives the findings of the count, so that the commit need not request them again. */
 	readonly commitCheck: Pick<CommitCheck, "counted">;
 	readonly clock: Pick<Clock, "after">;
 }
@@ -38,12 +38,15 @@ export class AcquisitionCounts {
 		this.#options = options;
 	}
 
-	/** Again, under an acquisition of which nothing is known here; rejects with LeaseLostError where it does not stand. */
+	/** Counts again under an acquisition that this process does not know; rejects with LeaseLostError if it does not stand. */
 	again(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
 		return this.count(acquisition, this.#readHeld(acquisition), question);
 	}
 
-	/** `reading`: the Lease as the acquisition wrote it, or as it is read since. Fails where it takes so long that the Lease might end before its holder hears of it. */
+	/**
+	 * `reading`: the Lease as the acquisition wrote it, or as it was read since. Rejects if the count takes so long that the Lease might
+	 * expire before its holder receives the answer.
+	 */
 	count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
 		return this.#inTime(question, () => this.#countNow(acquisition, reading, question));
 	}
@@ -59,8 +62,8 @@ export class AcquisitionCounts {
 	}
 
 	/**
-	 * From a Lease that nobody holds, under an acquisition that is not written; undefined where the count found out what has to
-	 * be written before anybody may rely on it.
+	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the count found something that must be
+	 * written before anyone relies on it.
 	 */
 	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
 		if (lease.state.observed === "") return undefined;
@@ -84,13 +87,13 @@ export class AcquisitionCounts {
 		const counted = await countUnder(reading, question, this.#options);
 		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
-		// Only a Lease that is new to the view, comes from a backup, or has lost or gained a controller costs this write.
+		// This write is needed only if the Lease is new to the view, comes from a backup, or has lost or gained a controller.
 		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: "lost" };
 				const remembering = withControllers(withoutControllers(found, forgottenControllers), newControllers);
 				const kept = withObserved(remembering, listedAt);
-				// A Lease that was written since may say what was seen since: then the next count sees to it.
+				// If the Lease was written since, its `observed` may be newer: the next count handles it.
 				const isAsRead = found.resourceVersion === restored?.leaseVersion;
 				const write = isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept;
 				return fits(write) ? { write, result: "written" } : { result: "full" };
@@ -102,7 +105,7 @@ export class AcquisitionCounts {
 		return count;
 	}
 
-	/** Tells pods whose pre-activities hold them back that somebody wants to disrupt them. */
+	/** Marks pods that their pre-activities hold back, to show that a run wants to disrupt them. */
 	async #markPreActivities({ candidates }: Count): Promise<void> {
 		const { api, report } = this.#options;
 		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
@@ -112,8 +115,8 @@ export class AcquisitionCounts {
 }
 
 /**
- * The Lease is new to the view, comes from a backup, remembers a controller that is gone, or does not remember one that was
- * seen: kept only in memory, that one would be lost with this process, and unknown to the cluster's other agents.
+ * True if the Lease is new to the view, comes from a backup, remembers a controller that is gone, or misses one that was seen. In memory
+ * alone, such a controller would be lost with this process, and the cluster's other agents would not know it.
  */
 function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
 	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;

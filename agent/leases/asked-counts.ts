@@ -1,37 +1,37 @@
-// When this agent was asked for the counts that commits rest on.
+// Remembers when this agent was asked for the counts on which commits rest.
 //
-// Guarantee: the time found for an acquisition is when this process was asked for the count that its holder commits, or
-// earlier: of a call that was doubled, the first one counts. A commit looks at healthy pods at most again, never at expected
-// pods or budgets, and renewals keep a Lease for as long as they come. Without an end, a plugin that was stopped between
-// count and commit could go on an hour later.
-// Assumption: a double of Acquire or Count comes to the process that the call came to, or to a process that is not asked to
-// commit. Neither the plugin nor an agent sends these calls twice.
+// Guarantee: the time found for an acquisition is when this process was asked for the count that its holder commits, or earlier. For a
+// duplicated call, the first one counts. A commit checks at most the healthy pods again, never expected pods or budgets, and renewals can
+// keep a Lease for as long as they come. Without this limit, a plugin that was stopped between count and commit could continue an hour
+// later.
+// Assumption: a duplicate of Acquire or Count reaches the process that the original reached, or a process that is not asked to commit.
+// Neither the plugin nor an agent sends these calls twice.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import { leaseDurationMs } from "../../disruption/lease/lease.ts";
 
-/** No commit rests on a count that was asked for longer ago. Twice what a Lease lasts without a renewal. */
+/** Maximum age of a count at its commit, since it was requested: twice what a Lease lasts without a renewal. */
 export const longestCountAgeMs = 2 * leaseDurationMs;
 
-/** 200 bytes each. The oldest are forgotten first, and their commits do not stand. */
+/** 200 bytes each. The oldest are forgotten first, and then their commits do not stand. */
 const mostRemembered = 20_000;
 
 export class AskedCounts {
-	/** By what tells the counts of a Lease from each other, oldest first. */
+	/** By the key that distinguishes the counts of a Lease, oldest first. */
 	readonly #askedAt = new Map<string, number>();
 
-	/** The acquisition stands, and its count was asked for at this time of this process's clock. */
+	/** Records that the acquisition stands, and when its count was requested on this process's clock. */
 	remember(acquisition: Acquisition, askedAt: number): void {
 		const key = keyOf(acquisition);
 		if (!this.#askedAt.has(key)) this.#put(key, askedAt);
 	}
 
-	/** Counted again under it. A plugin of 0.1 gives its counts no ids: of those the last one counts. */
+	/** Records a repeated count. A plugin of version 0.1 gives its counts no ids, so for those the last one counts. */
 	rememberAgain(acquisition: Acquisition, askedAt: number): void {
 		if (acquisition.countId === undefined) this.#askedAt.delete(keyOf(acquisition));
 		this.remember(acquisition, askedAt);
 	}
 
-	/** Undefined where this process was not asked, or has forgotten it. */
+	/** Undefined if this process was not asked, or has forgotten it. */
 	find(acquisition: Acquisition): number | undefined {
 		return this.#askedAt.get(keyOf(acquisition));
 	}
@@ -45,7 +45,7 @@ export class AskedCounts {
 	}
 }
 
-/** A hold that was not written has an id of its own for each answer; of the others the caller tells one for each further count. */
+/** The agent gives each answer of an optimistic hold its own id. For other holds, the caller gives one for each further count. */
 function keyOf({ leaseUid, nonce, countId, unwritten }: Acquisition): string {
 	return `${leaseUid} ${unwritten?.lease ?? countId ?? nonce}`;
 }

@@ -1,8 +1,9 @@
-// How many pods of each budget were healthy in this cluster over the last hour, for people who look on: "since when is it so?".
+// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see since when it is so.
 //
-// Once a minute, at even minutes of the wall clock, so that what the members saw at about the same moment can be added up. It is read
-// off the views alone: the API server is asked for nothing, whoever looks on. Where a watch is not alive at that moment, or the moment
-// was missed, nobody knows what was so, and that stays so: a gap is never filled in. Every agent keeps its own, in memory only.
+// The agent takes a sample once a minute, at even minutes of the wall clock. So samples of different members are from about the same moment
+// and can be added up. Samples come from the views alone: however many readers there are, the API server gets no request. If a watch is
+// dead at that moment, or the moment was missed, the sample is unknown. A gap is never filled in later. Each agent keeps its own samples,
+// in memory only.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { parseLease } from "../../disruption/lease/lease.ts";
@@ -23,16 +24,16 @@ export interface BudgetHistoriesOptions {
 }
 
 const everySeconds = 60;
-/** Later than that it is not what was so at the even minute: the process slept. */
+/** A later sample does not belong to the even minute: the process slept. */
 const lateSeconds = 5;
 const unseen = -1;
 
-/** Of one budget: 240 bytes, and some for the object. */
+/** The samples of one budget: 240 bytes, and some for the object. */
 interface Track {
 	readonly budget: BudgetName;
-	/** Of another selector, other pods are counted: that is another history. */
+	/** Another selector counts other pods, so it starts another history. */
 	readonly selector: string;
-	/** By the number of the step modulo its length. */
+	/** Indexed by the step's number modulo the array's length. */
 	readonly healthy: Int32Array;
 }
 
@@ -48,7 +49,7 @@ export class BudgetHistories {
 		this.#options = options;
 	}
 
-	/** Returns the function that ends it. */
+	/** Returns a function that stops it. */
 	begin(): () => void {
 		const { clock } = this.#options;
 		let cancel = (): void => undefined;
@@ -63,13 +64,13 @@ export class BudgetHistories {
 		return () => cancel();
 	}
 
-	/** Calls back after each look; the returned function ends that. */
+	/** Calls back after each step; the returned function unsubscribes. */
 	onLook(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** Of budgets that were seen at least once. */
+	/** The histories of budgets that have at least one sample. */
 	all(wants: (namespace: string) => boolean): readonly BudgetHistory[] {
 		return [...this.#tracks.values()].flatMap((track) => {
 			if (!wants(track.budget.namespace)) return [];
@@ -79,7 +80,7 @@ export class BudgetHistories {
 		});
 	}
 
-	/** The oldest first, from the first that was seen. */
+	/** Oldest first, starting with the first known sample. */
 	#samples({ healthy }: Track): readonly (number | undefined)[] {
 		const samples: (number | undefined)[] = [];
 		for (let step = this.#step - mostSamples + 1; step <= this.#step; step += 1) {
@@ -94,7 +95,7 @@ export class BudgetHistories {
 		const step = Math.floor(seconds / everySeconds);
 		// The clock was set back by less than a step.
 		if (step === this.#step) return;
-		// By more: nobody can say any more when the others were.
+		// The clock was set back by more: when the other samples were taken is no longer known.
 		if (step < this.#step) this.#tracks.clear();
 		for (let cleared = Math.max(this.#step + 1, step - mostSamples + 1); cleared <= step; cleared += 1) {
 			for (const { healthy } of this.#tracks.values()) healthy[cleared % mostSamples] = unseen;
@@ -130,7 +131,7 @@ export class BudgetHistories {
 		for (const { track, healthy } of looks.values()) track.healthy[this.#step % mostSamples] = healthy;
 	}
 
-	/** Undefined where nobody can read what it selects. */
+	/** Undefined if its selector cannot be read. */
 	#follow({ key, name, selector }: WatchedState): Track | undefined {
 		const text = selector && JSON.stringify(selector);
 		const before = this.#tracks.get(key);
@@ -142,7 +143,7 @@ export class BudgetHistories {
 		return track;
 	}
 
-	/** Undefined where nobody can read them. */
+	/** Undefined if its reservations cannot be read. */
 	#reserved({ leaseName }: WatchedState): ReadonlySet<string> | undefined {
 		const lease = this.#options.leases.find(leaseName);
 		if (!lease) return none;

@@ -1,11 +1,12 @@
-// Ending a reservation before there is evidence: the fence.
+// Ends a reservation before there is evidence: the fence.
 //
 // Guarantee: after a reservation was removed here, no eviction that was sent under it can hit the pod that was granted.
-// (1) Mark it, by id: a confirm from now on says no. (2) Touch the pod: every eviction that was confirmed before the mark
-// names an older version and gets a 409. (3) Read the pod: alive, and the reservation goes, if it is still the marked one;
-// terminating, finished or replaced, and it goes with the version read as `observed`; a 404 has no version, so the view
-// (or a list) has to end it. Who resumes a cancel of somebody else starts from a touch of its own. Two at once are
-// harmless: each removes only the id that it was asked for, and ids are never used twice.
+// (1) Mark the reservation, by id: every confirmation from now on answers no. (2) Touch the pod: every eviction that was confirmed before
+// the mark names an older version and gets a 409. (3) Read the pod. If it is alive, remove the reservation, if it is still the marked one.
+// If the pod is terminating, finished or replaced, remove the reservation with the version read as `observed`. A 404 has no version, so the
+// view (or a list) must end that reservation.
+// An agent that resumes another's cancel starts with a touch of its own. Two cancels at once are harmless: each removes only the id that it
+// was asked for, and ids are never reused.
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -20,11 +21,11 @@ interface CancellationOptions {
 	readonly leases: LeaseStore;
 	/** A value that was never used before. */
 	readonly newId: () => string;
-	/** For people. */
+	/** The cluster's name, for messages. */
 	readonly cluster: string;
 }
 
-/** Takes back reservations under which nothing was sent and nothing will be. */
+/** Takes back reservations under which no eviction was or will be sent. */
 export async function takeBack(budget: BudgetName, ids: ReadonlySet<string>, leases: LeaseStore): Promise<void> {
 	await leases.change(budget, (lease) =>
 		lease.state.reservations.some(({ id }) => ids.has(id))
@@ -33,7 +34,7 @@ export async function takeBack(budget: BudgetName, ids: ReadonlySet<string>, lea
 	);
 }
 
-/** Cancels reservations whose eviction may have been sent, or whose holder has fallen silent. */
+/** Cancels reservations whose eviction may have been sent, or whose holder is silent. */
 export async function cancel(
 	budget: BudgetName,
 	ids: ReadonlySet<string>,
@@ -47,7 +48,7 @@ export async function cancel(
 	);
 	const reservations = lease.state.reservations.filter(({ id }) => ids.has(id));
 	const results = await Promise.allSettled(reservations.map((each) => fenceOff(budget, each, options)));
-	// One write for all that could be fenced off; a pod that could not be asked holds none of the others up.
+	// One write for all fenced reservations; a pod that could not be read does not hold up the others.
 	const fenced = results.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
 	if (fenced.length > 0)
 		await leases.change(budget, (found) => {
@@ -61,7 +62,10 @@ export async function cancel(
 	if (failed) throw failed.reason;
 }
 
-/** Touches and reads the pod of a marked reservation: it may go then, with `observed`; undefined where there is no pod. */
+/**
+ * Touches and reads the pod of a marked reservation. Returns the `observed` with which the reservation may be removed; undefined if the pod
+ * does not exist.
+ */
 async function fenceOff(
 	budget: BudgetName,
 	{ id, name, uid }: Reservation,

@@ -1,11 +1,11 @@
-// What a commit is checked against before it is written: the right to decide about a budget is no right to be believed.
+// Checks a commit before it is written: the right to decide about a budget is not the right to be believed.
 //
-// Guarantee: a pod gets a reservation only where this agent's own view, which has come to the version that the grant names,
-// has it, and where the budget selects it by the labels that it has there; the budget exists in this cluster, or else in
-// another member. Its name is the view's, and the controller remembered for it is the one that its own references and the
-// API server name. So nobody can fill a Lease with pods that do not exist, make another team's pods count as unavailable,
-// or raise what is expected. Where the view does not come that far, or somebody who has to be asked cannot be, nothing is
-// written. What is not checked: whether the budget had room. That is the round's, as it always was.
+// Guarantee: a pod gets a reservation only if this agent's own view has it and has reached the version that the grant names. The budget
+// must select the pod by the labels in that view, and must exist in this cluster or else in another member. The reservation has the pod's
+// name from the view. The remembered controller is the one that the pod's own references and the API server name. So no caller can fill a
+// Lease with pods that do not exist, make another team's pods count as unavailable, or raise the number of expected pods. If the view does
+// not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is not checked: that is the
+// round's responsibility.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
@@ -18,35 +18,35 @@ import type { PodView } from "../views/pod-view.ts";
 import { createOwners, type Owner } from "./controller-owners.ts";
 import type { CountResult } from "./count.ts";
 
-/** The view that the grant was counted from has it already; another agent's is a watch event behind, or in trouble. */
+/** The view that the grant was counted from has it already. Another agent's view is a watch event behind, or in trouble. */
 const viewWaitMs = 1_000;
 
 export interface CommitCheckOptions {
 	readonly api: Pick<ClusterApi, "getBudget" | "getScale">;
 	readonly pods: Pick<PodView, "arrives" | "resourceVersion" | "find">;
-	/** For people. */
+	/** The cluster's name, for messages. */
 	readonly name: string;
-	/** The budget as other members have it; rejects where none has it and one of them cannot be asked. */
+	/** The budget as other members have it; rejects if no member has it and one of them cannot be asked. */
 	readonly budgetElsewhere?: ((budget: BudgetName) => Promise<readonly MemberBudget[]>) | undefined;
 }
 
 interface CheckedGrants {
-	/** As this agent has them. */
+	/** As this agent's view has them. */
 	readonly grants: readonly Grant[];
 	readonly leftOut: readonly LeftOut[];
 }
 
-/** What a count under an acquisition has found, so that its commit need not ask again. */
+/** Findings of a count under an acquisition, so that its commit need not request them again. */
 interface Counted {
 	readonly nonce: string;
-	/** Of this cluster; undefined where it has none of that name. */
+	/** This cluster's budget; undefined if it has none of that name. */
 	readonly budget: MemberBudget | undefined;
 	readonly owners: ReadonlyMap<string, Owner>;
 }
 
 export class CommitCheck {
 	readonly #options: CommitCheckOptions;
-	/** By the Lease's name: of its latest acquisition through this agent. */
+	/** For each Lease name, the findings under its latest acquisition through this agent. */
 	readonly #counted = new Map<string, Counted>();
 
 	constructor(options: CommitCheckOptions) {
@@ -91,7 +91,7 @@ export class CommitCheck {
 		return { grants: asSeen, leftOut };
 	}
 
-	/** Waits for the view, for a second at most: whoever names a version that nobody ever gave waits no longer. */
+	/** Waits at most 1 s for the view: a grant may name a version that never existed. */
 	async #seen(budget: BudgetName, grants: readonly Grant[]): Promise<void> {
 		const { pods, name } = this.#options;
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
@@ -110,7 +110,10 @@ export class CommitCheck {
 	}
 }
 
-/** Grants without a reservation in the Lease as it was written: of a commit that was written before, those too that ended since. */
+/**
+ * Grants without a reservation in the Lease as it was written. If an earlier commit was repeated, these include reservations that have
+ * ended since.
+ */
 export function notReserved(
 	lease: BudgetLease,
 	grants: readonly Grant[],
@@ -127,7 +130,7 @@ function isSelected(pod: PodRecord, budgets: readonly MemberBudget[]): boolean {
 	return coveringBudgets(budgets, pod).some(({ selector }) => selector !== undefined);
 }
 
-/** Of those that say how many pods they want, or may again. */
+/** Only an owner that states how many pods it wants, or may state it again, is remembered. */
 function rememberedOf(owner: Owner): ControllerReference | undefined {
 	const isKnown = owner.kind === "scaled" || owner.kind === "unsettled" || owner.kind === "unstated";
 	return isKnown ? owner.controller : undefined;

@@ -1,5 +1,5 @@
-// Who decides how many pods there should be for a pod's own controller: a ReplicaSet's Deployment, anybody else for
-// themselves. Each is asked for once in a count; whose a ReplicaSet is may be known from a moment ago (replica-set-owners.ts).
+// Finds the controller whose scale counts for a pod: the Deployment of its ReplicaSet, otherwise the pod's own controller. A count requests
+// each scale once. The owner of a ReplicaSet may come from an earlier read (replica-set-owners.ts).
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi, ScaleAnswer } from "../cluster-api/cluster-api.ts";
@@ -7,9 +7,9 @@ import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export type Owner =
 	| { readonly kind: "scaled"; readonly controller: ControllerReference; readonly wants: number }
-	/** It was changed, and its own controller has not looked at it since. */
+	/** It was changed, and its own controller has not observed the change yet. */
 	| { readonly kind: "unsettled"; readonly controller: ControllerReference }
-	/** Its API gives no number: that may change at any time. */
+	/** Its API gives no number now, but may at any time. */
 	| {
 			readonly kind: "unstated";
 			readonly controller: ControllerReference;
@@ -17,19 +17,19 @@ export type Owner =
 			readonly passes: boolean;
 	  }
 	| { readonly kind: "withoutScale"; readonly controller: ControllerReference }
-	/** 404, another uid under the name, or a kind that is not served any more; `controller` is who is missing. */
+	/** 404, another uid under that name, or a kind that is no longer served; `controller` is the missing one. */
 	| { readonly kind: "gone"; readonly controller: ControllerReference };
 
 export interface Owners {
-	/** Of a pod, by its own reference: this very uid. */
+	/** Finds the owner of a pod by the pod's own reference, with exactly this uid. */
 	readonly ofPod: (controller: ControllerReference) => Promise<Owner>;
-	/** The same, where whose a ReplicaSet is may be known from a moment ago. */
+	/** The same, but the owner of a ReplicaSet may come from an earlier read. */
 	readonly ofPodLately: (controller: ControllerReference) => Promise<Owner>;
-	/** Of a remembered controller: whoever has the name now. */
+	/** Finds the owner of a remembered controller: the object that has this name now. */
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 
-/** Rejects where an API server does not answer: an unknown scale is no scale of 0. */
+/** Rejects if an API server does not answer: an unknown scale is not a scale of 0. */
 export function createOwners(
 	api: Pick<ClusterApi, "getScale">,
 	namespace: string,
@@ -54,7 +54,7 @@ export function createOwners(
 	async function findLately(controller: ControllerReference): Promise<Owner> {
 		const deployment = replicaSets?.find(controller, namespace);
 		const known = deployment && ownerOf(deployment, await ask(deployment), isSame);
-		// Where it is gone the ReplicaSet has to say whose it is now.
+		// If that Deployment is gone, read from the ReplicaSet who owns it now.
 		return known?.kind === "scaled" ? known : find(controller, isSame);
 	}
 

@@ -1,13 +1,14 @@
 // One cluster's count for a budget.
 //
-// Guarantee, for a count under an acquisition: it is taken after the Lease was written, or else its commit takes it again after
-// its own write (hasEnoughHealthyPods), and does not stand where fewer pods are healthy. It leaves out every pod that is reserved in any
-// Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from a view that has
-// reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence has not seen more than
-// this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
-// `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
-// and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
-// Whatever cannot be read rejects: there is no guess and no default.
+// Guarantee, for a count under an acquisition: it is taken after the Lease was written. Otherwise its commit counts again after its own
+// write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
+// The count leaves out every pod that is reserved in any Lease of the budget's namespace, as read after that write, marked reservations
+// too. It comes from a view that has reached the highest `observed` of all those Leases. So no agent that ended a reservation on evidence
+// has seen more than this view.
+// A Lease without `observed` (new, or restored) is counted from a consistent list. An `observed` may be above a consistent list that began
+// after its Lease was read. Then it is from before etcd was restored from a backup, and says nothing about the pods that exist now. It is
+// left out, and the held Lease gets the list's version.
+// Anything that cannot be read rejects: nothing is guessed, and nothing has a default.
 import {
 	type AcquireRequest,
 	type CandidateState,
@@ -47,17 +48,17 @@ export interface CountOptions extends Pick<MatchingOptions, "workloads"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
-	/** For people: left out, nobody knows who evicted a pod once its reservation has ended. */
+	/** For messages. If left out, the evicting account is unknown once a reservation has ended. */
 	readonly grants?: Pick<GrantMemory, "find">;
-	/** Left out, each count asks for all of them. */
+	/** If left out, each count requests all owners of ReplicaSets. */
 	readonly replicaSets?: ReplicaSetOwners;
-	/** For people. */
+	/** The cluster's name, for messages. */
 	readonly cluster: string;
-	/** Told of what went wrong beside an answer. */
+	/** Called with errors that do not reach a caller. */
 	readonly report?: (problem: unknown) => void;
 }
 
-/** What a count found out besides, for the next write of the Lease. */
+/** Further findings of a count, for the next write of the Lease. */
 export interface CountResult {
 	readonly count: Count;
 	/** Version of the consistent list that a Lease without `observed` needed, else "". */
@@ -66,16 +67,16 @@ export interface CountResult {
 	readonly forgottenControllers: ReadonlySet<string>;
 	/** Controllers that the Lease must remember before anyone relies on the count. */
 	readonly newControllers: readonly ControllerReference[];
-	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
+	/** Set if the Lease's `observed` is from before a restore: the version of a list that began after this Lease version was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
-	/** Who decides for the pods that it saw: what a commit remembers. */
+	/** The owners of the pods that were counted: a commit remembers them. */
 	readonly owners: ExpectedScale["owners"];
 }
 
-/** What a count is asked with. */
+/** The input of a count. */
 export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
-/** Counts under an acquisition; `reading` is the Lease as the acquisition wrote it, or as it is read since. */
+/** Counts under an acquisition; `reading` is the Lease as the acquisition wrote it, or as it was read since. */
 export async function countUnder(
 	reading: Promise<BudgetLease>,
 	question: CountQuestion,
@@ -99,7 +100,7 @@ export async function countUnder(
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
 	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
 	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
-	// A view that forgot everything in this very moment would count nothing.
+	// If the view was dropped at this very moment, the count would find no pods.
 	if (!pods.synced)
 		throw new AgentUnavailableError(`The agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
 	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
@@ -120,11 +121,10 @@ export async function countUnder(
 }
 
 /**
- * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit
- * is written. This includes what others wrote to other Leases of the namespace since the count, and what was seen meanwhile.
- * A candidate that was counted as unready costs nothing by that count, so it must not take another pod's place now that it
- * is ready. `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their
- * budgets.
+ * Called after the commit of an unwritten hold was written. True if this cluster has at least as many healthy pods of the budget as were
+ * counted for that hold. The check includes what others wrote to other Leases of the namespace since the count, and what the view saw
+ * meanwhile. A candidate that was counted as unready costs nothing by that count, so it must not replace another pod if it is ready now.
+ * `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
  */
 export async function hasEnoughHealthyPods(
 	lease: BudgetLease,
@@ -155,7 +155,7 @@ function withOthers(
 	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
-/** The Leases whose `observed` no list can reach, each with a warning. */
+/** The Leases whose `observed` no list can reach; reports a warning for each. */
 function beforeRestore(
 	leases: readonly BudgetLease[],
 	listed: string,
@@ -180,9 +180,9 @@ interface EarlyScales {
 }
 
 /**
- * Begins to read the scales that the count will most likely need, beside everything else that it reads: those of the
- * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
- * from these reads, which began after the acquisition as well, or read then.
+ * Starts to read the scales that the count will probably need, in parallel with its other reads. These are the scales of the controllers
+ * that the view shows now, and of others as they become known. The count uses these reads, which also began after the acquisition, and
+ * reads any other scale when it needs it.
  */
 function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...options }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
@@ -195,7 +195,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...o
 		return scale;
 	};
 	const beginScales = (controllers: Iterable<ControllerReference>): void => {
-		// Whoever needs one of these hears of its failure; the others concern nobody.
+		// If the count needs one of these, it gets the error there; errors of the others do not matter.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
 	const shown = new Set(shownWorkloads(namespace, question.selector, options));
@@ -214,8 +214,8 @@ function selectedPods(
 }
 
 /**
- * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth it. No
- * decision may rest on it.
+ * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth its cost. No decision may
+ * rest on it.
  */
 export async function look(
 	reading: Promise<BudgetLease | undefined>,
@@ -235,14 +235,13 @@ export async function look(
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
-/** A read costs an API server about as much as a list of ten budgets; but a list may wait for 100 ms, and the reads of a few do not. */
+/** A read costs an API server about as much as a list of ten budgets. But a list may wait for 100 ms, and a few reads do not. */
 const listedFrom = 20;
 
 /**
- * The namespace's budgets: each by a consistent read, after the acquisition. Which ones there are comes from a watch that
- * is alive and was found equal to a list in the last 5 s, or from a consistent list: a list costs up to 100 ms after any
- * write, so a budget holds from when its watch event arrives, and from 5 s after it was made at the latest. Many are listed all the
- * same.
+ * The namespace's budgets, each by a consistent read after the acquisition. Their names come from a watch if it is alive and was equal to a
+ * list in the last 5 s. Otherwise they come from a consistent list. After any write, such a list costs up to 100 ms. So a new budget holds
+ * as soon as its watch event arrives, and at the latest 5 s after it was made. Many budgets always come from one list.
  */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
 	budgets.wanted();
@@ -254,9 +253,9 @@ async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Pr
 	return found.filter((member) => member !== undefined);
 }
 
-/** Of 1,000 budgets in a namespace, whoever looks at one reads no other. */
+/** A look at one of 1,000 budgets in a namespace reads no other. */
 async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
-	// The round that follows will ask for all of them.
+	// The next round will need all of them.
 	budgets.wanted();
 	const found = await api.getBudget(budget);
 	return found ? [found] : [];
@@ -275,7 +274,7 @@ async function countView(
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
 	const { api, pods: view, cluster, replicaSets } = options;
 	const { namespace } = question.budget;
-	// From here to the end of the loop nothing is awaited: one instant of the view.
+	// Nothing is awaited from here to the end of the loop: one instant of the view.
 	const selected: PodRecord[] = [];
 	const unavailable: { readonly pod: PodRecord; readonly reservation: Reservation | undefined }[] = [];
 	let healthy = 0;
@@ -318,7 +317,7 @@ async function countView(
 			expected: scale.expected,
 			healthy,
 			candidates,
-			// The same ones every time, so that a change is one.
+			// Always in the same order, so that a difference is a real change.
 			unavailable: unavailable
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
 				.slice(0, mostUnavailableTold)
@@ -338,7 +337,7 @@ async function candidateState(
 ): Promise<CandidateState> {
 	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
 	if (!pod) {
-		// Not in the view: gone, or younger than the view. The caller goes on without it only where it is really gone.
+		// Not in the view: gone, or newer than the view. The caller continues without it only if it is really gone.
 		const found = await api.getPod(candidate);
 		const same = found.kind === "present" && found.pod.uid === candidate.uid;
 		return { kind: same ? "unseen" : "gone", pod: reference };

@@ -1,10 +1,10 @@
-// Expected pods, from the scale of the pods' controllers: the rules of getExpectedScale and its finders in
-// pkg/controller/disruption, except that a pod which belongs to nobody is one expected pod instead of an event, and that
-// DaemonSets can be counted.
+// Computes the expected pods from the scale of the pods' controllers. It follows getExpectedScale and its finders in
+// pkg/controller/disruption, with two differences. A pod without an owner is one expected pod instead of an event, and DaemonSets can be
+// counted.
 //
-// Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose
-// pod template the budget selects, those of the pods that exist, and those that the Lease remembers. A controller that
-// cannot say how many pods it wants makes the number unknown, or rejects the count.
+// Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose pod template the
+// budget selects, those of the pods that exist, and those that the Lease remembers. A controller that cannot say how many pods it wants
+// makes the number unknown, or rejects the count.
 import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
@@ -16,34 +16,34 @@ import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface ExpectedScale {
 	readonly expected: ExpectedPods;
-	/** By uid of a pod's own controller: who decides for it. */
+	/** The owner of each pod's own controller, by that controller's uid. */
 	readonly owners: ReadonlyMap<string, Owner>;
 	/** The owners of workloads whose pod template the budget selects. */
 	readonly matched: readonly Owner[];
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgotten: ReadonlySet<string>;
-	/** Controllers that only selected pods speak for: they must be remembered before anyone relies on the count. */
+	/** Controllers known only from selected pods: the Lease must remember them before anyone relies on the count. */
 	readonly unremembered: readonly ControllerReference[];
 }
 
 interface ExpectedQuestion {
 	readonly namespace: string;
-	/** All that the budget selects, finished ones too. */
+	/** All pods that the budget selects, finished ones too. */
 	readonly pods: readonly PodRecord[];
-	/** Others whose owners are asked for, and which are not expected. */
+	/** Other pods whose owners are needed, but which are not expected. */
 	readonly candidates?: readonly PodRecord[];
 	readonly remembered: readonly ControllerReference[];
-	/** Those whose pod template the budget selects. */
+	/** Workloads whose pod template the budget selects. */
 	readonly matching: MatchingWorkloads;
-	/** Needed where any controller is remembered. */
+	/** Required if any controller is remembered. */
 	readonly everything?: NamespacePods;
-	/** Those that were read a moment ago; all are asked for where it is left out. */
+	/** Owners from recent reads; if left out, each owner is requested. */
 	readonly replicaSets?: Pick<ReplicaSetOwners, "find"> | undefined;
 }
 
 /**
- * Adds up the scales of all controllers of these pods and of the remembered ones. Rejects where an API server does not
- * answer: an unknown scale is no scale of 0.
+ * Adds up the scales of all controllers of these pods and of the remembered controllers. Rejects if an API server does not answer: an
+ * unknown scale is not a scale of 0.
  */
 export async function expectedPods(
 	api: Pick<ClusterApi, "getScale">,
@@ -90,7 +90,7 @@ function isCounted({ kind }: Owner): boolean {
 	return kind === "scaled" || kind === "unsettled" || kind === "unstated";
 }
 
-/** The controllers of pods that would be forgotten with those pods. */
+/** Controllers that would be forgotten together with their pods. */
 function newToMemory(
 	ofPods: readonly Owner[],
 	{
@@ -104,7 +104,7 @@ function newToMemory(
 	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
 }
 
-/** The Lease has no room for all their names: a controller whose pods go now would be forgotten. */
+/** The Lease has no room for all these names: a controller that loses its pods now would be forgotten. */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
@@ -120,7 +120,7 @@ async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]
 	);
 }
 
-/** More pods stand than somebody wants: in a rollout, or where one of these ReplicaSets is not theirs any more. */
+/** True if an owner has more pods than it wants: during a rollout, or because one of its ReplicaSets has another owner now. */
 function haveMoreThanWanted(pods: readonly PodRecord[], owning: ReadonlyMap<string, Owner>): boolean {
 	const standing = new Map<string, number>();
 	return pods.some(({ controller, finished, terminating }) => {
@@ -144,7 +144,7 @@ async function ownersOfNames(
 	);
 }
 
-/** Those that no selected pod speaks for, unless their pods were given other labels. */
+/** Adds remembered controllers that have no selected pod, unless their pods were given other labels. */
 async function addRemembered(
 	counted: Map<string, Owner>,
 	names: ReadonlyMap<string, Owner>,
@@ -174,7 +174,7 @@ function sumOf(
 	for (const owner of counted) {
 		if (owner.kind === "scaled") total += owner.wants;
 		else if (owner.kind === "unsettled") unsettled ??= owner.controller;
-		// What does not pass by itself is told first.
+		// A reason that does not resolve itself is reported first.
 		else if (owner.kind === "unstated" && (unstated === undefined || unstated.passes)) unstated = owner;
 	}
 	if (unstated) {
@@ -195,7 +195,7 @@ function sumOf(
 	};
 }
 
-/** Why nobody can say how many pods like this one there should be; undefined where its controller says so. */
+/** Why the number of pods like this one is unknown; undefined if its controller states it. */
 export function whyUnexpected(pod: PodRecord, owners: ReadonlyMap<string, Owner>): string | undefined {
 	if (!pod.controller) return "no controller owns it";
 	const owner = owners.get(pod.controller.uid);
