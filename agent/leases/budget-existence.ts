@@ -1,9 +1,9 @@
-// Whether a budget exists in some member, before a Lease is made for it: whoever may decide about all budgets of a namespace
-// must not fill the lease namespace by making names up.
+// Checks that a budget exists in some member before its Lease is created. An account that may decide about all budgets of a namespace must
+// not fill the lease namespace with made-up names.
 //
-// Budgets of this cluster are known by the view, or by a GET where it lags. The other members are asked for their lists, at most once a
-// second for each namespace. Where one of them cannot be asked, the budget may exist there: such Leases are few a minute, and
-// the clean-up deletes those that nobody needs.
+// Budgets of this cluster are known from the view, or from a GET if the view lags. The other members are asked for their lists, at most
+// once a second for each namespace. If one of them gives no answer, the budget may exist there. Only a few such Leases are created per
+// minute, and the clean-up deletes those that no budget needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -23,11 +23,11 @@ interface BudgetExistenceOptions {
 	readonly cluster: string;
 }
 
-/** A budget that was just made is found this late. */
+/** The longest delay until a new budget is found. */
 const listGoodForMs = 1_000;
-/** Members with a thousand namespaces are asked about those where somebody begins. */
+/** Even if members have a thousand namespaces, they are asked only about those in which a run starts. */
 const maxLists = 200;
-/** A fleet without addresses begins with budgets that are in some members only. */
+/** A fleet without addresses starts with budgets that only some members have. */
 const unknown = { perSecond: 0.5, burst: 20 };
 
 export class BudgetExistence {
@@ -42,7 +42,7 @@ export class BudgetExistence {
 		this.#unknown = new TokenBucket({ ...unknown, now });
 	}
 
-	/** Rejects with AgentUnavailableError where no member has the budget, as far as can be told. */
+	/** Rejects with AgentUnavailableError if, as far as the answers show, no member has the budget. */
 	async assertExists(budget: BudgetName): Promise<void> {
 		const { api, budgets, elsewhere, cluster } = this.#options;
 		const isIn = (found: Iterable<MemberBudget>): boolean => [...found].some(({ name }) => name.name === budget.name);

@@ -1,9 +1,9 @@
-// What the budgets of this cluster come to, kept up to date for people who look on. Nothing is done while nobody does.
+// Keeps the states of this cluster's budgets up to date for watching readers. Without readers it does nothing.
 //
-// Each state is a look (count.ts) at the views: no second arithmetic. What a look would ask the API server each time comes from
-// the watches (the Lease, the budget) or was asked lately (the fleet, every two seconds; scales, whenever a pod of the budget came,
-// went or began to go, and every minute, of more than 600 budgets in turn), because nobody decides by it. Where a watch is not alive, or
-// the fleet cannot be read, nothing is known, and that is said: an old number is never told for a new one.
+// Each state is a look (count.ts) at the views: there is no second arithmetic. Values that a look would request each time come from the
+// watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read whenever a pod of the budget came,
+// went or began to terminate, and every minute (with more than 600 budgets, in turn). This is enough because no decision depends on it. If
+// a watch is dead or the fleet cannot be read, the state is reported as unknown, never as an old number.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -19,25 +19,25 @@ import type { WatchedState } from "./watched-state.ts";
 export interface BudgetWatchOptions extends CountOptions {
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Pick<Clock, "now" | "after">;
-	/** Left out: none are told. */
+	/** If left out, no histories are reported. */
 	readonly histories?: Pick<BudgetHistories, "all" | "onLook"> | undefined;
 }
 
-/** A sign of life, and how old the fleet may be. */
+/** The interval of signs of life, and how old the fleet may be. */
 const beatEveryMs = 2_000;
-/** Of one budget: more often nobody reads it. */
+/** For one budget: people do not read more often. */
 const countEveryMs = 500;
-/** As a plugin has under way at one member: the API server is asked for the scales of all budgets at the start. */
+/** As many as a plugin has under way at one member: at the start, each budget's scales are requested from the API server. */
 const countsAtOnce = 24;
-/** What could not be counted is tried again. */
+/** A failed count is tried again after this time. */
 const retryMs = 10_000;
-/** So many budgets' scales become old at a time, where there are more: not all of a thousand are asked for in the same second. */
+/** At most this many budgets with old scales are counted again at each beat, so that a thousand are not requested in the same second. */
 const scalesPerBeat = 20;
 
 interface Reader {
 	readonly wants: (namespace: string) => boolean;
 	readonly onUpdate: (update: BudgetsUpdate) => void;
-	/** Budgets that were not told yet, by name; undefined once all there was has been told. */
+	/** Budgets that this reader was not sent yet, by name; undefined once it was sent all of them. */
 	owed: Set<string> | undefined;
 }
 
@@ -60,12 +60,12 @@ export class BudgetWatch {
 		this.#options = options;
 	}
 
-	/** How many look on. */
+	/** How many readers watch. */
 	get readers(): number {
 		return this.#readers.size;
 	}
 
-	/** Tells until `signal` aborts, and rejects with its reason then. */
+	/** Sends updates until `signal` aborts, and then rejects with its reason. */
 	async watch(namespaces: readonly string[], { signal, onUpdate }: WatchOptions): Promise<never> {
 		signal.throwIfAborted();
 		const wanted = new Set(namespaces);
@@ -115,7 +115,7 @@ export class BudgetWatch {
 		beat();
 	}
 
-	/** A reader begins, or everything begins anew: what is known, and what is owed. */
+	/** A reader starts, or everything starts again: sends what is known, and notes what is owed. */
 	#tellAll(reader: Reader): void {
 		reader.owed = new Set();
 		this.#align();
@@ -128,7 +128,7 @@ export class BudgetWatch {
 	}
 
 	#tellHistories(): void {
-		// Told with everything else when something is known again.
+		// They are sent with everything else when the state is known again.
 		if (this.#problem() !== undefined || this.#wasUnknown) return;
 		for (const reader of this.#readers) this.#tell(reader, { changed: [], gone: [], ...this.#historiesFor(reader) });
 	}
@@ -139,13 +139,13 @@ export class BudgetWatch {
 	}
 
 	#tell(reader: Reader, update: Pick<BudgetsUpdate, "changed" | "gone" | "histories">): void {
-		// Before the fleet was read, or the first lists are done, there may be more than is known.
+		// Until the fleet was read and the first lists are done, more budgets may exist than are known.
 		const complete = reader.owed?.size === 0 && this.#fleet !== undefined && this.#problem() === undefined;
 		if (complete) reader.owed = undefined;
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
-	/** A list of all budgets tells of each of them, one after the other, and they are compared once. */
+	/** A list of all budgets calls this once for each of them, one right after the other. They are compared once. */
 	#alignSoon(namespace: string): void {
 		if (this.#toAlign.size === 0) {
 			queueMicrotask(() => {
@@ -156,10 +156,10 @@ export class BudgetWatch {
 		this.#toAlign.add(namespace);
 	}
 
-	/** Whether they are those that the budgets' watch shows. */
+	/** Aligns the states with the budgets that the watch shows. */
 	#align(namespace?: string): void {
 		const { budgets } = this.#options;
-		// A view that begins anew has forgotten them, and none is gone for that.
+		// A view that starts again is empty, but that does not mean that budgets are gone.
 		if (!budgets.synced) return;
 		const wanted = [...budgets.budgets(namespace)].filter(({ name }) => this.#isWanted(name.namespace));
 		const { changed, gone } = this.#states.align(wanted, namespace);
@@ -220,7 +220,7 @@ export class BudgetWatch {
 		this.#nextPump = { at, cancel };
 	}
 
-	/** Begins the counts that are due, as many as may run at once. */
+	/** Starts the counts that are due, as many as may run at once. */
 	#pump(): void {
 		const fleet = this.#fleet;
 		if (!fleet || !this.#isKnown()) return;
@@ -254,7 +254,7 @@ export class BudgetWatch {
 		if (state.settles) this.#dirty.add(state);
 		this.#pumpIn(0);
 		const { told } = state;
-		// Gone meanwhile, or nobody reads any more.
+		// The budget is gone meanwhile, or has no reader any more.
 		if (!told || this.#states.find(state.key) !== state || !this.#isKnown()) return;
 		for (const reader of this.#readers) {
 			if (!reader.wants(state.name.namespace)) continue;
@@ -263,14 +263,14 @@ export class BudgetWatch {
 		}
 	}
 
-	/** Where it is not, nobody is told: everything is told anew at the beat after that, also where that finds nothing wrong any more. */
+	/** False while the state is unknown: readers get nothing then. The first beat after that sends everything again. */
 	#isKnown(): boolean {
 		const isKnown = this.#problem() === undefined;
 		this.#wasUnknown ||= !isKnown;
 		return isKnown;
 	}
 
-	/** Why nothing is known. */
+	/** Why the state is unknown. */
 	#problem(): string | undefined {
 		const { pods, leases, budgets } = this.#options;
 		if (!pods.synced || !budgets.synced) return "its agent has not finished its first lists";
@@ -328,7 +328,7 @@ function sameMembers(a: DeclaredFleet, b: DeclaredFleet): boolean {
 	return a.members.length === b.members.length && a.members.every(({ id }, index) => id === b.members[index]?.id);
 }
 
-/** Nothing of it changes a count or what people are told of it: somebody writes an annotation. */
+/** True if the change affects neither a count nor what people see of the pod, for example if it is only an annotation. */
 function isAlike(before: NonNullable<PodChange["before"]>, after: NonNullable<PodChange["after"]>): boolean {
 	return (
 		before.ready === after.ready &&

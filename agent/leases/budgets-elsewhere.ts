@@ -1,20 +1,20 @@
-// Budgets as the other members of the fleet have them, read from all of these at once.
+// Reads budgets as the other members of the fleet have them, from all of these members at once.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
 interface BudgetsElsewhereOptions {
-	/** The other members; rejects, each, where one cannot be asked. */
+	/** The other members; each promise rejects if that member cannot be asked. */
 	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
-	/** Of this cluster, for messages. */
+	/** This cluster's name, for messages. */
 	readonly cluster: string;
 }
 
-/** Those of one namespace, over the members that answered. */
+/** The budgets of one namespace, from the members that answered. */
 export interface ListedElsewhere {
 	readonly budgets: readonly MemberBudget[];
-	/** Why the first of those could not be asked that may have others. */
+	/** Why the first of the members that gave no answer gave none; it may have other budgets. */
 	readonly failure?: { readonly reason: unknown };
 }
 
@@ -37,7 +37,7 @@ export class BudgetsElsewhere {
 		};
 	}
 
-	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
+	/** The budget as the other members have it; rejects if none of them has it and one of them cannot be asked. */
 	async find(budget: BudgetName): Promise<readonly MemberBudget[]> {
 		const { budgets, failure } = await this.list(budget.namespace);
 		const found = budgets.filter(({ name }) => name.name === budget.name);

@@ -1,26 +1,26 @@
-// Who was granted which pod, for people: a reservation ends as soon as its pod is seen terminating, and then nobody would know
-// who took the pod down. It is this process's own memory, so it may know nothing; no decision asks it.
+// Remembers for people which run was granted which pod. A reservation ends as soon as its pod is seen terminating, and after that nothing
+// else shows who evicted the pod. This is the process's own memory and may have gaps; no decision uses it.
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Reservation } from "../../disruption/lease/reservation.ts";
 
 interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
-	/** The verified user who asked for it, where that was asked of this process. */
+	/** The verified user who requested it, if the request came to this process. */
 	readonly account?: string;
 }
 
-/** As many as a full Lease has reservations, with room; less than a megabyte. */
+/** More than the reservations of a full Lease; less than a megabyte. */
 const mostGrants = 2_000;
-/** A grant is used within 30 s (reservationDeadlineMs), and its pod may have been deleted by somebody else later. */
+/** A grant is used within 30 s (reservationDeadlineMs). After that, another user may have deleted the pod. */
 const usedWithinSeconds = 60;
-/** Names of users may have any length. */
+/** User names may have any length. */
 const longestAccount = 253;
 
 export class GrantMemory {
-	/** By the pod's uid, the oldest first. */
+	/** By the pod's uid, oldest first. */
 	readonly #byUid = new Map<string, PodGrant>();
 
-	/** A Lease as it is now. */
+	/** Takes in a Lease as it is now. */
 	saw({ state }: Pick<BudgetLease, "state">): void {
 		for (const { uid, id, holder, sinceSeconds, cancelling } of state.reservations) {
 			const known = this.#byUid.get(uid);
@@ -29,13 +29,13 @@ export class GrantMemory {
 		}
 	}
 
-	/** These reservations were written for this user. */
+	/** Records that these reservations were written for this user. */
 	committed(ids: ReadonlySet<string>, account: string): void {
 		const shown = account.slice(0, longestAccount).toWellFormed();
 		for (const [uid, grant] of this.#byUid) if (ids.has(grant.id)) this.#byUid.set(uid, { ...grant, account: shown });
 	}
 
-	/** They will not be used. */
+	/** Forgets grants that will not be used. */
 	forget(ids: ReadonlySet<string>): void {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}
@@ -46,7 +46,7 @@ export class GrantMemory {
 		return grant?.id === id ? grant.account : undefined;
 	}
 
-	/** Under which grant the pod is reserved, or was evicted. */
+	/** The grant under which the pod is reserved, or was evicted. */
 	find({ uid, terminating, status }: PodRecord, reservation: Reservation | undefined): PodGrant | undefined {
 		const grant = this.#byUid.get(uid);
 		if (reservation) return grant?.id === reservation.id ? grant : reservation;

@@ -1,29 +1,29 @@
-// Leases that were handed over in line: whoever waited may have died meanwhile, so it has to show life soon after it was
-// told. The time runs from when the answer went out, because the count in it may take longer than that time.
+// Leases that were handed over in line. The waiting caller may have died meanwhile, so it must show a sign of life soon after its answer.
+// The time starts when the answer was sent, because the count in it may take longer than that time.
 //
-// About progress only: whether the Lease was renewed, committed or given back is judged by the Lease, in the write that
-// ends the holding, and a holder that is late finds that it has lost it.
+// This is about progress only. The Lease itself shows whether it was renewed, committed or released, and the write that ends the hold
+// checks that. A holder that is late finds that it has lost the Lease.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import { handoverDurationMs } from "../../disruption/lease/lease.ts";
 import type { Clock } from "../process/clock.ts";
 
 interface HandoversOptions {
 	readonly clock: Pick<Clock, "after">;
-	/** Gives the Lease back, unless its holder has shown life since it was acquired. */
+	/** Releases the Lease, unless its holder has shown a sign of life since it was acquired. */
 	readonly giveBackUnused: (acquisition: Acquisition) => Promise<void>;
 	readonly report: (problem: unknown) => void;
 }
 
 export class Handovers {
 	readonly #options: HandoversOptions;
-	/** By nonce: ends the wait for a sign of life. */
+	/** Functions that end the wait for a sign of life, by nonce. */
 	readonly #waits = new Map<string, () => void>();
 
 	constructor(options: HandoversOptions) {
 		this.#options = options;
 	}
 
-	/** The answer with this acquisition goes out when `answered` resolves. */
+	/** The answer with this acquisition is sent when `answered` resolves. */
 	begin(acquisition: Acquisition, answered: Promise<void>): void {
 		const { clock, giveBackUnused, report } = this.#options;
 		const { nonce } = acquisition;
@@ -42,7 +42,7 @@ export class Handovers {
 		});
 	}
 
-	/** It was committed or given back: nothing is left to wait for. */
+	/** It was committed or released: there is nothing left to wait for. */
 	end({ nonce }: Acquisition): void {
 		this.#waits.get(nonce)?.();
 		this.#waits.delete(nonce);

@@ -1,16 +1,15 @@
-// Whose token it was that a Lease was acquired with, for people. It is this process's own memory, so it may know nothing; no
-// decision asks it.
+// Remembers for people whose token was used to acquire a Lease. This is the process's own memory and may have gaps; no decision uses it.
 
-/** As many as drains of a large fleet hold at once, with room; less than half a megabyte. */
+/** More than the drains of a large fleet hold at once; less than half a megabyte. */
 const mostHoldings = 2_000;
-/** Names of users may have any length. */
+/** User names may have any length. */
 const longestAccount = 253;
 
 export class HolderAccounts {
-	/** By nonce, the oldest first. */
+	/** By nonce, oldest first. */
 	readonly #byNonce = new Map<string, string>();
 
-	/** Somebody asks for a Lease with this nonce. */
+	/** Records that this account requests a Lease with this nonce. */
 	asked(nonce: string, account: string): void {
 		this.#byNonce.delete(nonce);
 		this.#byNonce.set(nonce, account.slice(0, longestAccount).toWellFormed());

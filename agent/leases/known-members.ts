@@ -1,14 +1,13 @@
-// Which clusters this one ever took for members, and what follows: a member goes by being forgotten by name, never by
-// being left out.
+// Remembers every cluster that this one ever treated as a member. A member leaves by being forgotten by name, never by being left out.
 //
-// Guarantee: every id of a list is in Lease `xpdb-known-members` before a count, a budget list or a description rests on
-// that list, and the list still stands when it is. A version of the ConfigMap that this process has not obeyed yet is
-// compared with a read of the Lease made after it; so whatever any agent of this cluster obeyed before is known here. An id that came by a greeting is known here as soon as the
-// watch shows it, within the 5 s of a watch that is alive; where it is not, the Lease is read for each answer. While an
-// id is neither member nor forgotten, `getFleet` rejects with its name. Ids never leave: not when the Lease is deleted
-// (it is written again from what this process knows), and not when etcd comes back from a backup.
+// Guarantee: before a count, a budget list or a description rests on a list of members, every id of that list is in Lease
+// `xpdb-known-members`. At that point, the list is still the current one. If this process has not obeyed a version of the ConfigMap yet, it
+// compares it with a read of the Lease made after it. So everything that any agent of this cluster obeyed before is known here. An id from
+// a greeting is known here as soon as the watch shows it, within the 5 s in which a watch counts as alive. If the watch is dead, the Lease
+// is read for each answer. While an id is neither a member nor forgotten, `getFleet` rejects with its name. Ids never leave, even if the
+// Lease is deleted (this process writes it again from memory) or etcd is restored from a backup.
 //
-// Not guaranteed: a list that is too short from the first day on, in a cluster that none of the missing can reach.
+// Not guaranteed: that a list is complete if it was too short from the first day, in a cluster that none of the missing members can reach.
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
@@ -28,35 +27,35 @@ interface KnownMembersOptions {
 	readonly api: Pick<ClusterApi, "getFleet" | "getLease" | "createLease" | "updateLease">;
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Pick<Clock, "wallSeconds">;
-	/** For people. */
+	/** The cluster's name, for messages. */
 	readonly cluster: string;
 	/** NAMESPACE/NAME of the ConfigMap that declares the fleet. */
 	readonly fleetConfigMap: string;
 }
 
-/** How many clusters the list has, how many it forgets, and how many are known that it has not. */
+/** The number of members that are listed, that are forgotten, and that are known but in neither list. */
 export interface MemberCensus {
 	readonly listed: number;
 	readonly forgotten: number;
 	readonly missing: number;
 }
 
-/** A fleet that was read, and whom this cluster knows beside it. */
+/** A fleet as it was read, and the known members that are missing in it. */
 interface JudgedFleet {
 	readonly fleet: DeclaredFleet;
 	readonly missing: readonly KnownMember[];
 }
 
-/** Agents of one cluster write it at the same moment when a list changes; each lost race means that another one wrote. */
+/** When a list changes, the agents of a cluster write this Lease at the same moment; each conflict means that another agent wrote. */
 const maxConflicts = 20;
 
 export class KnownMembers {
 	readonly #options: KnownMembersOptions;
 	readonly #known = new Map<string, KnownMember>();
 	readonly #stopListening: () => void;
-	/** Why the Lease, as it was last seen, cannot be read. */
+	/** Why the Lease cannot be read, as it was last seen. */
 	#garbled: GarbledLeaseError | undefined;
-	/** The list that was last obeyed, by version and content. */
+	/** The list that was last obeyed, as version and content. */
 	#obeyed = "";
 	#keeping: { readonly what: string; readonly done: Promise<void> } | undefined;
 	#latestFleet: DeclaredFleet | undefined;
@@ -69,12 +68,12 @@ export class KnownMembers {
 		this.#look();
 	}
 
-	/** Every known id, also those that are forgotten. */
+	/** Every known id, forgotten ones too. */
 	get known(): readonly KnownMember[] {
 		return [...this.#known.values()];
 	}
 
-	/** Of the list that was last read; undefined before. */
+	/** The census of the list that was last read; undefined before the first read. */
 	get census(): MemberCensus | undefined {
 		const fleet = this.#latestFleet;
 		if (!fleet) return undefined;
@@ -89,7 +88,7 @@ export class KnownMembers {
 		return fleet;
 	}
 
-	/** The declared fleet, and who is known and neither listed nor forgotten there. */
+	/** The declared fleet, and the known members that it neither lists nor forgets. */
 	async judge(): Promise<JudgedFleet> {
 		const { api, leases, cluster } = this.#options;
 		let fleet = await api.getFleet();
@@ -99,7 +98,7 @@ export class KnownMembers {
 			const isShown = leases.live && leases.find(knownMembersLease) !== undefined;
 			if (!isObeyed || !isShown) await this.#keepOnce(fleet, what);
 			if (this.#garbled) throw this.#garbled;
-			// Where it was edited meanwhile, another agent may have looked for what we wrote only now, and not found it.
+			// If the list was edited meanwhile, another agent may have read the Lease before our write, and missed what we wrote.
 			const latest = isObeyed ? fleet : await api.getFleet();
 			if (isObeyed || contentOf(latest) === what) {
 				this.#obeyed = what;
@@ -114,15 +113,15 @@ export class KnownMembers {
 		);
 	}
 
-	/** For a step that follows an answer of ours: nothing is asked unless somebody became known meanwhile. */
+	/** For a step that follows one of our answers: requests nothing unless another member became known meanwhile. */
 	async assertStill(): Promise<void> {
 		const fleet = this.#latestFleet;
-		// Another agent of this cluster gave that answer.
+		// Without a fleet here, another agent of this cluster gave that answer.
 		if (fleet && !this.#garbled && this.#missing(fleet).length === 0) return;
 		await this.getFleet();
 	}
 
-	/** Adds who greeted; rejects where the Lease cannot be written. */
+	/** Adds members that sent a greeting; rejects if the Lease cannot be written. */
 	async learn(members: readonly Omit<KnownMember, "since">[]): Promise<void> {
 		if (members.every(({ id }) => this.#known.has(id)) && !this.#garbled) return;
 		await this.#keep(members, false);
@@ -147,9 +146,9 @@ export class KnownMembers {
 		);
 	}
 
-	/** Counts that come together wait for one read. */
+	/** Concurrent counts share one read. */
 	async #keepOnce(fleet: DeclaredFleet, what: string): Promise<void> {
-		// A read under way may be older than another list.
+		// A read that started for another list may be too old for this one.
 		if (fleet.version !== undefined && this.#keeping?.what === what) return this.#keeping.done;
 		const keeping = { what, done: this.#keep(fleet.members.map(listed), true) };
 		this.#keeping = keeping;
@@ -160,7 +159,9 @@ export class KnownMembers {
 		}
 	}
 
-	/** Reads the Lease and writes what is not in it. `isList`: names and addresses are those of the list from now on. */
+	/**
+	 * Reads the Lease and writes what is missing in it. If `isList` is set, the names and addresses of `members` replace those in the Lease.
+	 */
 	async #keep(members: readonly Omit<KnownMember, "since">[], isList: boolean): Promise<void> {
 		const { api, cluster, clock } = this.#options;
 		for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
@@ -202,7 +203,7 @@ export class KnownMembers {
 		}
 	}
 
-	/** What the watch shows now. */
+	/** Takes in what the watch shows now. */
 	#look(): void {
 		const object = this.#options.leases.find(knownMembersLease);
 		if (!object) return;
@@ -225,12 +226,13 @@ export class KnownMembers {
 
 const newLease = {
 	name: knownMembersLease,
-	// Our Leases have this label, by which they are watched and nobody else may write them; it belongs to no budget.
+	// The agents' Leases have this label: the watch selects by it, and the policy lets no other account write them. It is empty because this
+	// Lease belongs to no budget.
 	labels: { [namespaceLabel]: "" },
 	spec: {},
 } as const;
 
-/** Every answer that rests on the fleet is judged with the same read of it. */
+/** Judges every answer that rests on the fleet with the same read of it. */
 export function withKnownMembers(api: ClusterApi, known: Pick<KnownMembers, "getFleet">): ClusterApi {
 	return { ...api, getFleet: () => known.getFleet() };
 }
@@ -239,7 +241,7 @@ function listed({ id, name, address }: FleetMember): Omit<KnownMember, "since"> 
 	return { id, name, ...(address !== undefined && { address }) };
 }
 
-/** What a list says, in which version. */
+/** The content of a list, with its version. */
 function contentOf({ version, members }: DeclaredFleet): string {
 	return JSON.stringify([version, ...members.map(listed)]);
 }

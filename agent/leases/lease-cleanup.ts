@@ -1,9 +1,8 @@
-// Deletes the Leases of budgets that no member of the fleet has any more, so that namespaces and budgets that come and go
-// leave nothing behind.
+// Deletes the Leases of budgets that no member of the fleet has any more, so that deleted namespaces and budgets leave nothing behind.
 //
-// Guarantee: only a Lease that nobody holds and that has no reservation goes, by its uid and resourceVersion, so never one
-// that anybody wrote since; and only after every member has answered that it does not have the budget. Whoever is late
-// for the Lease finds another uid, or none, and has lost it.
+// Guarantee: a Lease is deleted only if it has no holder and no reservation, and only after every member has answered that it does not have
+// the budget. The deletion names the uid and resourceVersion, so it never deletes a Lease that was written since. A round that comes too
+// late for the Lease finds another uid, or none, and has lost it.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -12,13 +11,13 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView } from "../views/object-views.ts";
 
-/** Longer than any lease or reservation lasts, so that nobody is still at it. */
+/** Longer than any lease or reservation lasts, so that no round is still using it. */
 export const idleMs = 60_000;
 
 interface LeaseCleanupOptions {
 	readonly api: Pick<ClusterApi, "deleteLease">;
 	readonly leases: () => Iterable<LeaseObject>;
-	/** Saves the question to the members for budgets that are there. */
+	/** Existing budgets need no question to the members. */
 	readonly budgets: Pick<BudgetView, "budgets">;
 	/** All members of the fleet, this cluster too. */
 	readonly members: () => Promise<readonly Pick<AgentCluster, "listBudgets">[]>;
@@ -28,14 +27,14 @@ interface LeaseCleanupOptions {
 
 export class LeaseCleanup {
 	readonly #options: LeaseCleanupOptions;
-	/** By uid and resourceVersion: since when a Lease is as it is, or when the members were last asked for its budget. */
+	/** By uid and resourceVersion: since when a Lease is unchanged, or when the members were last asked for its budget. */
 	readonly #idleSince = new Map<string, number>();
 
 	constructor(options: LeaseCleanupOptions) {
 		this.#options = options;
 	}
 
-	/** One pass over all Leases, one after the other; every problem is reported and holds no other Lease up. */
+	/** One pass over all Leases, one after the other. Each problem is reported, and none holds up the other Leases. */
 	async cleanUp(): Promise<void> {
 		const { leases, report } = this.#options;
 		const seen = new Set<string>();
@@ -69,7 +68,7 @@ export class LeaseCleanup {
 		try {
 			await api.deleteLease(object);
 		} catch (error) {
-			// Written or deleted meanwhile: it is somebody's, or gone.
+			// Written or deleted meanwhile: it is in use, or gone.
 			if (!(error instanceof ConflictError)) throw error;
 		}
 	}

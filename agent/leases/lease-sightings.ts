@@ -1,9 +1,9 @@
-// What the watch shows of Leases, told to the steps that are made on them and to whoever waits for one.
+// Reports what the watch shows of Leases to the steps that work on them and to the callers that wait for one.
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** Returns the function that ends it. `report` is told of Leases that cannot be read. */
+/** Returns a function that stops it. `report` is called with Leases that cannot be read. */
 export function tellOfLeases(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,

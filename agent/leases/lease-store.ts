@@ -1,10 +1,10 @@
 // The Leases of this cluster's budgets, one read and one conditional write at a time.
 //
-// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if anyone wrote
-// in between. No write is derived from what was read over another connection, because etcd from a backup assigns the same
-// versions again. No step is refused on a Lease that was only remembered: a refusal is judged on a read made after the step
-// was asked for. Expiry is judged from this process's own first sight of a holding (or of its last renewal), on its own
-// monotonic clock, never from a time that somebody wrote.
+// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if the Lease was written in
+// between. No write is derived from a read over another connection, because etcd from a backup assigns the same versions again. No step is
+// refused because of a Lease that was only remembered: a refusal is judged on a read made after the step was requested. Expiry is judged
+// from this process's own first sight of a holding (or of its last renewal). It uses the process's own monotonic clock, never a time that
+// someone else wrote.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -24,12 +24,12 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
 /**
- * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything
- * else happens, so a step may rest on the state at that instant.
+ * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything else happens,
+ * so a step may rest on the state at that instant.
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
-/** When this process first saw a holding, and when it first saw the last sign of life that it knows of. */
+/** When this process first saw a holding, and when it first saw the holding's last known sign of life. */
 interface Sighting {
 	readonly holding: string;
 	readonly heldSince: number;
@@ -37,16 +37,16 @@ interface Sighting {
 	readonly aliveAt: number;
 }
 
-/** Many agents and rounds may write one Lease; each lost race means that somebody else got on. */
+/** Many agents and rounds may write one Lease; each conflict means that another one made progress. */
 const maxConflicts = 20;
 
 export interface LeaseStoreOptions {
 	readonly api: ClusterApi;
 	readonly clock: Clock;
 	readonly cluster: string;
-	/** Asked before a Lease is made; rejects where none is to be made for this budget. */
+	/** Called before a Lease is created; rejects if this budget must not get one. */
 	readonly beforeCreating?: (budget: BudgetName) => Promise<void>;
-	/** Told of every Lease that is read, written or shown by the watch. */
+	/** Called with every Lease that is read, written or shown by the watch. */
 	readonly onSeen?: (lease: BudgetLease) => void;
 }
 
@@ -56,7 +56,7 @@ export class LeaseStore {
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
-	/** The newest Leases that this process has read, written or been shown by the watch, over one connection to the API server. */
+	/** The newest Leases that this process has read, written or seen in the watch, over one connection to the API server. */
 	readonly #told = new Map<string, BudgetLease>();
 	#toldOver: number | undefined;
 	readonly #sightings = new Map<string, Sighting>();
@@ -71,7 +71,7 @@ export class LeaseStore {
 		this.#cluster = options.cluster;
 	}
 
-	/** A read made after this call; undefined where the budget has no Lease yet. */
+	/** A read made after this call; undefined if the budget has no Lease yet. */
 	async read(budget: BudgetName): Promise<BudgetLease | undefined> {
 		const object = await this.#api.getLease(leaseName(budget));
 		if (!object) {
@@ -81,12 +81,12 @@ export class LeaseStore {
 		return this.#note(object);
 	}
 
-	/** The newest that this process has read, written or been shown: there may be a newer one. */
+	/** The newest one that this process has read, written or seen in the watch: there may be a newer one. */
 	known(budget: BudgetName): BudgetLease | undefined {
 		return this.#known.get(leaseName(budget));
 	}
 
-	/** Told of a Lease by the watch: only for when it was first seen, and as a first guess for a step. */
+	/** The watch shows this Lease. This only sets when it was first seen, and serves as a first guess for a step. */
 	sighted(object: LeaseObject): void {
 		const known = this.#known.get(object.name);
 		const older =
@@ -94,18 +94,20 @@ export class LeaseStore {
 		if (!older) this.#note(object);
 	}
 
-	/** Told by the watch that a Lease is gone. */
+	/** The watch shows that a Lease is gone. */
 	forget(name: string): void {
 		this.#known.delete(name);
 		this.#sightings.delete(name);
 	}
 
-	/** Whether the holding has ended: nobody holds it, or its holder has shown no life for its duration. */
+	/** True if the holding has ended: the Lease has no holder, or its holder has shown no sign of life for its duration. */
 	isFree(lease: BudgetLease): boolean {
 		return lease.holder === "" || this.silentForMs(lease) > lease.durationMs;
 	}
 
-	/** For people: the newest that this process knows of a Lease which the watch shows. Remembers nothing. Throws GarbledLeaseError. */
+	/**
+	 * For people: the newest state that this process knows of a Lease which the watch shows. Remembers nothing. Throws GarbledLeaseError.
+	 */
 	peek(object: LeaseObject): { readonly lease: BudgetLease; readonly heldForMs: number; readonly silentForMs: number } {
 		const known = this.#known.get(object.name);
 		const isNewer =
@@ -128,8 +130,8 @@ export class LeaseStore {
 	}
 
 	/**
-	 * One step on the budget's Lease, which is made where there is none and may be one; again from a fresh read where a write lost a race.
-	 * The steps of this process on one Lease follow one another: at once they would only make each other's writes fail.
+	 * One step on the budget's Lease. Creates the Lease if it is missing and may exist. After a conflict, repeats the step from a fresh read.
+	 * The steps of this process on one Lease run one after the other: in parallel they would only make each other's writes fail.
 	 */
 	change<T>(
 		budget: BudgetName,
@@ -201,7 +203,7 @@ export class LeaseStore {
 		);
 	}
 
-	/** Nothing that was read over another connection: etcd from a backup may assign the same version to another state. */
+	/** Keeps nothing that was read over another connection: etcd from a backup may assign the same version to another state. */
 	get #known(): Map<string, BudgetLease> {
 		const connection = this.#api.connection();
 		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();
@@ -211,7 +213,7 @@ export class LeaseStore {
 
 	#note(object: LeaseObject): BudgetLease {
 		const known = this.#known.get(object.name);
-		// The watch shows what this process has just written, or the answer comes after it.
+		// The watch shows what this process has just written, or the answer comes after the watch.
 		const lease = known && isSame(known, object) ? known : parseLease(object, this.#cluster);
 		this.#known.set(object.name, lease);
 		this.#sight(lease);
@@ -240,7 +242,7 @@ export class LeaseStore {
 			labels: labelsOf(lease.budget, lease.labels),
 			annotations: annotationsOf(lease),
 			spec: {
-				// As client-go: a released Lease names no holder.
+				// As in client-go: a released Lease names no holder.
 				...(lease.holder !== "" && { holderIdentity: lease.holder }),
 				acquireTime: lease.acquireTime ?? time,
 				renewTime: time,
@@ -255,7 +257,7 @@ function holdingOf({ uid, transitions, state }: BudgetLease): string {
 	return [uid, transitions, state.nonce, state.phase].join(" ");
 }
 
-/** By all that a step reads of it, too: etcd that was restored from a backup gives the same version to something else. */
+/** Compares everything else that a step reads too: etcd that was restored from a backup gives the same version to another state. */
 function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec, unreadable }: LeaseObject): boolean {
 	const { holderIdentity = "", leaseTransitions = 0 } = spec;
 	return (

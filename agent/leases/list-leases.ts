@@ -1,5 +1,5 @@
-// What people are shown of this cluster's Leases: from the watch, with what this process knows of holders and of those who wait.
-// A Lease that cannot be read is among them, with why. Ids of reservations and nonces stay here: they are the holders' own.
+// Lists this cluster's Leases for people: from the watch, with what this process knows of holders and waiting callers. A Lease that cannot
+// be read is listed too, with the reason. Ids of reservations and nonces are not listed: they belong to the holders.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, budgetAnnotation, namespaceLabel } from "../../disruption/lease/lease.ts";
@@ -14,7 +14,7 @@ import type { LeaseStore } from "./lease-store.ts";
 export interface ListLeasesOptions {
 	/** For messages. */
 	readonly cluster: string;
-	/** Undefined where Leases are not watched. */
+	/** Undefined if Leases are not watched. */
 	readonly view: Pick<LeaseView, "leases" | "live"> | undefined;
 	readonly leases: Pick<LeaseStore, "peek">;
 	readonly grants: Pick<GrantMemory, "accountOf">;
@@ -22,12 +22,12 @@ export interface ListLeasesOptions {
 	readonly lineLength: (budget: BudgetName) => number;
 }
 
-/** Of one Lease, which may have 1,500. */
+/** The limit for one Lease, which may have 1,500 reservations. */
 const mostReservations = 100;
-/** Of an answer, which ends at 4 MiB: 10,000 take about 2. */
+/** The limit for an answer, whose maximum is 4 MiB: 10,000 reservations take about 2 MiB. */
 const mostInAnswer = 10_000;
 
-/** Rejects nothing that a Lease says; throws AgentUnavailableError where nobody knows how they are. */
+/** Lists unreadable Leases too. Throws AgentUnavailableError if the watch on Leases is dead. */
 export function listLeases(scopes: readonly BudgetScope[], options: ListLeasesOptions): readonly ListedLease[] {
 	const { view } = options;
 	if (!view?.live) {
@@ -57,7 +57,7 @@ function listLease(object: LeaseObject, room: number, options: ListLeasesOptions
 			budget: namedBudget(object),
 			problem: error.message,
 			uid: object.uid,
-			// What is no number that could be sent is part of the problem.
+			// A number that cannot be sent is part of the problem.
 			transitions: isSendable(leaseTransitions) ? leaseTransitions : 0,
 			holding: undefined,
 			waiting: undefined,
@@ -113,7 +113,7 @@ function oldestFirst({ state }: BudgetLease): BudgetLease["state"]["reservations
 }
 
 function isIn({ namespace, name }: BudgetScope, object: LeaseObject): boolean {
-	// One that says nothing that can be read is shown to whoever asks for its namespace, by the label that the agents gave it.
+	// A Lease without a readable budget is shown to callers that ask for the namespace in its label, which the agents wrote.
 	const budget = namedBudget(object);
 	if ((budget?.namespace ?? object.labels[namespaceLabel]) !== namespace) return false;
 	return name === undefined || budget?.name === name;

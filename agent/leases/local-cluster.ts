@@ -1,11 +1,10 @@
 // This cluster, as the round sees it: the agent's own answers to disruption/budget/cluster.ts.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Or else its commit takes
-// the Lease in its own write, if the Lease is still the one that was counted from and the connection to the API server still
-// the one that was counted over (optimistic-holds.ts), and counts again afterwards. A commit writes only where that very
-// acquisition still stands, and writes also where nothing is granted. A reservation leaves a Lease only on evidence (with
-// how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a round that sent nothing.
-// Any number of agents of one cluster may do all this at once.
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Otherwise its commit acquires the Lease
+// in its own write and counts again afterwards. It does so only if the Lease is still the one that was counted from, and the connection to
+// the API server is still the one of the count (optimistic-holds.ts). A commit is written only if that very acquisition still stands, and
+// also if nothing is granted. A reservation leaves a Lease only on evidence (the same write records how far the evidence had come), through
+// the fence (cancellation.ts), or taken back by a round that sent nothing. Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import type {
@@ -61,23 +60,23 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly budgets: BudgetView;
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView;
-	/** Left out: neither budgets nor Leases can be watched. */
+	/** If left out, neither budgets nor Leases can be watched. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
-	/** For people: left out, none are told. */
+	/** For people: if left out, no histories are reported. */
 	readonly histories?: BudgetWatchOptions["histories"];
 	readonly clock: Clock;
-	/** For people. */
+	/** The cluster's name, for messages. */
 	readonly name: string;
 	readonly version: string;
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
-	/** What a description tells of this agent beside its cluster and its fleet. */
+	/** What a description says of this agent beside its cluster and its fleet. */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
-	/** The agent of this cluster that keeps the line; undefined where it is this one. */
+	/** The agent of this cluster that keeps the line; undefined if it is this agent. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;
 	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
-	/** Told of what went wrong beside an answer. */
+	/** Called with errors that do not reach a caller. */
 	readonly report?: (problem: unknown) => void;
 }
 
@@ -134,7 +133,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#remembering(acquiring);
 	}
 
-	/** Acquires without passing the call on. For an agent that passed the call on and remembers the hold itself. */
+	/** Acquires without forwarding the call: for an agent that forwarded the call and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#remembering(() => this.#acquirer.acquireHere(request, options));
@@ -148,7 +147,7 @@ export class LocalCluster implements AgentCluster {
 		return count;
 	}
 
-	/** A count that no decision may rest on. */
+	/** A count on which no decision may rest. */
 	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
 		const options = { ...this.#options, cluster: this.name, grants: this.#grants, replicaSets: this.#replicaSets };
@@ -157,7 +156,7 @@ export class LocalCluster implements AgentCluster {
 
 	async describe(budgetsOf?: readonly string[]): Promise<AgentDescription> {
 		const { api, membership } = this.#options;
-		// Whoever asks for the budgets alone hears why they cannot be had.
+		// If the list fails, it is left out: a caller that requests only the budgets gets the error.
 		const listing = budgetsOf && this.listBudgets(budgetsOf).catch(() => undefined);
 		const { fleet, missing } = membership ? await membership.judge() : { fleet: await api.getFleet(), missing: [] };
 		const budgets = await listing;
@@ -176,9 +175,9 @@ export class LocalCluster implements AgentCluster {
 		};
 	}
 
-	/** All budgets of these namespaces, or of all, by a consistent list. */
+	/** All budgets of these namespaces, or of all namespaces, by a consistent list. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
-		// Whoever asks for budgets will ask for counts, where there are any.
+		// A caller that lists budgets will request counts if there are any.
 		this.#options.budgets.wanted();
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
@@ -193,17 +192,17 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported> {
-		// Watches follow what is there: their list is compared with the API server's as long as somebody asks.
+		// The view of budgets is compared with consistent lists only while it is wanted, and watches follow that view.
 		this.#options.budgets.wanted();
 		return this.#watch ? this.#watch.watch(namespaces, options) : { kind: "unsupported" };
 	}
 
-	/** How many watch budgets here. */
+	/** How many callers watch budgets here. */
 	get watchers(): number {
 		return this.#watch?.readers ?? 0;
 	}
 
-	/** Those who wait do so at the agent that keeps the line, which knows most of the holders too. */
+	/** Callers wait at the agent that keeps the line, which knows most of the holders too. */
 	async listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
 		const host = this.#options.lineHost?.();
 		const here = await this.listLeasesHere(scopes);
@@ -234,7 +233,7 @@ export class LocalCluster implements AgentCluster {
 		if (!result) throw lostLease(acquisition, lease, this.name);
 	}
 
-	/** `caller`: for whom, for people. */
+	/** `caller`: the user for whom the commit is made, for people. */
 	async commit(
 		acquisition: Acquisition,
 		grants: readonly Grant[],
@@ -255,7 +254,7 @@ export class LocalCluster implements AgentCluster {
 			broken =
 				hold && !this.#optimistic.isUnbroken(hold) ? this.#countedElsewhere(acquisition) : this.#whyOld(acquisition);
 			if (broken !== undefined) return { result: "lost" };
-			// As whoever acquires does: this write is that as well.
+			// As in an acquire, because this write also acquires the Lease.
 			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
@@ -301,7 +300,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the reservations of this Lease for which the view shows evidence, or a list where its watch is dead. */
+	/** Ends the reservations of this Lease for which the view shows evidence, or a list if the view's watch is dead. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.change(budget, (lease) => {
@@ -310,7 +309,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Gives the Lease back where its holder has shown no life for its duration, as whoever acquires it would. */
+	/** Releases the Lease if its holder has shown no sign of life for its duration, as an acquire would. */
 	async endSilent(budget: BudgetName): Promise<void> {
 		await this.leases.change(budget, (lease) =>
 			lease.holder !== "" && this.leases.isFree(lease)
@@ -320,11 +319,11 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Gives the Lease back in the place of whoever holds it, as if its time were over: the holder's commit finds that its acquisition
-	 * does not stand. Only the hold ends. Pods that were granted may have been evicted, so that reservations end as always.
+	 * Releases the Lease for its holder, as if its time were over. The holder's commit then finds that its acquisition does not stand. Only
+	 * the hold ends: granted pods may have been evicted, so reservations end as always.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
-		// A step would make a Lease where there is none.
+		// A step would create a missing Lease.
 		if (!(await this.leases.read(budget))) return false;
 		const { result } = await this.leases.change(budget, (lease) =>
 			lease.holder !== "" && lease.uid === leaseUid && lease.transitions === transitions
@@ -335,22 +334,24 @@ export class LocalCluster implements AgentCluster {
 		return result;
 	}
 
-	/** The Lease changed, by the watch: whoever waits for it may try. */
+	/** The watch shows that the Lease changed: callers that wait for it may try. */
 	leaseChanged(name: string): void {
 		this.#acquirer.leaseChanged(name);
 	}
 
-	/** How many wait for this budget's Lease here. */
+	/** How many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#acquirer.lineLength(budget);
 	}
 
-	/** No new acquisitions, and those that no caller has heard of yet are given back. */
+	/** Refuses new acquisitions, and releases those whose callers have no answer yet. */
 	close(): Promise<void> {
 		return this.#acquirer.close();
 	}
 
-	/** Remembers when the count was asked for. After a wait in line of over a second its caller counts again; those of 0.1 may not. */
+	/**
+	 * Remembers when the count was requested. After a wait in line of over a second, the caller counts again; callers of version 0.1 may not.
+	 */
 	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
 		const askedAt = this.#options.clock.now();
 		const outcome = await acquiring();
@@ -358,7 +359,7 @@ export class LocalCluster implements AgentCluster {
 		return outcome;
 	}
 
-	/** Undefined where its count is young enough, for a write that is sent before anything else happens. */
+	/** Undefined if its count is recent enough, for a write that is sent before anything else happens. */
 	#whyOld(acquisition: Acquisition): string | undefined {
 		const askedAt = this.#asked.find(acquisition);
 		if (askedAt === undefined) return this.#countedElsewhere(acquisition);

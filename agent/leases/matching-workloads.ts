@@ -1,10 +1,11 @@
-// The workloads whose pod template a budget selects: they are expected, whether any of their pods exists or not.
+// The workloads whose pod template a budget selects: they are expected even while none of their pods exists.
 //
-// Guarantee: every such workload that existed when the count began is found, either in a consistent list of the namespace
-// that began after the count did, or by a watch that is alive and that a comparison with such a list in the last 5 s found
-// equal. A workload that cannot be listed is never treated as missing. Assumption: a template keeps its labels for as long
-// as its pods have them, or the pods that differ were seen by a count or granted (remembered-controllers.ts).
-// A budget that selects too many of them gets none, and no number of expected pods.
+// Guarantee: every such workload that existed when the count began is found. It is found in a consistent list of the namespace that began
+// after the count did, or by a watch that is alive and was equal to such a list in the last 5 s. A workload that cannot be listed is never
+// treated as missing.
+// Assumption: a template keeps its labels for as long as its pods have them, or the pods that differ were seen by a count or granted
+// (remembered-controllers.ts).
+// If a budget selects too many workloads, they are not used, and the number of expected pods is unknown.
 import type { LabelSelector } from "../../disruption/budget/budget.ts";
 import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
@@ -19,8 +20,8 @@ export type MatchingWorkloads =
 	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
 
 /**
- * Each costs a request at every count, whether it has pods or not: a tenant can make 20,000 without a single pod, whose
- * requests would take more than the agent's memory, and would hold up all others on the same connection.
+ * Each workload costs a request at every count, even without pods. A tenant can make 20,000 without a single pod. Their requests would need
+ * more than the agent's memory, and would block all others on the same connection.
  */
 export const mostWorkloads = 3_000;
 

@@ -1,10 +1,9 @@
-// Optimistic (unwritten) holds, as the agent that was asked for them remembers them. A Lease alone cannot show whether etcd
-// was restored from a backup since the count.
+// Optimistic (unwritten) holds, as the agent that was asked for them remembers them. A Lease alone cannot show whether etcd was restored
+// from a backup since the count.
 //
-// Guarantee: a hold that is found here and is unbroken was counted after this process asked for it, and every request that
-// is sent at this instant goes over the API connection that was open before that count. So the API server has not been
-// restarted since, and etcd was not restored: whatever was written between count and commit is still there to be noticed.
-// How old the count may be is asked-counts.ts's.
+// Guarantee: a hold that is found here and is unbroken was counted after this process asked for it. Every request that is sent at this
+// instant goes over the API connection that was open before that count. So the API server has not been restarted since, and etcd was not
+// restored: everything written between count and commit is still there to be noticed. asked-counts.ts limits the age of the count.
 // Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/budget/cluster.ts";

@@ -1,23 +1,24 @@
-// Whether a remembered controller's pods have left the budget, by their labels: then nobody expects them there any more.
+// Decides whether the pods of a remembered controller have left the budget by getting other labels. If so, the count no longer expects
+// them.
 //
-// Guarantee: it is left out of a count only while the view shows at least as many healthy pods of it as it wants, more than
-// none, and none of its pods, terminating ones included, is selected or reserved. Any looser rule lets one pod more go in
-// a rollout, or where replacements get their labels late: each would look relabelled while its own pod is down. Nothing is
-// written, so that it counts again as soon as that changes.
+// Guarantee: a controller is left out of a count only while the view shows at least as many healthy pods of it as it wants, and at least
+// one. In addition, none of its pods, terminating ones included, may be selected or reserved. Any looser rule allows one eviction too many
+// in a rollout, or if replacements get their labels late: each would look relabelled while its own pod is down. Nothing is written, so the
+// controller counts again as soon as that changes.
 import { type ControllerReference, type PodRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Owner, Owners } from "./controller-owners.ts";
 
-/** Past this many, ReplicaSets whose name is not made of their Deployment's are not asked whose they are. */
+/** With more than this many ReplicaSets, those not named after their Deployment are not asked for their owner. */
 const maxReplicaSets = 50;
 
 export interface NamespacePods {
 	/** All pods of the namespace, at the instant of the count. */
 	readonly all: readonly PodRecord[];
-	/** Uids of those that the budget selects. */
+	/** Uids of the pods that the budget selects. */
 	readonly selected: ReadonlySet<string>;
-	/** Uids of those that are reserved in any Lease of the namespace. */
+	/** Uids of the pods that are reserved in any Lease of the namespace. */
 	readonly reserved: ReadonlySet<string>;
 }
 
@@ -37,7 +38,7 @@ export async function isRelabelled(
 	return found.filter(Boolean).length >= wants;
 }
 
-/** Whether a pod with that controller can be one of this one's: its own, or through a ReplicaSet. */
+/** True if a pod with the controller `direct` can belong to `controller`: directly, or through a ReplicaSet. */
 function mayControl(controller: ControllerReference, direct: ControllerReference): boolean {
 	if (controllerKey(direct) === controllerKey(controller)) return true;
 	return controller.kind === "Deployment" && direct.kind === "ReplicaSet" && direct.apiVersion.startsWith("apps/");
@@ -53,12 +54,15 @@ async function isPodOf(
 	const generous = doubt === "unless proved otherwise";
 	if (generous && controllerKey(pod.controller) === controllerKey(controller)) return true;
 	const owner = await owners.ofPod(pod.controller);
-	// A ReplicaSet that is gone may have been any Deployment's.
+	// A ReplicaSet that is gone may have belonged to any Deployment.
 	if (owner.kind === "gone") return generous;
 	return controllerKey(owner.controller) === controllerKey(controller);
 }
 
-/** All of them; of many ReplicaSets with other names none, so that a count in a large namespace stays a few requests. */
+/**
+ * The pods whose owner is worth a request. If there are many ReplicaSets with other names, none is, so that a count in a large namespace
+ * needs only a few requests.
+ */
 function worthAsking({ name }: ControllerReference, pods: readonly PodRecord[]): readonly PodRecord[] {
 	const named = pods.filter(({ controller }) => controller?.name === name || controller?.name.startsWith(`${name}-`));
 	if (named.length > 0) return named;

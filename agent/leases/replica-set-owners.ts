@@ -1,24 +1,24 @@
-// Whose a ReplicaSet is, as it was read in the last 5 s: pods name their ReplicaSet, and how many there should be says its Deployment.
+// Remembers for 5 s which Deployment owns a ReplicaSet: pods name their ReplicaSet, but its Deployment has the number of pods.
 //
-// Assumed: a ReplicaSet changes hands only where somebody edits its labels or owner by hand. Then its Deployment makes pods in
-// its place, so that the two have more pods than the Deployment wants: who counts sees that, and asks anew
-// (expected-pods.ts). Until they are there, a count may be one of up to 5 s ago: no older than what a watch that is called
-// alive may show. How many pods the Deployment wants is never kept.
+// Assumption: a ReplicaSet changes its owner only if a user edits its labels or owner by hand. Then its Deployment makes pods to replace
+// it, so the two have more pods than the Deployment wants. The count notices that and asks again (expected-pods.ts). Until those pods
+// exist, a count may be up to 5 s old: no older than what a watch that counts as alive may show. The number of pods that the Deployment
+// wants is never kept.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** Those of some hundred workloads, with room; less than a megabyte. */
+/** Enough for several hundred workloads; less than a megabyte. */
 const maxKept = 2_000;
 
 interface KnownOwner {
-	/** The ReplicaSet's own. */
+	/** The ReplicaSet's own uid. */
 	readonly uid: string;
-	/** Undefined where it had none. */
+	/** Undefined if it had none. */
 	readonly deployment: ControllerReference | undefined;
-	/** When it was asked for. */
+	/** When the request was sent. */
 	readonly askedAt: number;
 }
 
@@ -30,20 +30,20 @@ export class ReplicaSetOwners {
 		this.#clock = clock;
 	}
 
-	/** The Deployment of this very ReplicaSet; undefined where it has to be asked for. */
+	/** The Deployment of exactly this ReplicaSet; undefined if it must be requested. */
 	find(replicaSet: ControllerReference, namespace: string): ControllerReference | undefined {
 		const known = this.#known.get(keyOf(replicaSet, namespace));
 		if (known?.uid !== replicaSet.uid || this.#clock.now() - known.askedAt >= signOfLifeMs) return undefined;
 		return known.deployment;
 	}
 
-	/** Asks for a scale, and keeps whose it is. */
+	/** Requests a scale, and keeps the owner that it names. */
 	async ask(controller: ControllerName, namespace: string, ask: () => Promise<ScaleAnswer>): Promise<ScaleAnswer> {
 		const askedAt = this.#clock.now();
 		const answer = await ask();
 		if (controller.kind !== "ReplicaSet") return answer;
 		const key = keyOf(controller, namespace);
-		// An older answer that comes late says nothing new.
+		// A late answer to an older request is not newer.
 		if (askedAt < (this.#known.get(key)?.askedAt ?? askedAt)) return answer;
 		if (this.#known.size >= maxKept) this.#known.clear();
 		const uid = answer.kind === "replicas" ? answer.uid : "";
@@ -52,7 +52,7 @@ export class ReplicaSetOwners {
 	}
 }
 
-/** A ReplicaSet of anything but a Deployment decides for itself, as in getPodReplicaSet of pkg/controller/disruption. */
+/** A ReplicaSet that no Deployment owns decides for itself, as in getPodReplicaSet of pkg/controller/disruption. */
 export function deploymentOf(answer: ScaleAnswer): ControllerReference | undefined {
 	const above = answer.kind === "replicas" ? answer.ownedBy : undefined;
 	return above?.kind === "Deployment" && above.apiVersion.startsWith("apps/") ? above : undefined;

@@ -1,8 +1,7 @@
-// Ends reservations that nobody ends: on evidence after a while, through the fence when their time is over, and cancels
-// that somebody left half done. Gives Leases back whose holder is dead: anyone may take them, but where nobody wants to
-// they would name it for ever. What cannot be ended is tried again ever more rarely: a reservation of a pod that never was
-// must not cost requests for ever. Times are counted from this process's own first sight of a reservation's id, or of a
-// holder's last sign of life, so they only decide how soon others may go on.
+// Ends abandoned reservations: on evidence after a while, and by the fence after their deadline or after a half-finished cancel. Releases
+// Leases of dead holders: another run could take them over, but an unused Lease would name its dead holder forever. A failed cancel is
+// tried again less and less often: a reservation for a pod that never existed must not cost requests forever. Times start at this process's
+// own first sight of a reservation's id, or of a holder's last sign of life. So they only decide how soon others may continue.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease/lease.ts";
@@ -13,18 +12,18 @@ import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** The next acquire ends what is evident in a write that it makes anyway: only idle budgets are swept. */
+/** The next acquire ends evident reservations in a write that it makes anyway: only idle budgets are swept. */
 const evidenceDelayMs = 10_000;
-/** A cancel is three requests; one that has not ended by then was left behind. */
+/** A cancel is three requests; one that takes longer than this was abandoned. */
 const resumeAfterMs = 5_000;
-/** A cancel that did not end its reservation is tried again after so long, then after twice as long, and so on. */
+/** A cancel that did not end its reservation is retried after this time, then after twice as long, and so on. */
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
-/** Of such reservations in one pass, over all Leases: each costs two requests, and an API server has other callers. */
+/** Limits the retries in one pass, over all Leases: each costs two requests, and the API server has other callers. */
 const mostRetries = 20;
-/** After 30 s, and three retries: whatever was only slow has come by then. */
+/** After 30 s and three retries, anything that was only slow has arrived. */
 const tellAfterAttempts = 4;
-/** Twice the lease time: whoever wants the Lease has taken it by then. */
+/** Twice the lease time: a run that wants the Lease has taken it by then. */
 const silentHolderMs = 2 * leaseDurationMs;
 
 interface ReservationSweepOptions {
@@ -32,7 +31,7 @@ interface ReservationSweepOptions {
 	readonly pods: PodView;
 	readonly leases: () => Iterable<LeaseObject>;
 	readonly clock: Clock;
-	/** Agents of one cluster take turns: this one waits so much longer, so that they do not all do the same work. */
+	/** The agents of a cluster take turns: this one waits this much longer, so that they do not all do the same work. */
 	readonly extraDelayMs: () => number;
 	readonly report: (problem: unknown) => void;
 }
@@ -47,7 +46,7 @@ export class ReservationSweep {
 		this.#options = options;
 	}
 
-	/** One pass over all Leases; every budget's problem is reported and holds no other one up. */
+	/** One pass over all Leases. Each budget's problem is reported, and none holds up the others. */
 	async sweep(): Promise<void> {
 		const standing = new Set<string>();
 		const retries = { left: mostRetries };
@@ -94,7 +93,7 @@ export class ReservationSweep {
 		];
 	}
 
-	/** Whether a cancel may be tried now, which then counts. */
+	/** Whether a cancel may be tried now; if so, the attempt counts. */
 	#isDue(id: string, retries: { left: number }): boolean {
 		const { clock } = this.#options;
 		const before = this.#attempts.get(id);
@@ -108,7 +107,10 @@ export class ReservationSweep {
 		return true;
 	}
 
-	/** Of a pod that is not there only a view past the reservation's version can say so, and that one may never come. */
+	/**
+	 * Reports reservations that may never end. If a pod does not exist, only a view past the reservation's version proves that, and no
+	 * version may ever get there.
+	 */
 	#tellEndless({ name, budget, state }: BudgetLease): void {
 		const { cluster, pods, report } = this.#options;
 		const endless = state.reservations.filter(

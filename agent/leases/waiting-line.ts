@@ -1,31 +1,33 @@
-// The fair line for a Lease that somebody else holds: first come, first served, and whoever is gone loses the place.
+// The fair line for a Lease that another caller holds: first come, first served. A caller that is gone loses its place.
 //
-// What is guaranteed is order among those who wait here, nothing about safety: a caller that comes past the line (through
+// The line guarantees only the order of the callers that wait here, and nothing about safety. A caller that bypasses the line (through
 // another agent, or while this one restarts) only makes the wait longer.
 import type { AcquireOptions, AcquireOutcome } from "../../disruption/budget/cluster.ts";
 import type { Clock } from "../process/clock.ts";
 
 type Held = Extract<AcquireOutcome, { kind: "held" }>;
 
-/** One try for the Lease; `handover` where the caller has waited for it. `retryAfterMs`: when the holding ends at the latest. */
+/**
+ * One attempt to get the Lease; `handover` is true if the caller has waited for it. `retryAfterMs`: when the holding ends at the latest.
+ */
 export type Attempt = (
 	handover: boolean,
 ) => Promise<Exclude<AcquireOutcome, Held> | (Held & { readonly retryAfterMs: number })>;
 
 interface Waiter {
 	readonly signal: AbortSignal;
-	/** Something happened since it last looked. */
+	/** Something happened since its last attempt. */
 	woken: boolean;
 	wake: () => void;
 }
 
 interface Line {
 	readonly waiters: Waiter[];
-	/** Who holds the Lease, as the last attempt found it; for all in the line to be told. */
+	/** The holder of the Lease, as the last attempt found it, for all callers in the line. */
 	held: { readonly holder: string; readonly heldForMs: number; readonly at: number };
 }
 
-/** The watch on Leases wakes the line; this is for when that watch is not alive. */
+/** The watch on Leases wakes the line; this interval is for when that watch is dead. */
 const longestNapMs = 1_000;
 
 export class WaitingLine {
@@ -36,12 +38,12 @@ export class WaitingLine {
 		this.#clock = clock;
 	}
 
-	/** How many wait for this Lease. */
+	/** How many callers wait for this Lease. */
 	length(lease: string): number {
 		return this.#lines.get(lease)?.waiters.length ?? 0;
 	}
 
-	/** Tries at once where nobody waits; waits its turn where `options.wait` says so. Rejects with the reason of its signal. */
+	/** Tries immediately if the line is empty; otherwise waits its turn if `options.wait` is set. Rejects with the reason of its signal. */
 	async acquire(lease: string, attempt: Attempt, options: AcquireOptions): Promise<AcquireOutcome> {
 		const line = this.#lines.get(lease);
 		if (line) {
@@ -57,7 +59,7 @@ export class WaitingLine {
 		return this.#wait(lease, joined, attempt, options);
 	}
 
-	/** The Lease changed: whoever is next may try. */
+	/** The Lease changed: the next caller may try. */
 	wake(lease: string): void {
 		const next = this.#lines.get(lease)?.waiters[0];
 		if (next) wakeUp(next);
@@ -79,7 +81,7 @@ export class WaitingLine {
 				}
 				options.signal.throwIfAborted();
 				options.onQueued?.(this.#place(line, line.waiters.indexOf(waiter) + 1));
-				// What happened during the attempt may have come too late for it.
+				// An event during the attempt may have come too late for it.
 				if (!waiter.woken) await this.#nap(waiter, napMs);
 			}
 		} finally {

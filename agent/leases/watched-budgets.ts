@@ -1,4 +1,4 @@
-// The budgets that somebody watches, by what changes under them: their name, their Lease, the labels of pods.
+// The budgets that a reader watches, indexed by what changes under them: their name, their Lease, the labels of pods.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matchesSelector } from "../../disruption/budget/selector.ts";
@@ -8,7 +8,7 @@ type Labels = PodRecord["labels"];
 
 interface Namespace {
 	readonly states: Map<string, WatchedState>;
-	/** Pods of one controller share their labels (pod-projection.ts): each set of them is compared with each selector once. */
+	/** Pods of one controller share their labels (pod-projection.ts): each set of labels is compared with each selector once. */
 	selecting: WeakMap<Labels, readonly WatchedState[]>;
 }
 
@@ -33,7 +33,7 @@ export class WatchedBudgets {
 		return this.#namespaces.get(namespace)?.states.values() ?? [];
 	}
 
-	/** Those that select pods with these labels. */
+	/** The budgets that select pods with these labels. */
 	selecting(name: string, labels: Labels): readonly WatchedState[] {
 		const namespace = this.#namespaces.get(name);
 		if (!namespace) return [];
@@ -45,7 +45,7 @@ export class WatchedBudgets {
 		return found;
 	}
 
-	/** From now on these are the budgets of the namespace, or all there are: what is new or another, and what is gone. */
+	/** Sets the budgets of the namespace, or of all namespaces. Returns those that are new or changed, and those that are gone. */
 	align(
 		budgets: readonly MemberBudget[],
 		namespace: string | undefined,

@@ -1,4 +1,4 @@
-// One budget as it is watched: what it came to when it was counted last, and the scales that this rested on.
+// One watched budget: its state at the last count, and the scales on which that rested.
 import { type BudgetName, type BudgetSpec, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -13,21 +13,21 @@ import { type CountOptions, look } from "./count.ts";
 
 interface WatchedCountOptions extends CountOptions {
 	readonly clock: Pick<Clock, "now">;
-	/** As the watch shows it. */
+	/** The Lease as the watch shows it. */
 	readonly lease: LeaseObject | undefined;
 	readonly fleet: DeclaredFleet;
 }
 
-/** A scale may change without a pod that comes or goes: where a quota keeps new ones out. */
+/** A scale may change without a change of pods, for example if a quota keeps new pods out. */
 const scalesGoodForMs = 60_000;
 
 export class WatchedState {
 	readonly budget: MemberBudget;
 	readonly key: string;
 	readonly leaseName: string;
-	/** Undefined where the budget cannot be read. */
+	/** Undefined if the budget cannot be read. */
 	readonly selector: BudgetSpec["selector"] | undefined;
-	/** What people were told last; the same object until something else is told. */
+	/** The last state that people were sent; the same object until the state changes. */
 	told: WatchedBudget | undefined;
 	/** By the agent's clock. */
 	countedAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class WatchedState {
 		);
 	}
 
-	/** What it rests on could not be had. */
+	/** The last count failed, and it is time to try again. */
 	isToTryAgain(now: number, retryMs: number): boolean {
 		const state = this.told?.state;
 		const hasFailed = state !== undefined && "unknown" in state && this.selector !== undefined;
@@ -72,7 +72,7 @@ export class WatchedState {
 		return now - this.#scaledAt >= scalesGoodForMs;
 	}
 
-	/** The next count asks for the scales anew. */
+	/** The next count requests the scales again. */
 	forgetScales(): void {
 		this.#scales = undefined;
 	}
@@ -87,7 +87,7 @@ export class WatchedState {
 		this.#tell({ budget: this.budget, state: { unknown } });
 	}
 
-	/** Rejects where there is no count. */
+	/** Rejects if there is no count. */
 	async count({ lease, fleet, ...options }: WatchedCountOptions): Promise<void> {
 		this.countedAt = options.clock.now();
 		if (!this.selector) {
@@ -117,7 +117,7 @@ export class WatchedState {
 			if (state.expected.kind === "unknown" && this.#scales === scales) this.#scales = undefined;
 			this.#tell({ budget: this.budget, state });
 		} catch (error) {
-			// A scale that could not be read is no answer for the next count.
+			// A scale that could not be read is not an answer for the next count.
 			if (this.#scales === scales) this.#scales = undefined;
 			throw error;
 		} finally {

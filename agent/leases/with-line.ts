@@ -1,7 +1,7 @@
-// Leases as one agent lists them, with what only the agent that keeps the line knows.
+// Adds to one agent's list of Leases what only the agent that keeps the line knows.
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
-/** `host`: as that agent lists them; undefined where it could not be asked, and nobody can say who waits. */
+/** `host`: the list of that agent; undefined if it could not be asked, and then the number of waiting callers is unknown. */
 export function withLine(
 	leases: readonly ListedLease[],
 	host: readonly ListedLease[] | undefined,
@@ -13,7 +13,7 @@ export function withLine(
 		const account = holding?.account ?? (isSame(lease, known) ? known?.holding?.account : undefined);
 		return {
 			...lease,
-			// A line is made by whoever waits first: a Lease that is new over there has none.
+			// The first caller that waits creates the line: a Lease that is new over there has none.
 			waiting: lease.problem !== undefined || !host ? undefined : (known?.waiting ?? 0),
 			holding: holding && { ...holding, ...(account !== undefined && { account }) },
 		};

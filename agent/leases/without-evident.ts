@@ -2,7 +2,10 @@ import { type BudgetLease, withoutReservations } from "../../disruption/lease/le
 import { evidenceOf, type PodEvidenceView } from "../../disruption/lease/reservation.ts";
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
 
-/** The Lease without the reservations for which the view shows evidence, and with how far it had come; the same one where there are none. */
+/**
+ * Returns the Lease without the reservations for which the view shows evidence, and records how far that evidence had come. If there is no
+ * evidence, it returns the same Lease.
+ */
 export function withoutEvident(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {
 	const ids = new Set<string>();
 	let observed = "";
