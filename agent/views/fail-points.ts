@@ -1,5 +1,5 @@
-// Nothing. Builds for tests of crashes (scripts/build.ts --test) have test/fail-points/agent-fail-points.ts in the place of this file; what
-// is shipped has no such code, whatever its environment says.
+// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file with test/fail-points/agent-fail-points.ts. The shipped
+// program has no such code, whatever its environment says.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { WatchSink } from "../kubernetes/watch-sink.ts";

@@ -1,10 +1,10 @@
-// In which namespaces the watches on workloads are compared with lists, bounded: each namespace costs its API server a list of each
-// kind every two seconds, and which namespaces are asked for says whoever has a token, a thousand of them in one call.
+// Limits the namespaces in which the watches on workloads are compared with lists. Each namespace costs the API server one list of each
+// kind every 2 s, and any caller with a token can name a thousand namespaces in one call.
 import type { WatchComparison } from "./watch-comparison.ts";
 
 type Comparison = Pick<WatchComparison<unknown>, "isRecent" | "isIdle" | "wanted" | "close">;
 
-/** Of five kinds, 125 small lists a second; a drain asks for fewer. */
+/** With five kinds, 125 small lists a second; a drain needs fewer. */
 const mostNamespaces = 50;
 
 export class NamespaceComparisons {
@@ -19,7 +19,7 @@ export class NamespaceComparisons {
 		return this.#compared.get(namespace)?.every(({ isRecent }) => isRecent) ?? false;
 	}
 
-	/** Nothing where too many are compared already: counts there list for themselves. */
+	/** Does nothing if too many namespaces are compared already: counts there list for themselves. */
 	wanted(namespace: string): void {
 		const known = this.#compared.get(namespace);
 		if (!known && this.#compared.size >= mostNamespaces) this.#forgetIdle();

@@ -1,6 +1,6 @@
-// What the agent keeps in memory of its Leases and budgets, each from one watch. They say when something is worth a look, and
-// what a Lease's holder has shown so far. Neither proves anything by itself: who decides reads the objects, or asks of the
-// Leases that the view has come as far as a version that was written after the question.
+// The agent's memory of its Leases and budgets, each from one watch. The views show when something is worth a look, and what a Lease's
+// holder has shown so far. Neither is proof by itself. A decision reads the objects, or requires that the view of Leases has reached a
+// version that was written after the question.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -18,7 +18,7 @@ import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/wat
 import type { Clock } from "../process/clock.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
-/** The event of one's own write comes with its answer; a watch that is later than this is in trouble. */
+/** The event of a process's own write comes with the write's answer; a watch that is later than this is in trouble. */
 const reachedWithinMs = 500;
 
 interface ObjectView {
@@ -31,29 +31,28 @@ interface ObjectView {
 export interface LeaseView extends ObjectView {
 	/** The latest Lease of this name that the watch has shown; there may be a later one. */
 	find(name: string): LeaseObject | undefined;
-	/** Those of budgets. */
+	/** The Leases that belong to budgets. */
 	leases(): Iterable<LeaseObject>;
 	/**
-	 * True once the view has everything up to this version; false where it does not get there within half a second, or
-	 * where its watch is not alive.
+	 * True once the view has everything up to this version; false if it does not get there within half a second, or if its watch is dead.
 	 */
 	reached(version: string): Promise<boolean>;
-	/** Calls back with the name of every Lease that came, changed or went. */
+	/** Calls back with the name of every Lease that was added, changed or deleted. */
 	onChange(listener: (name: string) => void): () => void;
 }
 
 export interface BudgetView extends ObjectView {
-	/** It is alive, and its last comparison with a consistent list that held began in the last 5 s. */
+	/** It is alive, and its last successful comparison with a consistent list began in the last 5 s. */
 	readonly proven: boolean;
-	/** Somebody asks for budgets, and will probably ask again soon: it is compared for a while. */
+	/** A caller needs budgets, and will probably need them again soon: the view is compared for a while. */
 	wanted(): void;
-	/** The budgets of a namespace, or of all. */
+	/** The budgets of a namespace, or of all namespaces. */
 	budgets(namespace?: string): Iterable<MemberBudget>;
-	/** Calls back with the namespace of every budget that came, changed or went. */
+	/** Calls back with the namespace of every budget that was added, changed or deleted. */
 	onChange(listener: (namespace: string) => void): () => void;
 }
 
-/** The objects of one watch by a key of theirs. */
+/** The objects of one watch, by a key. */
 export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	readonly keyOf: (object: T) => string;
 	readonly #clock: Pick<Clock, "now" | "after">;
@@ -76,7 +75,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.synced && this.#clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
 
-	/** How far it has come; "" before the first list. */
+	/** The version that the watch has reached; "" before the first list. */
 	get resourceVersion(): string {
 		return this.#resourceVersion;
 	}
@@ -94,7 +93,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.becomes(() => compareResourceVersions(this.#resourceVersion, version) >= 0);
 	}
 
-	/** True once it is so; false where it is not within half a second, or where the watch is not alive. */
+	/** True once the condition holds; false if it does not within half a second, or if the watch is dead. */
 	async becomes(isSo: () => boolean): Promise<boolean> {
 		const has = (): boolean => this.live && isSo();
 		if (has() || !this.live) return has();
@@ -110,7 +109,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return has();
 	}
 
-	/** Calls back with every object that came, changed or went. */
+	/** Calls back with every object that was added, changed or deleted. */
 	onChange(listener: (object: T) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
@@ -178,13 +177,13 @@ export interface ViewOptions {
 	readonly warn: (message: string) => void;
 }
 
-/** A view and the end of its watch. */
+/** A view, and the function that ends its watch. */
 interface OpenView<V> {
 	readonly view: V;
 	close(): void;
 }
 
-/** All Leases of ours in the lease namespace. */
+/** All of the agents' Leases in the lease namespace. */
 export function createLeaseView(options: ViewOptions & { readonly namespace: string }): OpenView<LeaseView> {
 	const { clock, namespace } = options;
 	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
@@ -198,7 +197,8 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 	};
 	const { cluster } = options.connection;
 	const project = (object: unknown): LeaseObject => readWatchedLease(object, cluster);
-	// What counts rest on is listed anew whenever the watch ended: another API server, or etcd from a backup, may go on.
+	// Counts rest on Leases, so they are listed again whenever the watch ended: another API server, or an etcd from a backup, may answer
+	// next.
 	const watch = startWatch({ ...options, resource, project, sink: store, listsAnew: true });
 	return { view: leaseViewOf(store), close: () => watch.close() };
 }
@@ -251,7 +251,7 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 	};
 }
 
-/** The one of known members is ours too, but of no budget: nobody sweeps, counts or deletes it. */
+/** The Lease of known members is the agents' too, but belongs to no budget: it is not swept, counted or deleted. */
 function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }

@@ -1,15 +1,15 @@
-// Which pods keep changing without any effect on what is kept of them, and how often: operators write heartbeats into
-// annotations. Whoever evicts such a pod does so right after a change.
+// Finds pods that keep changing without any effect on what is kept of them, and how often they change: operators write heartbeats into
+// annotations. Such a pod is evicted right after a change.
 import { isDeepStrictEqual } from "node:util";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** Changes further apart are no trouble: an eviction takes a fifth of that. */
+/** Changes further apart cause no trouble: an eviction takes a fifth of that. */
 const oftenMs = 1_000;
 
 interface Beat {
 	readonly at: number;
-	/** Since the one before. */
+	/** Time since the previous beat. */
 	readonly everyMs: number;
 }
 
@@ -21,7 +21,7 @@ export class PodHeartbeats {
 		this.#clock = clock;
 	}
 
-	/** `before`: undefined for a pod that is new. */
+	/** `before` is undefined for a new pod. */
 	changed(before: PodRecord | undefined, after: PodRecord): void {
 		if (!before || !isDeepStrictEqual(countedOf(before), countedOf(after))) return;
 		const at = this.#clock.now();
@@ -29,7 +29,7 @@ export class PodHeartbeats {
 		this.#lastBeats.set(after.uid, { at, everyMs });
 	}
 
-	/** Undefined for a pod that is quiet, or changes seldom. */
+	/** Undefined for a pod that is quiet or rarely changes. */
 	everyMs(uid: string): number | undefined {
 		const beat = this.#lastBeats.get(uid);
 		const isBusy = beat !== undefined && beat.everyMs <= oftenMs && this.#clock.now() - beat.at <= oftenMs;
@@ -45,7 +45,7 @@ export class PodHeartbeats {
 	}
 }
 
-/** Without what only people read. */
+/** Leaves out what only people read. */
 function countedOf(pod: PodRecord): Omit<PodRecord, "resourceVersion" | "status"> {
 	const { resourceVersion: _, status: __, ...counted } = pod;
 	return counted;

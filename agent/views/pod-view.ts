@@ -1,14 +1,15 @@
-// The pods of this cluster, as far as one watch on all of them has come.
+// The pods of this cluster, up to the version that one watch on all of them has reached.
 //
-// Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in
-// every namespace; V only rises. So a pod that was read at a version r <= V and is not here is gone, whatever labels it
-// had. How far V lags behind the cluster is not promised: whoever needs a version waits for it with `reached`.
+// Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in every namespace; V
+// only rises. So a pod that was read at a version r <= V and is not here is gone, whatever labels it had. How far V lags behind the cluster
+// is not promised: a caller that needs a version waits for it with `reached`.
 //
-// Assumed: the API server sends the events of one resource in the order of their versions and leaves none out, a
-// bookmark says that none is missing up to it, and a consistent list is as new as its request. Versions that go back
-// (etcd restored from a backup) break these: everything is dropped then, and nothing is answered before a new list.
+// Assumption: the API server sends the events of one resource in the order of their versions and leaves none out. A bookmark says that no
+// event up to it is missing, and a consistent list is as new as its request. Versions that go back (etcd restored from a backup) break
+// these: then everything is dropped, and nothing is answered before a new list.
 //
-// `live` is about time only, so nothing that must be safe rests on it: it says whether failures of pods are seen soon.
+// `live` is only about time: it says whether changes of pods are seen soon. While it is false, counts list first, and no reservation ends
+// on evidence without such a list, because a dead watch may show what was before a restore of etcd.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
@@ -19,48 +20,48 @@ import type { Clock } from "../process/clock.ts";
 import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 
-/** Whether a view has come to a version; `below`: even a list that began after the question is older than that. */
+/** Whether a view has reached a version; `below`: even a list that began after the question is older than that version. */
 type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
-	/** The first list is done: before, nothing here is an answer. */
+	/** The first list is done: before that, nothing here is an answer. */
 	readonly synced: boolean;
 	/** The watch showed a sign of life in the last 5 s. */
 	readonly live: boolean;
-	/** How far this view has come: the highest of list, events and bookmarks; "" before the first list. */
+	/** The version that this view has reached: the highest of list, events and bookmarks; "" before the first list. */
 	readonly resourceVersion: string;
-	/** The pods of a namespace, for reading at once: the next event changes them. */
+	/** The pods of a namespace, to be read at once: the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
-	/** Those of them whose labels are selected, for reading at once. */
+	/** The pods of a namespace whose labels are selected, to be read at once. */
 	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
-	/** Of a pod that keeps changing without any effect on what is kept of it (heartbeats in annotations): how often. */
+	/** How often a pod keeps changing without any effect on what is kept of it (heartbeats in annotations); undefined for other pods. */
 	changesEveryMs(uid: string): number | undefined;
 	/**
-	 * A version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list
-	 * that missed it; for a uid never seen, the latest list's. "" while the pod is here. It proves nothing about a pod
-	 * that was read at a later version.
+	 * A version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list that missed it. For a
+	 * uid that was never seen, it is the version of the latest list. "" while the pod is here. It proves nothing about a pod that was read at
+	 * a later version.
 	 */
 	goneSince(uid: string): string;
 	/**
-	 * Resolves when the view has come to `version`. Where its own watch does not get there within a second it lists, and
-	 * says so where that list is older than `version`: whoever saw it did so before etcd was restored from a backup.
-	 * Rejects with AgentUnavailableError where the list fails.
+	 * Resolves when the view has reached `version`. If its own watch does not get there within a second, the view lists. If that list is
+	 * older than `version`, the result says so: then `version` was seen before etcd was restored from a backup. Rejects with
+	 * AgentUnavailableError if the list fails.
 	 */
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
-	/** Whether the view comes to `version` within this time, by its watch or by a list that somebody else asks for. */
+	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
 	arrives(version: string, withinMs: number): Promise<boolean>;
 	/** Replaces the content by a consistent list that starts after this call. */
 	refresh(): Promise<void>;
-	/** Calls back for every namespace whose pods changed; the returned function ends that. */
+	/** Calls back for every namespace whose pods changed; the returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;
 }
 
-/** `change`: the one pod that changed; left out where any of the namespace may have. */
+/** `change`: the one pod that changed; left out if any pod of the namespace may have changed. */
 export type PodListener = (namespace: string, change?: PodChange) => void;
 
-/** A pod that came has no `before`, one that went no `after`. */
+/** A new pod has no `before`, a deleted one no `after`. */
 export interface PodChange {
 	readonly before?: PodRecord | undefined;
 	readonly after?: PodRecord | undefined;
@@ -70,11 +71,11 @@ interface PodStoreOptions {
 	readonly cluster: string;
 	readonly clock: Clock;
 	readonly listPods: ClusterApi["listPods"];
-	/** How long `reached` trusts the watch to get there before it lists. */
+	/** How long `reached` waits for the watch before it lists. */
 	readonly listAfterMs?: number;
 	/** How many deletions are remembered by uid; older ones are answered with a later version. */
 	readonly deletionsKept?: number;
-	/** A list was older than the view: whoever feeds the store must start over too. */
+	/** A list was older than the view: the watch that feeds the store must start over too. */
 	readonly onWentBack?: () => void;
 }
 
@@ -91,12 +92,12 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #byLabels = new PodsByLabels();
 	/** Deletions in the order of their versions. */
 	readonly #deletedAt = new Map<string, string>();
-	/** Every pod that is neither here nor in `#deletedAt`, and was read at a version up to the view's, is gone at this one. */
+	/** A pod that is neither here nor in `#deletedAt`, and was read at a version up to the view's, is gone at this version. */
 	#goneFloor = "";
 	#resourceVersion = "";
 	#synced = false;
 	#lastSignAt = Number.NEGATIVE_INFINITY;
-	/** Counts the resets: a list that was asked for before one is not an answer after it. */
+	/** Counts the resets: a list that was requested before one is not an answer after it. */
 	#life = 0;
 	#listing: Promise<string> = Promise.resolve("");
 	#nextListing: Promise<string> | undefined;
@@ -113,7 +114,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#synced;
 	}
 
-	// Judged when asked and not by a timer: a process that slept must not call its view live before its timers ran.
+	// Judged at each call and not by a timer: a process that slept must not report its view as live before its timers ran.
 	get live(): boolean {
 		return this.#synced && this.#options.clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
@@ -158,7 +159,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		if (this.#has(version)) return { kind: "reached" };
 		const { clock, listAfterMs = 1_000 } = this.#options;
 		const { promise, resolve, reject } = Promise.withResolvers<ViewReach>();
-		// Whatever gets there first: the watch, a list that somebody else asked for, or our own.
+		// Whichever gets there first: the watch, a list that another caller requested, or our own list.
 		const arrived = () => resolve({ kind: "reached" });
 		const waiter: Waiter = { version, arrived };
 		const aborted = () => reject(signal?.reason);
@@ -193,8 +194,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	/** The version of a list that begins after this call. */
 	#listAnew(): Promise<string> {
-		// The list under way may have been answered before this call, so it takes the next one, which all callers until
-		// its start share.
+		// The list under way may have been answered before this call. So this call takes the next list, which all callers until its start
+		// share.
 		this.#nextListing ??= this.#startAfter(this.#listing);
 		return this.#nextListing;
 	}
@@ -305,7 +306,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	#put(pod: PodRecord): void {
-		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
+		// A uid has one name and a name one uid, whatever is sent: a pod that is stored twice would count twice.
 		const before = this.#byUid.get(pod.uid);
 		const isMoved = before && (before.name !== pod.name || before.namespace !== pod.namespace);
 		if (isMoved) this.#remove(before);

@@ -1,6 +1,6 @@
-// The pods of a view by the very object of their labels, which the pods of one controller share (pod-projection.ts): a selector
-// is then compared with some sets of labels, instead of with 10,000 pods; and with them only when there are others than the last time,
-// because who watches 1,000 budgets compares 1,000 selectors again and again.
+// The pods of a view, grouped by the object of their labels, which the pods of one controller share (pod-projection.ts). So a selector is
+// compared with a few sets of labels instead of 10,000 pods. Its result is kept until the sets of labels change, because a watch on 1,000
+// budgets compares 1,000 selectors again and again.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { type LabelSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 
@@ -8,7 +8,7 @@ type Labels = PodRecord["labels"];
 
 interface Namespace {
 	readonly byLabels: Map<Labels, Set<PodRecord>>;
-	/** What a selector selects of them; another map once there are others. */
+	/** The result of each selector; a new map once the sets of labels change. */
 	selected: WeakMap<LabelSelector, readonly Set<PodRecord>[]>;
 }
 
@@ -26,7 +26,7 @@ export class PodsByLabels {
 		alike.add(pod);
 	}
 
-	/** This very record; others of the same pod stay. */
+	/** Removes exactly this record; other records of the same pod stay. */
 	remove(pod: PodRecord): void {
 		const namespace = this.#namespaces.get(pod.namespace);
 		const alike = namespace?.byLabels.get(pod.labels);
@@ -36,9 +36,9 @@ export class PodsByLabels {
 		if (namespace.byLabels.size === 0) this.#namespaces.delete(pod.namespace);
 	}
 
-	/** One record for another one. */
+	/** Replaces one record by another. */
 	replace(before: PodRecord, after: PodRecord): void {
-		// First, so that labels which both have stay where they are.
+		// Added first, so that labels which both records have stay in place.
 		this.add(after);
 		if (before !== after) this.remove(before);
 	}

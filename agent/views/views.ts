@@ -1,4 +1,4 @@
-// What the agent keeps in memory of its cluster: pods, its own Leases, budgets and workloads, each kind from one watch.
+// The agent's memory of its cluster: pods, its own Leases, budgets and workloads, each kind from one watch.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
@@ -30,7 +30,7 @@ interface ViewsOptions {
 	readonly env: NodeJS.ProcessEnv;
 	/** A watch broke and is opened again. */
 	readonly onTrouble: (resource: string, message: string) => void;
-	/** Told of everything else that went wrong. */
+	/** Called with all other errors. */
 	readonly report: (problem: unknown) => void;
 }
 

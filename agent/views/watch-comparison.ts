@@ -1,10 +1,10 @@
-// Whether a watch still reports all objects (budgets or workloads): while anyone asks, it is compared with consistent lists
-// every now and then. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget
-// that it misses would not be counted under, and a workload that it misses would not be expected.
+// Checks whether a watch still reports all objects (budgets or workloads). While callers need them, it is compared with consistent lists at
+// intervals. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget that it misses would not
+// be counted under, and a workload that it misses would not be expected.
 //
-// Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has
-// shown since that the object is gone; with `versionOf` also in its version at B, or a later one. Assumption: a list without
-// resourceVersion is as new as its request.
+// Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has shown since
+// that the object is gone. With `versionOf`, it has shown the object in its version at B, or a later one.
+// Assumption: a list without resourceVersion is as new as its request.
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { ListedVersions } from "../cluster-api/workload-calls.ts";
 import type { Clock } from "../process/clock.ts";
@@ -13,12 +13,12 @@ import type { Clock } from "../process/clock.ts";
 interface WatchedObjects<T> {
 	readonly keyOf: (object: T) => string;
 	readonly live: boolean;
-	/** How far it has come. */
+	/** The version that the watch has reached. */
 	readonly resourceVersion: string;
 	get(key: string): T | undefined;
 	values(): Iterable<T>;
 	onChange(listener: (object: T) => void): () => void;
-	/** True once it is so; false where it is not within half a second, or where the watch is not alive. */
+	/** True once the condition holds; false if it does not within half a second, or if the watch is dead. */
 	becomes(isSo: () => boolean): Promise<boolean>;
 }
 
@@ -32,15 +32,15 @@ interface WatchComparisonOptions<T> {
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** The watch shows other objects than a list does, and does not catch up: it must be opened again. */
 	readonly onDifferent: (names: readonly string[]) => void;
-	/** The list could not be had. */
+	/** Called if the list failed. */
 	readonly report: (problem: unknown) => void;
 }
 
-/** Five seconds after it was made at the latest, a budget holds and a workload is expected. */
+/** A new budget holds, and a new workload is expected, at the latest five seconds after it was made. */
 export const comparedWithinMs = 5_000;
-/** Of the 5 s, 3 are left for a list that is slow. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
+/** Of the 5 s, 3 are left for a slow list. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
-/** A drain asks more often than that while it goes on; an agent that nobody asks lists nothing. */
+/** A running drain asks more often than that; an agent without callers lists nothing. */
 const idleAfterMs = 30_000;
 
 export class WatchComparison<T> {
@@ -55,17 +55,17 @@ export class WatchComparison<T> {
 		this.#options = options;
 	}
 
-	/** The last comparison that held began in the last 5 s. Judged when asked: a process that slept has not compared. */
+	/** True if the last successful comparison began in the last 5 s. Judged at each call: a process that slept has not compared. */
 	get isRecent(): boolean {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
 	}
 
-	/** Nobody has asked for a while: it lists nothing. */
+	/** True if no caller has asked for a while: then it lists nothing. */
 	get isIdle(): boolean {
 		return !this.#running;
 	}
 
-	/** Somebody asks, and will probably ask again soon. */
+	/** A caller asks, and will probably ask again soon. */
 	wanted(): void {
 		this.#wantedAt = this.#options.clock.now();
 		if (this.#running || this.#closed) return;
@@ -73,7 +73,7 @@ export class WatchComparison<T> {
 		void this.#keepComparing();
 	}
 
-	/** One comparison. */
+	/** Makes one comparison. */
 	async compare(): Promise<void> {
 		const { store, list, clock, onDifferent } = this.#options;
 		const beganAt = clock.now();
@@ -82,7 +82,7 @@ export class WatchComparison<T> {
 		try {
 			const listed = await list();
 			const different = (): readonly string[] => differences(this.#options, listed, shownAt);
-			// A watch may be a moment behind a list, and ahead of it.
+			// A watch may be slightly behind a list, or ahead of it.
 			if (await store.becomes(() => different().length === 0)) this.#heldAt = Math.max(this.#heldAt, beganAt);
 			else if (store.live) onDifferent(different());
 		} finally {
@@ -117,8 +117,8 @@ export class WatchComparison<T> {
 }
 
 /**
- * Keys in only one of the two, or in another version; `shownAt` has what the watch has shown since before the list, and at
- * which version.
+ * Keys that only one of the two has, or that differ in version. `shownAt` has what the watch has shown since before the list, and at which
+ * version.
  */
 function differences<T>(
 	{ store, isListed = () => true, versionOf }: Pick<WatchComparisonOptions<T>, "store" | "isListed" | "versionOf">,
@@ -128,8 +128,7 @@ function differences<T>(
 	const different: string[] = [];
 	for (const [key, version] of versions) {
 		const found = store.get(key);
-		// Shown at that version or later since before the list: an object that is missing was deleted after the list, and a newer
-		// one changed after it.
+		// Shown at that version or later since before the list: a missing object was deleted after the list, and a newer one changed after it.
 		const isShown = compareResourceVersions(shownAt.get(key) ?? "", version) >= 0;
 		// Not "newer": in a history that was lost when etcd was restored, an older object may have a higher version.
 		const isSame = found !== undefined && (versionOf?.(found) ?? version) === version;

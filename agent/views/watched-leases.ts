@@ -1,5 +1,5 @@
-// Leases of a namespace from the watch, where it has come as far as the question asks: the API server would answer such a list
-// from a cache that is fed by the very same events. Where the watch does not get there soon, the API server is asked.
+// Reads the Leases of a namespace from the watch, if it has reached the version that the caller requires. The API server would answer such
+// a list from a cache that is fed by the same events. If the watch does not get there soon, the API server is asked.
 import { budgetAnnotation, namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
@@ -10,14 +10,14 @@ export function withWatchedLeases(api: ClusterApi, leases: Pick<LeaseView, "leas
 		...api,
 		async listLeases(options) {
 			const { budgetNamespace, notOlderThan } = options;
-			// A list that names no version has to be consistent.
+			// A list that names no version must be consistent.
 			if (notOlderThan === "" || !(await leases.reached(notOlderThan))) return api.listLeases(options);
 			return [...leases.leases()].filter((lease) => mayBeOf(budgetNamespace, lease));
 		},
 	};
 }
 
-/** One that cannot be read is in the way of whoever counts where it may belong: in every namespace, if it does not even say where. */
+/** An unreadable Lease blocks the counts of the namespace that it names, or of all namespaces if it names none. */
 function mayBeOf(namespace: string, { labels, annotations, unreadable }: LeaseObject): boolean {
 	if (unreadable === undefined) return labels[namespaceLabel] === namespace;
 	const named = [labels[namespaceLabel], annotations[budgetAnnotation]?.split("/")[0]];
