@@ -1,5 +1,5 @@
-// Acquire: a stream of places in line that ends with the acquisition. A caller that goes away leaves the line, and what was
-// acquired for it in that very moment is given back; otherwise it would block everyone for a lease time.
+// Acquire: a stream of places in line that ends with the acquisition. If the caller goes away, it leaves the line, and an acquisition made
+// for it at that very moment is released. Otherwise it would block all others for a lease time.
 import {
 	type handleServerStreamingCall,
 	Metadata,
@@ -31,12 +31,12 @@ export function createAcquireHandler(
 		const finish = (refusal: Partial<StatusObject> | undefined): void => {
 			watcher.answered({ name: "Acquire", port: gate.port, startedAt, code: refusal?.code ?? status.OK });
 			audit.ended(record, refusal);
-			// What grpc-js takes for the end of a stream with a status.
+			// grpc-js takes this as the end of a stream with a status.
 			if (refusal) call.emit("error", refusal);
 			else call.end();
 		};
 		acquireFor(call, record, options).then(finish, (error: unknown) => {
-			// Gone is gone: there is nobody to tell, and nothing is wrong here.
+			// The caller is gone: there is no one to tell, and nothing is wrong here.
 			if (!call.cancelled) watcher.failed("Acquire", error);
 			finish(statusOfError(error));
 		});
@@ -50,7 +50,7 @@ async function acquireFor(
 ): Promise<Partial<StatusObject> | undefined> {
 	const { gate, openCalls, findCaller } = options;
 	const gone = new AbortController();
-	// Also emitted after a regular end, when nobody looks any more.
+	// Also emitted after a regular end, when it has no effect any more.
 	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
 	const known = findCaller?.(call.metadata);
 	const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
@@ -92,7 +92,7 @@ async function serveAcquire(
 		clusterId: cluster.id,
 		outcome,
 	});
-	// The count may take long, and the caller is to know soon that somebody is at it: see gathered-answers.ts.
+	// The count may take long, so headers tell the caller soon that its call is being served: see gathered-answers.ts.
 	call.sendMetadata(new Metadata());
 	const sent = Promise.withResolvers<void>();
 	let hasWaited = false;
@@ -133,7 +133,7 @@ async function serveAcquire(
 	return undefined;
 }
 
-/** A member may have been taken out of the fleet while it stood in line, or a token or a right have ended. */
+/** While it waited in line, the member may have left the fleet, or its token or right may have ended. */
 async function refusalAfterWait(
 	call: AcquireCall,
 	gate: Gate,
@@ -143,7 +143,7 @@ async function refusalAfterWait(
 	return admission.kind === "refused" ? admission.status : gate.authorize(admission.caller, budget);
 }
 
-/** Whether the message was handed to the connection before the caller was seen to be gone. */
+/** Whether the message was passed to the connection before the caller was seen to be gone. */
 function delivered(call: AcquireCall, message: wire.AcquireResponse, gone: AbortSignal): Promise<boolean> {
 	return new Promise((resolve) => {
 		if (gone.aborted || call.cancelled) {

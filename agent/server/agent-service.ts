@@ -1,5 +1,5 @@
-// The calls of AgentService: admit, check what was asked, ask whether the caller may, have the right cluster answer. Every
-// failure becomes a status; an error that is not ours is a bug, reported here and shown to nobody else.
+// The calls of AgentService: admit the caller, check the request, check the caller's right, and let the right cluster answer. Every failure
+// becomes a status. An error that is not a domain error is a bug: it is reported here and not shown to callers.
 import type { handleUnaryCall, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import { Metadata, status } from "@grpc/grpc-js";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
@@ -23,13 +23,13 @@ import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 import { createWatchHandler } from "./watch-handler.ts";
 
-/** A request that was read and found possible. */
+/** A request that was read and found valid. */
 interface Question<Response> {
-	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
+	/** The budget of the request: the caller needs the right to it. Undefined if any verified caller may call. */
 	readonly budget: BudgetName | undefined;
-	/** The budgets that it is about, where it may be about many: the caller needs the right to each of them. */
+	/** The budgets of a request that may have several: the caller needs the right to each of them. */
 	readonly scopes?: readonly BudgetScope[];
-	/** The right that is needed; by default that to decide. */
+	/** The right that is needed; by default the right to decide. */
 	readonly verb?: BudgetVerb;
 	/** For the audit line. */
 	readonly details?: AuditDetails;
@@ -37,11 +37,11 @@ interface Question<Response> {
 		cluster: AgentCluster,
 		others: () => Promise<readonly Promise<AgentCluster>[]>,
 	) => Promise<Response>;
-	/** What an answer is called in the audit line. */
+	/** The name of an answer in the audit line. */
 	readonly outcome?: (response: Response) => string;
-	/** It may take as long as a count: the caller is sent headers soon, and knows that somebody is at it. */
+	/** It may take as long as a count: headers tell the caller soon that its call is being served. */
 	readonly takesLong?: boolean;
-	/** Somebody may be waiting for what it keeps to end: it must not wait for anything that may take long. */
+	/** It keeps a Lease for which another caller may be waiting, so it must not wait for anything that may take long. */
 	readonly renews?: boolean;
 }
 
@@ -108,7 +108,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		describe: serve("Describe", (request: wire.DescribeRequest) => {
 			const budgetsOf = request.budgetsOf?.names;
 			limits.assertNamespaces(budgetsOf ?? []);
-			// Through another member nobody is asked for the rest.
+			// A call through another member asks no further members.
 			const asksOthers = request.others && request.clusterId === "";
 			return {
 				budget: undefined,
@@ -160,7 +160,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			}
 			limits.assertAcquisition(call.acquisition);
 			const { budget: acquired } = call.acquisition;
-			// The right to one budget is no right to the Lease of another.
+			// The right to one budget is not a right to the Lease of another.
 			if (acquired.name !== budget.name || acquired.namespace !== budget.namespace) {
 				throw new AgentProtocolError("Cannot serve the request: acquisition.budget is not the budget to count for");
 			}

@@ -1,7 +1,7 @@
-// The audit lines: who asked for what, and what came of it, one JSON object a line on stdout beside the rest of the log, whatever
-// its level. Every acquire, commit, cancel and end of a holding has one, and every call that was refused. What is verified (user, tokenId, member)
-// and what is only claimed (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
-// callers choose much of what is in it.
+// The audit lines: who requested what, and with which result. Each line is one JSON object on stdout, together with the rest of the log and
+// independent of the log level. Every acquire, commit, cancel and end of a holding has one, and so does every refused call. Verified data
+// (user, tokenId, member) and claims (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
+// callers choose much of its content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
@@ -12,14 +12,14 @@ import { type Caller, callerFields } from "../peers/caller.ts";
 export interface AuditRecord {
 	readonly method: string;
 	readonly port: "token" | "peer";
-	/** Undefined until somebody is verified. */
+	/** Undefined until the caller is verified. */
 	caller?: Caller;
-	/** Id of the member that was asked for; undefined for this cluster. */
+	/** Id of the member that the call is for; undefined for this cluster. */
 	cluster?: string;
 	budget?: BudgetName;
-	/** How many of what, and who the caller says to be. */
+	/** Numbers of items, and the caller's claim of who it is. */
 	details?: AuditDetails;
-	/** Of an answer. */
+	/** The result of an answered call. */
 	outcome?: string;
 }
 
@@ -27,11 +27,11 @@ export interface AuditDetails {
 	readonly candidates?: number;
 	readonly grants?: number;
 	readonly ids?: number;
-	/** Of the Lease: what ties a commit to its acquire. */
+	/** The Lease's transitions, which link a commit to its acquire. */
 	readonly transitions?: number;
 	/** What the caller calls itself: a person's name in it is a claim. */
 	readonly claimedHolder?: string;
-	/** Of a cancel: whether an eviction may have been sent. */
+	/** For a cancel: whether an eviction may have been sent. */
 	readonly sent?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface AuditLog {
 }
 
 const auditedMethods = new Set(["Acquire", "Commit", "Cancel", "EndHolding"]);
-/** Somebody asked for what they may not have, or for what makes no sense. */
+/** The caller requested something that it may not have, or that is invalid. */
 const refusals: ReadonlySet<status | undefined> = new Set([
 	status.UNAUTHENTICATED,
 	status.PERMISSION_DENIED,
@@ -53,7 +53,7 @@ const longestText = 253;
 const longestReason = 500;
 
 export function createAuditLog(log: Logger): AuditLog {
-	// Who wants fewer lines of the log still wants these.
+	// Audit lines are written even if the log level is set to fewer lines.
 	const audit = log.child({ audit: true }, { level: "info" });
 	return {
 		ended(record, refusal) {

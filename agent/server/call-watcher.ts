@@ -1,4 +1,4 @@
-// What is measured and logged of the calls.
+// Measures and logs the calls.
 import { status } from "@grpc/grpc-js";
 import type { AcquireOutcome, CommitOutcome } from "../../disruption/budget/cluster.ts";
 import { type Logger, reasonOf } from "../process/log.ts";
@@ -30,7 +30,7 @@ export function createCallWatcher({ metrics, log }: CallWatcherOptions): CallWat
 			metrics.calls.observe({ method: name, port, code: status[code] }, (performance.now() - startedAt) / 1000);
 		},
 		failed(call, err) {
-			// What is ours the caller is told, and acts on; only what is not concerns whoever runs the agent.
+			// A caller receives domain errors and acts on them; only other errors concern the operator of the agent.
 			if (reasonOf(err) === undefined) log.error({ err, call }, "A call failed by a bug");
 			else log.debug({ err, call }, "A call was refused");
 		},

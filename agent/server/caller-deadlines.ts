@@ -1,5 +1,5 @@
-// Callers stop waiting at their deadline, and would then blame this agent for the silence of the API server that it waits for
-// itself. Shortly before, it says what it knows. What was asked for may be done all the same, as with any answer that is missing.
+// Callers stop waiting at their deadline, and would then blame this agent although it waits for a silent API server itself. So shortly
+// before the deadline the agent reports that. What was requested may still be done, as with any missing answer.
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
@@ -8,7 +8,7 @@ import type { Clock } from "../process/clock.ts";
 interface CallerDeadlinesOptions {
 	readonly api: Pick<ApiConnection, "silentMs">;
 	readonly clock: Pick<Clock, "after">;
-	/** Milliseconds since 1970, as gRPC has deadlines. */
+	/** Milliseconds since 1970, as in gRPC deadlines. */
 	readonly wallClock: () => number;
 	/** For messages. */
 	readonly cluster: string;
@@ -22,9 +22,9 @@ interface WatchedCall {
 
 /** Enough for the answer to arrive over a link of 200 ms. */
 const aheadMs = 500;
-/** Agents give up another one that has shown no life for 4 s, though a count may take longer: see Peers. */
+/** An agent gives up another agent that showed no sign of life for 4 s, although a count may take longer: see Peers. */
 export const admissionMs = 4_000 - aheadMs;
-/** A healthy API server answers a ping in milliseconds, a busy one within this. */
+/** A healthy API server answers a ping in milliseconds, a busy one within this time. */
 const silentForMs = 1_500;
 
 export class CallerDeadlines {
@@ -35,8 +35,8 @@ export class CallerDeadlines {
 	}
 
 	/**
-	 * Calls back with why there will be no answer, where it is the API server; the returned function ends that. `withinMs`: how
-	 * long from now the caller waits at the most, where that is less than its deadline.
+	 * Calls back with the reason if there will be no answer because of the API server; the returned function stops that. `withinMs`: how long
+	 * from now the caller waits at most, if that is less than its deadline.
 	 */
 	watch(
 		{ name, call, withinMs = Number.POSITIVE_INFINITY }: WatchedCall,

@@ -1,6 +1,5 @@
-// Who may call on which port, and who answers. On the token port a call may be for any member and is passed on to it; on
-// the peer port it has been passed on already, and is answered for this cluster or not at all, so that no call goes round
-// in circles.
+// Decides who may call on which port, and which cluster answers. On the token port a call may be for any member and is forwarded to it. On
+// the peer port it has been forwarded already: it is answered for this cluster or not at all, so that no call is forwarded in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type {
 	AcquireOptions,
@@ -24,16 +23,16 @@ import type { BudgetVerb, Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
-/** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
+/** This cluster, which can also acquire without forwarding the call to the agent that keeps the line. */
 export interface ServedCluster extends AgentCluster {
-	/** `onBehalfOf`: whose call it is, for the log of whoever keeps the line. */
+	/** `onBehalfOf`: the caller for whom the call is made, for the log of the agent that keeps the line. */
 	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	commit(acquisition: Acquisition, grants: readonly Grant[], onBehalfOf?: PassedOnCaller): Promise<CommitOutcome>;
 	acquireHere(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 }
 
-/** What a gate looks at: every call has it, whatever its method. */
+/** What a gate needs of a call: every call has it, whatever its method. */
 export type IncomingCall = Pick<
 	ServerUnaryCall<unknown, unknown>,
 	"metadata" | "getAuthContext" | "getPath" | "getPeer"
@@ -43,13 +42,19 @@ const notOfThisPort = "Cannot serve a peer on the port for callers with a token"
 
 export interface Gate {
 	readonly port: "token" | "peer";
-	/** Who calls, or the status to refuse the call with. */
+	/** The verified caller, or the status to refuse the call with. */
 	admit(call: IncomingCall): Promise<Admission>;
-	/** Whether that caller may decide about the budget, or about all of a namespace, or of all (""): the status to refuse the call with, undefined where it may go on. */
+	/**
+	 * Whether the caller may decide about the budget, about all budgets of a namespace, or about all budgets (""). Returns the status to
+	 * refuse the call with, or undefined if it may continue.
+	 */
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
-	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
+	/** The cluster that answers for this id; rejects with AgentProtocolError if there is none here. */
 	route(clusterId: string, metadata: Metadata, caller: Caller, options?: RouteOptions): Promise<AgentCluster>;
-	/** The other members, for this caller; none on the peer port. Rejects where the fleet cannot be read, each where no way leads to it. */
+	/**
+	 * The other members, for this caller; none on the peer port. Rejects if the fleet cannot be read; each member's promise rejects if there
+	 * is no route to it.
+	 */
 	others(caller: Caller): Promise<readonly Promise<AgentCluster>[]>;
 }
 
@@ -57,7 +62,7 @@ export function createTokenGate(options: {
 	readonly identity: Pick<Identity, "check">;
 	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
-	/** Another member of the fleet, for calls that this caller makes through us. */
+	/** Another member of the fleet, for calls that this agent forwards for this caller. */
 	readonly member: (clusterId: string, caller: Caller, options: RouteOptions) => Promise<AgentCluster>;
 	readonly others: (caller: Caller) => Promise<readonly Promise<AgentCluster>[]>;
 }): Gate {
@@ -65,7 +70,7 @@ export function createTokenGate(options: {
 	return {
 		port: "token",
 		async admit(call) {
-			// ADDRESS:PORT, of which an IPv6 address is not in brackets.
+			// ADDRESS:PORT, with no brackets around an IPv6 address.
 			const address = call.getPeer().replace(/:[0-9]*$/, "");
 			const verdict = await identity.check(call.metadata.get("authorization"), address);
 			return verdict.kind === "authenticated"
@@ -82,7 +87,7 @@ export function createTokenGate(options: {
 	};
 }
 
-/** Whatever takes or counts asks anew who is a member; the rest ends what was begun, or only tells. */
+/** Calls that acquire, count or commit read the member list again; the others end something that was started, or only report. */
 const decisiveCalls: ReadonlySet<string> = new Set(
 	[AgentServiceService.acquire, AgentServiceService.count, AgentServiceService.commit].map(({ path }) => path),
 );
@@ -105,7 +110,7 @@ export function createPeerGate({
 			const anew = decisiveCalls.has(call.getPath());
 			const renews = call.getPath() === AgentServiceService.renew.path;
 			const certificate = call.getAuthContext().sslPeerCertificate;
-			// Whoever greets need not be a member: that is what it is for.
+			// A caller that greets need not be a member: greetings exist for that case.
 			const greets = call.getPath() === AgentServiceService.greet.path;
 			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
 			switch (verdict.kind) {
@@ -122,7 +127,7 @@ export function createPeerGate({
 					return { kind: "refused", status: statusOfError(new AgentForbiddenError(verdict.reason)) };
 			}
 		},
-		// Whoever calls through a peer was authorised where their token was issued.
+		// A call through a peer was authorised where its token was issued.
 		authorize: async () => undefined,
 		async route(clusterId, metadata, caller) {
 			if (clusterId !== "" && clusterId !== local.id) {
@@ -136,7 +141,7 @@ export function createPeerGate({
 	};
 }
 
-/** This cluster for one call: whoever keeps the line, and whoever asks who was granted what, is told whose call it is. */
+/** This cluster for one call. It passes on for whom the call is made, to the agent that keeps the line and to the record of grants. */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return forwardingCluster(local, {
 		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),

@@ -1,8 +1,9 @@
-// What a call is answered with goes out together: headers with the first message, and the status of a call that has one message
-// with it. Each piece by itself would be a packet, and another one in the tunnel of a plugin, which costs its API server, its
-// kubelet and itself more than what is in it.
+// Sends the parts of an answer together: headers with the first message, and the status with the message of a call that has only one. Each
+// separate part would be a packet, and another one in a plugin's tunnel. That costs the API server, the kubelet and the plugin more than
+// its content.
 //
-// Guarantee: a caller is told within a quarter of a second that somebody is at it; it waits 2 s and more for that.
+// Guarantee: headers are sent within a quarter of a second, so a caller knows that its call is being served. Callers wait 2 s or longer for
+// them.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -11,7 +12,7 @@ import {
 } from "@grpc/grpc-js";
 import type { Clock } from "../process/clock.ts";
 
-/** Most answers are there by then; a quarter of a second is no long silence. */
+/** Most answers are ready by then, and a quarter of a second is not a long silence. */
 export const headersWithinMs = 250;
 
 export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterceptor {
@@ -38,7 +39,7 @@ export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterc
 	};
 }
 
-/** Does not wait until the message was written; where it cannot be, the status says so already. */
+/** Does not wait until the message was written; if it cannot be written, the status already says so. */
 function withStatusAtOnce(call: ServerInterceptingCallInterface): ServerInterceptingCallInterface {
 	return {
 		start: (listener) => call.start(listener),

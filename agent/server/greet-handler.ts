@@ -1,5 +1,5 @@
-// Greet, on the peer port alone: the one call that any cluster with a certificate of the fleet's CA may make, whether it is
-// a member here or not (gate.ts). It greets as the cluster that its certificate names, and as no other.
+// Greet, only on the peer port: the one call that any cluster with a certificate of the fleet's CA may make, whether it is a member here or
+// not (gate.ts). It greets as the cluster that its certificate names, and as no other.
 import { type handleUnaryCall, type StatusObject, status } from "@grpc/grpc-js";
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -10,7 +10,7 @@ import type { Admission, Caller } from "../peers/caller.ts";
 import type { GreetingReceiver } from "../peers/greetings.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
-/** Without `greetings` nobody may greet. */
+/** Without `greetings`, no cluster may greet. */
 export function createGreetHandler(
 	options: Pick<AgentServiceOptions, "gate" | "watcher" | "greetings" | "openCalls" | "findCaller">,
 ): handleUnaryCall<wire.GreetRequest, wire.GreetResponse> {
@@ -45,7 +45,7 @@ async function answer(
 	caller: Caller,
 	greetings: GreetingReceiver | undefined,
 ): Promise<wire.GreetResponse> {
-	// Whoever has a token could name clusters that are none.
+	// A caller with a token could name clusters that do not exist.
 	if (caller.kind !== "peer" || !greetings) throw new AgentForbiddenError("Cannot be greeted on this port");
 	const { id, name } = greetings;
 	if (request.clusterId !== id) {

@@ -1,7 +1,7 @@
-// Who calls is judged by the headers of a call, before anything of its message is read.
+// Judges the caller by the headers of a call, before any part of its message is read.
 //
-// Guaranteed: a caller who is not let in gets its refusal and costs a stream of at most 128 KB, which is what HTTP/2 lets it
-// send unread (measured: a window of 64 KB, twice); messages of those who are let in are read a few at a time, and each has seconds to arrive.
+// Guarantee: a caller that is not admitted gets its refusal and costs a stream of at most 128 KB, which is what HTTP/2 lets it send unread
+// (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and each has seconds to arrive.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -27,7 +27,7 @@ interface HeaderAdmissionOptions {
 	readonly audit: AuditLog;
 	readonly connections: Pick<Connections, "admitted" | "isEnding" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
-	/** Who answers in time where the API server does not; nobody if left out. */
+	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch">;
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
@@ -36,19 +36,19 @@ interface HeaderAdmissionOptions {
 
 export interface HeaderAdmission {
 	readonly interceptor: ServerInterceptor;
-	/** Whose call it is; undefined where it did not come by the interceptor. */
+	/** The caller of a call; undefined if it did not come through the interceptor. */
 	findCaller(metadata: Metadata): Caller | undefined;
 }
 
-/** As long as a whole call has: 1.2 MB, the longest there is, over 2 Mbit/s. */
+/** As long as a whole call may take: 1.2 MB, the longest message, over 2 Mbit/s. */
 const readWithinMs = 5_000;
 
-/** A caller that wants an answer does not cancel so soon. */
+/** A caller that wants an answer does not cancel this soon. */
 const takenBackAtOnceMs = 100;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
 	const { gate, watcher, audit, connections, deadlines, reading, clock, cluster } = options;
-	// grpc-js hands the same object on to the handler.
+	// grpc-js passes the same object to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
 		statusOfError(new AgentUnavailableError(`Cannot read the message in cluster "${cluster}": ${why}`, cluster));
@@ -81,7 +81,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			caller = admitted;
 			callers.set(metadata, admitted);
 			connections.admitted(peer, partyOf(admitted));
-			// By the token: people who share an account do not send for each other.
+			// By token: people who share an account do not use up each other's slots.
 			const slot = reading.take(admitted.kind === "token" ? admitted.tokenHash : admitted.member, () => {
 				stopClock = clock.after(readWithinMs, () =>
 					refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)),
@@ -127,8 +127,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						pass();
 					},
 					onCancel() {
-						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes
-						// later.
+						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes later.
 						const isAtOnce = clock.now() - cameAt < takenBackAtOnceMs;
 						if (!isOver && !caller && isAtOnce) connections.refused(peer);
 						over();

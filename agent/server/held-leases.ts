@@ -1,9 +1,9 @@
-// The Leases that callers hold through this agent, in this cluster or passed on to another one: how many, for how long, and
-// which of them to give back when the agent stops. Whether a Lease is held at all is for the Lease itself to say
-// (agent/leases/lease-store.ts); this is about who may go on holding one.
+// The Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, for how long, and which of them
+// to release when the agent stops. Whether a Lease is held at all is decided by the Lease itself (agent/leases/lease-store.ts). This file
+// decides only who may continue to hold one.
 //
-// A Lease is held for one round; whoever only renews holds up everyone else, whatever it is called. When the agent stops, the
-// connection of its callers ends, and what nobody gives back blocks everyone else for a lease time.
+// A Lease is held for one round; a caller that only renews blocks all others, whatever it is called. When the agent stops, the connections
+// of its callers end, and a Lease that is not released blocks all others for a lease time.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Cluster } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -12,23 +12,23 @@ import type { Caller } from "../peers/caller.ts";
 import { partyOf } from "./open-calls.ts";
 
 /**
- * A round keeps what it has while it waits in line at another cluster: twenty rounds before it there, of a count's 8 s and a
- * handover's 2 s with a commit's 5 s each. Then it starts over.
+ * A round keeps its Leases while it waits in line at another cluster. This is the time for twenty rounds ahead of it there. Each takes 8 s
+ * for a count, 2 s for a handover and 5 s for a commit. Then the round starts over.
  */
 export const longestHoldMs = 5 * 60_000;
 /** A round holds the Leases of its budgets in one cluster; a drain of five hundred pods may have as many budgets. */
 const maxPerParty = 500;
-/** Not renewed for so long, a Lease is over anyway. */
+/** A Lease that was not renewed for this long is over anyway. */
 const overAfterMs = 2 * leaseDurationMs;
 
 interface HeldLease {
-	/** Through us it was acquired, and for whom; undefined where another agent did that, and we were asked to renew it. */
+	/** The acquisition that this agent made, and for whom; undefined if another agent made it and this one was asked to renew it. */
 	readonly through?: {
 		readonly party: string;
 		readonly cluster: Pick<Cluster, "release">;
 		readonly acquisition: Acquisition;
 	};
-	/** By our own clock, from the first that we saw of it. */
+	/** By our own clock, since we first saw it. */
 	readonly since: number;
 	aliveAt: number;
 }
@@ -38,7 +38,7 @@ interface HeldLeasesOptions {
 	readonly now: () => number;
 	/** For messages. */
 	readonly cluster: string;
-	/** Told of each that was acquired through us and has ended. */
+	/** Called for each Lease that was acquired through this agent and has ended. */
 	readonly onEnded?: (heldMs: number) => void;
 }
 
@@ -50,7 +50,7 @@ export class HeldLeases {
 		this.#options = options;
 	}
 
-	/** Throws AgentUnavailableError where the caller holds as many Leases as one may. */
+	/** Throws AgentUnavailableError if the caller already holds as many Leases as one caller may. */
 	assertRoom(caller: Caller): void {
 		this.#forgetOver();
 		const party = partyOf(caller);
@@ -64,14 +64,14 @@ export class HeldLeases {
 		);
 	}
 
-	/** `cluster`: which is to be asked to give it back. */
+	/** `cluster`: the cluster to ask for the release. */
 	begin(caller: Caller, cluster: Pick<Cluster, "release">, acquisition: Acquisition): void {
 		const now = this.#options.now();
 		const through = { party: partyOf(caller), cluster, acquisition };
 		this.#byNonce.set(acquisition.nonce, { through, since: now, aliveAt: now });
 	}
 
-	/** Throws LeaseLostError where it was held for long enough. */
+	/** Throws LeaseLostError if it was held for too long. */
 	renew({ nonce, budget }: Acquisition): void {
 		const now = this.#options.now();
 		const known = this.#byNonce.get(nonce);
@@ -85,14 +85,14 @@ export class HeldLeases {
 		else this.#byNonce.set(nonce, { since: now, aliveAt: now });
 	}
 
-	/** It was given back or committed. */
+	/** It was released or committed. */
 	end({ nonce }: Acquisition): void {
 		const held = this.#byNonce.get(nonce);
 		this.#byNonce.delete(nonce);
 		if (held?.through) this.#options.onEnded?.(this.#options.now() - held.since);
 	}
 
-	/** Gives back, at once, all that were acquired through us; the problems that came up. */
+	/** Releases all Leases that were acquired through this agent, in parallel; returns the problems. */
 	async giveBackAll(): Promise<readonly unknown[]> {
 		this.#forgetOver();
 		const held = [...this.#byNonce.values()].flatMap(({ through }) => (through ? [through] : []));

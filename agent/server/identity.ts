@@ -1,5 +1,5 @@
-// Who calls: every call on the token port brings a token for the audience of the agents, which lives an hour at most and which
-// the API server reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
+// Identifies callers: every call on the token port brings a token for the audience of the agents. It lives an hour at most, and the API
+// server reviews it. Its answer is kept for a minute, by the token's hash; the token itself is never kept or logged.
 import { createHash } from "node:crypto";
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
@@ -14,10 +14,10 @@ export type TokenVerdict =
 	| { readonly kind: "authenticated"; readonly user: ReviewedUser }
 	| { readonly kind: "rejected"; readonly reason: string };
 
-/** What Kubernetes itself does nothing with: to decide about a budget, and to end what others hold of it. */
+/** Verbs that mean nothing to Kubernetes itself: to decide about a budget, and to end what others hold of it. */
 export type BudgetVerb = "acquire" | "release";
 
-/** What the API server says of callers; rejects with AgentUnavailableError where it says nothing. */
+/** The API server's answers about callers; rejects with AgentUnavailableError if it gives none. */
 export interface Reviews {
 	reviewToken(token: string): Promise<TokenVerdict>;
 	/** Whether the user has the verb (`acquire`) on this budget; without a name: on every budget of the namespace. */
@@ -32,19 +32,19 @@ interface IdentityOptions {
 	readonly reviews: Pick<Reviews, "reviewToken">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
-	/** How many unknown tokens the API server is asked about; all, if left out. */
+	/** Limits how many unknown tokens the API server is asked about; unlimited if left out. */
 	readonly rate?: Pick<ReviewRate, "begin">;
 	/** For messages. */
 	readonly cluster?: string;
-	/** Told once for each token that is let in. */
+	/** Called once for each token that is admitted. */
 	readonly onCaller?: (caller: TokenCaller) => void;
 }
 
-/** As long as a revoked token goes on working; a minute is what design and API server caches promise. */
+/** How long a revoked token continues to work; a minute is what the design and API server caches promise. */
 const knownForMs = 60_000;
 /** A client in a loop costs the API server little. */
 const refusedForMs = 3_000;
-/** Callers are few; whoever sends made-up tokens must not fill the memory. */
+/** Callers are few; a client that sends made-up tokens must not fill the memory. */
 const maxKept = 1_000;
 /** Tokens of the API server have about 1,000 characters. */
 const maxTokenLength = 16_384;
@@ -54,7 +54,7 @@ const credentialId = "authentication.kubernetes.io/credential-id";
 export class Identity {
 	readonly #options: IdentityOptions;
 	readonly #verdicts: KeptAnswers<CallerVerdict>;
-	/** By the hash of the token. */
+	/** Hashes of the tokens that were reported to `onCaller`. */
 	readonly #announced = new Set<string>();
 
 	constructor(options: IdentityOptions) {
@@ -67,8 +67,8 @@ export class Identity {
 	}
 
 	/**
-	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError where the API server gives no
-	 * answer, or is asked about too many unknown tokens already: nothing is kept of those, so that they push out none that is known.
+	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError if the API server gives no answer, or is
+	 * already asked about too many unknown tokens. Nothing is kept of those, so that they displace no known token.
 	 */
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);
@@ -84,7 +84,7 @@ export class Identity {
 		return this.#verdicts.get(tokenHash, () => this.#ask(token, tokenHash).finally(end));
 	}
 
-	/** Throws where no further question may be asked. */
+	/** Throws if no further question may be asked. */
 	#begin(address: string): () => void {
 		const { rate, cluster = "" } = this.#options;
 		const end = rate ? rate.begin(address) : () => undefined;
@@ -111,7 +111,7 @@ export class Identity {
 
 	#announce(caller: TokenCaller): void {
 		if (this.#announced.has(caller.tokenHash)) return;
-		// Some are then spoken of twice.
+		// Some tokens are then reported twice.
 		if (this.#announced.size >= maxKept) this.#announced.clear();
 		this.#announced.add(caller.tokenHash);
 		this.#options.onCaller?.(caller);
@@ -126,8 +126,8 @@ function findToken(authorization: readonly (string | Buffer)[]): string | undefi
 }
 
 /**
- * Whether it has the shape of a token that TokenRequest makes for our audience: another is refused without a question. Whether
- * that is true only the API server says.
+ * Whether it has the shape of a token that TokenRequest makes for our audience: any other token is refused without a question. Only the API
+ * server can say whether the token is genuine.
  */
 function isForAgents(token: string): boolean {
 	const [, payload, ...rest] = token.split(".");

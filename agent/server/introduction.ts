@@ -1,22 +1,22 @@
-// What an agent says to whoever meets it: of itself, and where it is asked to, what the other members say and which budgets each has.
-// A run that begins puts one question so, where it had one for each member and another for the budgets of each.
+// Describes this agent to a caller and, on request, adds the other members' descriptions and budgets. So a run starts with one call instead
+// of two for each member.
 //
-// Guarantee: nothing is made up and nothing is said by being left out. What another member says is its own agent's answer to a
-// question that was put after this one came; who is slow, and budgets that cannot be had or are many, are left out, and have to be
-// asked for by themselves.
+// Guarantee: nothing is made up, and an answer that is left out says nothing. What is reported of another member is its own agent's answer
+// to a question that was sent after this call came. Left out are slow members, and budgets that cannot be listed or are too many: the
+// caller must request those separately.
 import type { AgentCluster, AgentDescription, Introduction } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";
 
-/** Ten round trips to the other side of the world. Whoever takes longer is asked by the caller, who waits for 5 s and hears why. */
+/** Ten round trips to the other side of the world. The caller itself asks a member that takes longer: it waits 5 s and gets the reason. */
 export const othersWithinMs = 1_000;
 
-/** Of the specs that one member's budgets may have here: some hundred budgets. Fifty members then have 3 MB, of the 16 that are taken. */
+/** Limit for the specs of one member's budgets: several hundred budgets. Fifty members then have 3 MB, of the 16 MB that are accepted. */
 export const maxSpecLength = 64 * 1024;
 
 interface IntroductionOptions {
 	readonly budgetsOf: readonly string[] | undefined;
-	/** Those that are asked too. */
+	/** The members that are asked too. */
 	readonly others: Promise<readonly Promise<AgentCluster>[]>;
 	readonly clock: Pick<Clock, "after">;
 }
@@ -36,7 +36,7 @@ export async function introduce(
 	return { ...withinBounds(own), ...(said.length > 0 && { others: said }) };
 }
 
-/** Undefined for one that fails or is slow. */
+/** Undefined for a member that fails or is slow. */
 async function saidSoon(
 	member: Promise<AgentCluster>,
 	{ budgetsOf, clock }: Pick<IntroductionOptions, "budgetsOf" | "clock">,

@@ -1,17 +1,17 @@
-// What one caller may have open at once. A waiting Acquire holds what it asked for: the weights follow the memory. Calls that
-// end soon have room of their own, so that those who wait do not keep their own renewals and commits out.
+// Limits what one caller may have open at once. A waiting Acquire holds its request in memory, and the weights follow that memory. Calls
+// that end soon have their own limits, so that waiting callers do not block their own renewals and commits.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Caller } from "../peers/caller.ts";
 
-/** A call with its stream, 15 KB; 50 candidates more or less as much again. */
+/** A call with its stream takes 15 KB; 50 candidates take about as much again. */
 const candidatesPerUnit = 50;
-/** 15 MB of the 120 MB between an agent at work and its limit of 224Mi. */
+/** 15 MB of the 120 MB between a working agent and its limit of 224Mi. */
 const maxUnits = 1_000;
-/** An account that a team shares, a member with all its people: a fifth stays for others. */
+/** An account that a team shares, or a member with all its users: a fifth stays for others. */
 const maxPerParty = 800;
 /** A drain waits for one Lease of each of its budgets at once. */
 const maxPerToken = 400;
-/** Watches of budgets: the latest state of each for a slow reader, 100 KB at 1,000 budgets: a tenth of the 120 MB. */
+/** Watches of budgets hold the latest state of each budget for a slow reader, 100 KB at 1,000 budgets: a tenth of the 120 MB. */
 const watches = { all: 100, perParty: 80, perToken: 40 };
 
 export class OpenCalls {
@@ -23,7 +23,7 @@ export class OpenCalls {
 		this.#cluster = cluster;
 	}
 
-	/** Counts an Acquire until the returned function is called; throws AgentUnavailableError where the caller has too many. */
+	/** Counts an Acquire until the returned function is called; throws AgentUnavailableError if the caller has too many. */
 	beginAcquire(caller: Caller, candidates: number): () => void {
 		return this.#begin([...boundsOf("acquire", caller)], 1 + Math.ceil(candidates / candidatesPerUnit));
 	}
@@ -33,7 +33,7 @@ export class OpenCalls {
 		return this.#begin([...boundsOf("other", caller)], 1);
 	}
 
-	/** As beginAcquire(), for a watch. With one context all members are watched through one agent. */
+	/** As beginAcquire(), for a watch. With one context, all members are watched through one agent. */
 	beginWatch(caller: Caller): () => void {
 		return this.#begin([...boundsOf("watch", caller, watches)], 1);
 	}
@@ -66,7 +66,7 @@ export class OpenCalls {
 interface Bound {
 	readonly key: string;
 	readonly max: number;
-	/** For people. */
+	/** For messages. */
 	readonly problem: string;
 }
 
@@ -82,7 +82,7 @@ function* boundsOf(kind: "acquire" | "other" | "watch", caller: Caller, most: ty
 	yield { key: kind, max: most.all, problem: "it has as many open as it can serve" };
 }
 
-/** Whoever shares one account, or calls through one member, is one party. */
+/** All callers that share one account, or call through one member, are one party. */
 export function partyOf(caller: Caller): string {
 	return caller.kind === "token" ? `user ${caller.user.username}` : `member ${caller.member}`;
 }

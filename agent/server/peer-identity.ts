@@ -1,11 +1,12 @@
-// Which member of the fleet calls on the peer port.
+// Identifies the member of the fleet that calls on the peer port.
 //
-// Guaranteed: a call is let in only while its certificate is good, has the name of all agents, and names one cluster that
-// ConfigMap `xpdb-fleet` lists, or this very one: a member that was taken out is out with the next call. The list is read
-// anew for whatever takes or counts (Acquire, Count, Commit) and before anybody is turned away, and is at most a second old
-// elsewhere, a lease's time where a Lease is renewed: it may take longer to read than a Lease lasts that was handed over, and who holds one was a member when
-// it was got. Where it cannot be had, nobody is let in. Assumed: the fleet's CA signs no two clusters' names for one, and ends by leaving the bundle:
-// connections do not outlive that (Certificates).
+// Guarantee: a call is admitted only while its certificate is valid, has the name of all agents, and names one cluster that ConfigMap
+// `xpdb-fleet` lists, or this cluster. A member that was removed is refused at its next call. Acquire, Count and Commit read the list
+// again, and so does every refusal. Other calls accept a list that is at most 1 s old. A renewal accepts one as old as a Lease lasts:
+// reading may take longer than a handed-over Lease, and its holder was a member when it acquired it. If the list cannot be read, no call is
+// admitted.
+// Assumption: the fleet's CA signs for no cluster the names of two clusters. A CA is revoked by removing it from the bundle, and no
+// connection outlives that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { leaseDurationMs } from "../../disruption/lease/lease.ts";
@@ -14,9 +15,9 @@ import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 
 type PeerVerdict =
 	| { readonly kind: "member"; readonly clusterId: string }
-	/** No certificate that is good for an agent. */
+	/** It has no certificate that is valid for an agent. */
 	| { readonly kind: "unauthenticated"; readonly reason: string }
-	/** An agent, of a cluster that is no member. */
+	/** An agent, but of a cluster that is not a member. */
 	| { readonly kind: "forbidden"; readonly reason: string };
 
 interface PeerIdentityOptions {
@@ -30,9 +31,9 @@ interface PeerIdentityOptions {
 }
 
 interface PeerCall {
-	/** It takes or counts. */
+	/** The call acquires, counts or commits. */
 	readonly anew: boolean;
-	/** It keeps what was taken. */
+	/** The call keeps what was acquired. */
 	readonly renews?: boolean;
 }
 
@@ -43,7 +44,7 @@ export class PeerIdentity {
 		this.#options = options;
 	}
 
-	/** The cluster that the certificate names, a member or not: for those who greet. */
+	/** The cluster that the certificate names, a member or not: for greetings. */
 	certified(certificate: PeerCertificate | undefined): Exclude<PeerVerdict, { readonly kind: "forbidden" }> {
 		const { serverName, wallClock } = this.#options;
 		// The CA may have signed certificates for others too: only an agent's name makes an agent.
@@ -51,7 +52,7 @@ export class PeerIdentity {
 			return { kind: "unauthenticated", reason: `Cannot serve a peer without a certificate for "${serverName}"` };
 		}
 		const { valid_to: validTo, subjectaltname } = certificate;
-		// A connection may be older than that.
+		// A connection may be older than the expiry of its certificate.
 		if (!(Date.parse(validTo) > wallClock())) {
 			return { kind: "unauthenticated", reason: `Cannot serve a peer whose certificate expired at ${validTo}` };
 		}
@@ -61,7 +62,7 @@ export class PeerIdentity {
 		return { kind: "unauthenticated", reason };
 	}
 
-	/** Judges the certificate of a call. Rejects with AgentUnavailableError where the fleet cannot be had. */
+	/** Judges the certificate of a call. Rejects with AgentUnavailableError if the fleet cannot be read. */
 	async check(certificate: PeerCertificate | undefined, { anew, renews = false }: PeerCall): Promise<PeerVerdict> {
 		const { local, fleet } = this.#options;
 		const certified = this.certified(certificate);
@@ -71,7 +72,7 @@ export class PeerIdentity {
 		if (id === local.id) return { kind: "member", clusterId: id };
 		const before = renews ? fleet.lately(leaseDurationMs) : undefined;
 		if (before && isMember(before)) return { kind: "member", clusterId: id };
-		// Who was no member a second ago may have become one.
+		// A cluster that was not a member a second ago may be one now.
 		if (!anew && isMember(await fleet.young())) return { kind: "member", clusterId: id };
 		const declared = await fleet.read();
 		if (isMember(declared)) return { kind: "member", clusterId: id };

@@ -1,13 +1,13 @@
-// How many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of one that is not read
-// yet: so many half-sent messages cost the agent what the slots cost, and the rest wait.
+// Limits how many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of a message that is not read
+// yet. So the number of slots limits what half-sent messages cost the agent, and the rest wait.
 
-/** 2 MB each: 16 of the 120 MB between an agent at work and its limit of 224Mi. */
+/** 2 MB each: 16 of the 120 MB between a working agent and its limit of 224Mi. */
 const maxReading = 8;
-/** Half, so that nobody who sends slowly holds up everyone else. */
+/** Half of them, so that one slow sender does not block all others. */
 const maxReadingPerCaller = 4;
-/** 128 KB each where they are half-sent and large, next to nothing otherwise: 25 MB of those 120. */
+/** 128 KB each if they are large and half-sent, next to nothing otherwise: 25 MB of those 120. */
 const maxWaiting = 192;
-/** A plugin or a peer asks up to 24 questions a member at once, and takes the Leases of all its budgets together. */
+/** A plugin or a peer sends a member up to 24 requests at once, and acquires the Leases of all its budgets together. */
 const maxWaitingPerCaller = 96;
 
 interface Waiting {
@@ -21,8 +21,8 @@ export class ReadingSlots {
 	#reading = 0;
 
 	/**
-	 * Calls `start` when the message may be read, at once or later; the returned function frees the slot, or the place in
-	 * line. Undefined where too many wait.
+	 * Calls `start` when the message may be read, at once or later; the returned function frees the slot, or the place in line. Undefined if
+	 * too many wait.
 	 */
 	take(caller: string, start: () => void): (() => void) | undefined {
 		let state: "waiting" | "reading" | "over" = "waiting";

@@ -1,5 +1,5 @@
-// What an agent takes from a caller: names that Kubernetes would take, and no more of them than a Lease can hold. A name
-// that is none would garble the budget's Lease for everyone; anything refused here is AgentProtocolError with the field.
+// Limits what an agent accepts from a caller: names that Kubernetes would accept, and no more of them than a Lease can hold. An invalid
+// name would garble the budget's Lease for all callers. Everything refused here is an AgentProtocolError with the field.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
@@ -11,7 +11,7 @@ export const maxItems = 1_000;
 
 /** Our ids and nonces are UUIDs (36), object uids too; room for other generators. */
 const maxIdLength = 64;
-/** What people are shown of a holder: user, host and process. */
+/** What people see of a holder: user, host and process. */
 const maxHolderLength = 253;
 
 /** DNS-1123, as the API server demands of namespaces, budgets and pods. */
@@ -70,7 +70,7 @@ export function assertLeaseUid(uid: string): void {
 	assertId(uid, "lease_uid");
 }
 
-/** Each costs a question about rights. */
+/** Each costs a check of rights. */
 const maxScopes = 100;
 
 export function assertScopes(scopes: readonly BudgetScope[]): void {
@@ -91,13 +91,13 @@ export function assertNamespaces(namespaces: readonly string[]): void {
 function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 	assertName(pod.name, `${field}.pod.name`);
 	assertId(pod.uid, `${field}.pod.uid`);
-	// A reservation stands in the Lease of its pod's namespace and names no other.
+	// A reservation is in the Lease of its pod's namespace and names no other.
 	if (pod.namespace !== budget.namespace) {
 		throw refused(`${field}.pod.namespace`, `is not the budget's, "${budget.namespace}"`, pod.namespace);
 	}
 }
 
-/** It stays in the Lease and is read at each count: one that cannot be read would hold up the budget for everyone. */
+/** It stays in the Lease and is read at each count: one that cannot be read would block the budget for all callers. */
 function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
 	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
 		throw refused("grants.controller.api_version", "is no API version", apiVersion);

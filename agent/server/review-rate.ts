@@ -1,6 +1,6 @@
-// How many unknown tokens the API server is asked about. Whoever makes tokens up has one share with all who connect directly,
-// and of that a small one for each address; people come through the API server's port-forward, that is from loopback, after
-// it has let them in, and have a share of their own. Tokens that are known are no question here.
+// Limits how many unknown tokens the API server is asked about. All callers that connect directly share one limit, with a smaller one for
+// each address, so made-up tokens use up only that. People come through the API server's port-forward, after it has admitted them. They
+// arrive from loopback, and have a limit of their own. Known tokens cause no question here.
 import { isLoopback } from "../process/is-loopback.ts";
 import { TokenBucket } from "../process/token-bucket.ts";
 
@@ -9,14 +9,14 @@ interface ReviewRateOptions {
 	readonly now: () => number;
 }
 
-/** A review is a request of some 5 ms: a tenth of what the agent may ask for in all, and a fleet's people at once. */
+/** A review is a request of some 5 ms. This is a tenth of all requests that the agent may send, and enough for a fleet's users at once. */
 const forwarded = { perSecond: 10, burst: 40 };
 const direct = { perSecond: 10, burst: 20 };
-/** A pod that runs the plugin has one token, and a new one each eight minutes. */
+/** A pod that runs the plugin has one token, and a new one every eight minutes. */
 const perAddress = { perSecond: 1, burst: 5 };
-/** About 200 bytes each; those that are full again are forgotten first. */
+/** About 200 bytes each; buckets that are full again are forgotten first. */
 const maxAddresses = 1_000;
-/** Without an answer yet; each holds a call open. */
+/** Reviews without an answer yet; each holds a call open. */
 const maxUnderWay = 20;
 
 export class ReviewRate {
@@ -33,8 +33,8 @@ export class ReviewRate {
 	}
 
 	/**
-	 * Whether another question may be asked for this address, of the caller's end of the connection: then the returned function
-	 * is called when it is answered. Undefined if not.
+	 * Starts another question for this address, the caller's end of the connection. The returned function must be called when it is answered.
+	 * Undefined if no further question may be asked.
 	 */
 	begin(address: string): (() => void) | undefined {
 		if (this.#underWay >= maxUnderWay || !this.#take(address)) return undefined;

@@ -1,4 +1,4 @@
-// TokenReview and SubjectAccessReview, asked of the agent's own API server.
+// TokenReview and SubjectAccessReview, requested from the agent's own API server.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -8,7 +8,7 @@ import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import type { ReviewedUser } from "../peers/caller.ts";
 import type { Reviews, TokenVerdict } from "./identity.ts";
 
-/** Of what the API server says, for a caller to see. */
+/** Limit for the API server's text in a message to the caller. */
 const longestReason = 500;
 
 interface ReviewsOptions {
@@ -44,7 +44,7 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 			const resourceAttributes = {
 				group: budgetApi.group,
 				resource: budgetApi.resource,
-				// Verbs that only we ask for, so that the right to one gives no right to change a budget.
+				// Verbs that only xpdb uses, so that the right to one gives no right to change a budget.
 				verb,
 				namespace,
 				...(name !== "" && { name }),
@@ -69,7 +69,7 @@ function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string
 				: "the API server does not know it, or it has expired",
 		);
 	}
-	// An authenticator that knows no audiences answers without any: then nobody has checked them.
+	// An authenticator that knows no audiences answers without any: then the audience was not checked.
 	const audiences = texts(status["audiences"]);
 	if (!audiences.includes(tokenAudience)) return rejected(`it is not for the audience "${tokenAudience}"`);
 	const user = findUser(status["user"]);

@@ -1,5 +1,5 @@
-// Who may decide about a budget: whoever has the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
-// does not know that verb, so the right to it is no right to change anything. The verb `release` is to end what others hold.
+// Decides who may decide about a budget: accounts with the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
+// does not know that verb, so it gives no right to change anything. The verb `release` is the right to end what others hold.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
@@ -15,13 +15,13 @@ interface RightsOptions {
 	readonly cluster: string;
 }
 
-/** As long as a right that was taken away goes on: what design and API server caches promise. */
+/** How long a revoked right continues to work: what the design and API server caches promise. */
 const allowedForMs = 60_000;
-/** Rights that were just given work soon, and a client in a loop costs the API server little. */
+/** Rights that were just granted work soon, and a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
-/** A hundred budgets for each of fifty people at once; about 300 bytes each. */
+/** A hundred budgets for each of fifty users at once; about 300 bytes each. */
 const maxKept = 5_000;
-/** Of a user, for the caller to see. */
+/** Limit for a user's name in a message to the caller. */
 const longestName = 253;
 
 export class Rights {
@@ -38,8 +38,8 @@ export class Rights {
 	}
 
 	/**
-	 * Undefined where the caller may decide about this budget, else why not. Without a name it is about all of the namespace, and
-	 * namespace "" are all of them. Rejects with AgentUnavailableError.
+	 * Undefined if the caller may decide about this budget, otherwise the reason. Without a name it is about all budgets of the namespace,
+	 * and namespace "" means all namespaces. Rejects with AgentUnavailableError.
 	 */
 	async refusal(
 		caller: TokenCaller,

@@ -1,5 +1,5 @@
-// One gRPC port of the agent: its connections are bounded (Connections), who calls is judged by the headers (HeaderAdmission),
-// and only then a message is read and served.
+// One gRPC port of the agent. Its connections are bounded (Connections), and callers are judged by the headers (HeaderAdmission). Only then
+// is a message read and served.
 import { createServer, type Server as TcpServer } from "node:net";
 import { Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
@@ -22,16 +22,16 @@ interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller" | "c
 
 export interface AgentServer {
 	readonly port: number;
-	/** Ends the connections that stand: calls under way may end until the time is over. New connections are taken. */
+	/** Ends the existing connections: calls under way may finish until the grace time is over. New connections are accepted. */
 	renewConnections(graceMs: number): void;
-	/** Takes no new calls, waits for those under way until the time is over, then ends them. */
+	/** Takes no new calls, waits for those under way until the grace time is over, then ends them. */
 	close(graceMs: number): Promise<void>;
 }
 
-/** Longer than anyone waits for what drain() would end at its own end: connections of later, too. */
+/** Longer than any wait: at the end of its own time, drain() would also end connections that were opened later. */
 const neverMs = 2 ** 31 - 1;
 
-/** Listens; rejects where it cannot. */
+/** Listens; rejects if it cannot. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
 	const { address, credentials, clock, gate, watcher, audit, cluster } = options;
 	const after = (ms: number, action: () => void) => clock.after(ms, action);
@@ -48,14 +48,15 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		...(options.deadlines && { deadlines: options.deadlines }),
 	});
 	const server = new Server({
-		// A caller that is gone without a word leaves the line within 5 + 5 seconds: a lease time.
+		// A caller that disappears without a signal leaves the line within 5 + 5 seconds: a lease time.
 		"grpc.keepalive_time_ms": 5_000,
 		"grpc.keepalive_timeout_ms": 5_000,
 		// 1,000 grants with names of the greatest length are about 1.2 MB.
 		"grpc.max_receive_message_length": 2 * 1024 * 1024,
-		// A client puts those beyond into a line of its own, where a renewal would wait behind Acquires: more than one may have open.
+		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than what one caller may
+		// have open.
 		"grpc.max_concurrent_streams": 1_000,
-		// Nobody asks for it, and it would count every connection.
+		// It is not used, and it would record every connection.
 		"grpc.enable_channelz": 0,
 		interceptors: [createGatheredAnswers(clock), admission.interceptor],
 	});

@@ -12,17 +12,17 @@ import type { OpenCalls } from "./open-calls.ts";
 export interface AgentServiceOptions {
 	readonly gate: Gate;
 	readonly watcher: CallWatcher;
-	/** What callers may have open, on both ports together. */
+	/** Limits what callers may have open, on both ports together. */
 	readonly openCalls: OpenCalls;
 	readonly held: HeldLeases;
-	/** Whose call it is, where that was judged by its headers already; asked of the gate if left out. */
+	/** The caller of a call that was already judged by its headers; if left out, the gate is asked. */
 	readonly findCaller?: (metadata: Metadata) => Caller | undefined;
-	/** Who is told of greetings, on the peer port. */
+	/** Receives greetings, on the peer port. */
 	readonly greetings?: GreetingReceiver;
 	readonly audit: AuditLog;
-	/** Who answers in time where the API server does not; nobody if left out. */
+	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
 	readonly deadlines?: CallerDeadlines;
-	/** When callers with a call without an end are looked at again. */
+	/** Times the repeated checks of callers with an endless call. */
 	readonly clock: Pick<Clock, "after">;
 	/** Aborts callers that wait in line when the agent stops. */
 	readonly stopping: AbortSignal;

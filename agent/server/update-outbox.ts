@@ -1,5 +1,5 @@
-// What a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. However slow it reads,
-// it costs what there is to know once.
+// What a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. So even a slow reader costs only
+// one state for each budget.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
@@ -7,7 +7,7 @@ import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/ag
 
 /** More than a cluster has; names come from other members too. */
 const mostBudgets = 10_000;
-/** About 100 KB: of 1,000 budgets the first are shown while the others are sent. */
+/** About 100 KB: of 1,000 budgets, the first are shown while the others are sent. */
 const mostInOne = 100;
 
 export class UpdateOutbox {
@@ -19,7 +19,7 @@ export class UpdateOutbox {
 	#isDue = false;
 	#wake: (() => void) | undefined;
 
-	/** Throws AgentProtocolError where there are more budgets than anybody has. */
+	/** Throws AgentProtocolError if there are more budgets than any cluster has. */
 	put({ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate): void {
 		this.#isDue = true;
 		this.#unknown = unknown;
@@ -54,12 +54,12 @@ export class UpdateOutbox {
 		}
 	}
 
-	/** What is to be sent next. */
+	/** What must be sent next. */
 	take(): BudgetsUpdate {
 		const changed = takeSome(this.#changed, mostInOne);
 		const gone = takeSome(this.#gone, mostInOne);
 		const owes = this.#changed.size + this.#gone.size > 0;
-		// What is so now comes before what was.
+		// Current states are sent before histories.
 		const histories = owes ? [] : takeSome(this.#histories, mostInOne - changed.length);
 		this.#isDue = owes || this.#histories.size > 0;
 		return {

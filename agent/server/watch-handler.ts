@@ -1,6 +1,6 @@
-// WatchBudgets: a stream without an end, so who reads it is looked at again and again. It ends with the caller's token, with the
-// right to be a member, with the connection (which ends with the certificate), and with the agent; whoever reads comes again and is
-// told everything anew. What is counted is told to those only who may ask for a count.
+// WatchBudgets: a stream without an end, so its caller is checked again and again. It ends with the caller's token, with its membership,
+// with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives everything again.
+// Counts are sent only to callers that may request a count.
 import {
 	type handleServerStreamingCall,
 	Metadata,
@@ -22,7 +22,7 @@ import { UpdateOutbox } from "./update-outbox.ts";
 
 type WatchCall = ServerWritableStream<wire.WatchBudgetsRequest, wire.WatchBudgetsResponse>;
 
-/** Tokens are kept as good for a minute in any case. */
+/** Valid tokens are cached for a minute in any case. */
 const admitEveryMs = 15_000;
 /** Changes that come together are sent together. */
 const gatherMs = 50;
@@ -40,7 +40,7 @@ export function createWatchHandler(
 		const startedAt = performance.now();
 		const record: AuditRecord = { method: "WatchBudgets", port: gate.port, cluster: call.request.clusterId };
 		let isMeasured = false;
-		/** How long people look on says nothing: measured is when they know everything, or that they will not. */
+		/** How long people watch means nothing. What is measured is the time until they know everything, or that they will not. */
 		const measure = (code: status): void => {
 			if (!isMeasured) watcher.answered({ name: "WatchBudgets", port: gate.port, startedAt, code });
 			isMeasured = true;
@@ -52,7 +52,7 @@ export function createWatchHandler(
 		};
 		const isComplete = (): void => measure(status.OK);
 		watchFor(call, { record, isComplete }, options).then(finish, (error: unknown) => {
-			// Gone is gone: there is nobody to tell, and nothing is wrong here.
+			// The caller is gone: there is no one to tell, and nothing is wrong here.
 			if (!call.cancelled) watcher.failed("WatchBudgets", error);
 			finish(statusOfError(error));
 		});
@@ -112,7 +112,7 @@ interface Sending {
 	readonly signal: AbortSignal;
 }
 
-/** One message at a time: the next is made when the connection has taken the last. Never resolves. */
+/** Sends one message at a time: the next is made when the connection has taken the last. Never resolves. */
 async function sendAll(
 	call: WatchCall,
 	{ outbox, clusterId, caller, isComplete, signal }: Sending,
@@ -130,7 +130,7 @@ async function sendAll(
 	}
 }
 
-/** Budgets that the caller has no right to are there, and unknown; nothing is told of what they were. */
+/** Budgets to which the caller has no right are listed as unknown; nothing is sent about their history. */
 async function permitted(update: BudgetsUpdate, caller: Caller, gate: Gate): Promise<BudgetsUpdate> {
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
@@ -145,7 +145,7 @@ async function permitted(update: BudgetsUpdate, caller: Caller, gate: Gate): Pro
 	return { ...update, changed, histories: histories.flat() };
 }
 
-/** Resolves when the caller is not let in any more. */
+/** Resolves when the caller is no longer admitted. */
 async function refused(
 	call: WatchCall,
 	signal: AbortSignal,
@@ -158,7 +158,7 @@ async function refused(
 	}
 }
 
-/** Rejects where the signal aborts before. */
+/** Rejects if the signal aborts first. */
 function pause(ms: number, clock: AgentServiceOptions["clock"], signal: AbortSignal): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const leave = (): void => {
