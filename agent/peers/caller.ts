@@ -1,4 +1,4 @@
-// Who a call is from, as far as that is verified. What a caller says of itself (a holder, a person's name) is never in here.
+// The verified caller of a call. What a caller claims of itself (a holder, a person's name) is never in here.
 import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
@@ -11,22 +11,22 @@ export interface ReviewedUser {
 	readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Whoever brought a token that this cluster's API server knows. */
+/** A caller with a token that this cluster's API server knows. */
 export interface TokenCaller {
 	readonly kind: "token";
 	readonly user: ReviewedUser;
-	/** The id under which the API server's audit log has the token's issue; "" where the server gives none. */
+	/** The id under which the API server's audit log has the token's issue; "" if the server gives none. */
 	readonly tokenId: string;
-	/** Stands for the token where answers are kept: its hash, never the token itself. */
+	/** Identifies the token where answers are cached: its hash, never the token itself. */
 	readonly tokenHash: string;
 }
 
 /** Another agent of the fleet, by its certificate. */
 interface PeerCaller {
 	readonly kind: "peer";
-	/** The id of its cluster; this one's for an agent beside us. */
+	/** The id of its cluster; this cluster's id for another agent of this cluster. */
 	readonly member: string;
-	/** Whose call it passes on, by that member's word: the caller was verified and authorised there. */
+	/** The caller whose call it forwards, as that member reports it: the caller was verified and authorised there. */
 	readonly onBehalfOf?: PassedOnCaller;
 }
 
@@ -36,10 +36,10 @@ export type Admission =
 	| { readonly kind: "admitted"; readonly caller: Caller }
 	| { readonly kind: "refused"; readonly status: Partial<StatusObject> };
 
-/** Names of users may have any length. */
+/** User names may have any length. */
 const longestShown = 253;
 
-/** The caller as logs show it: what is verified, here or by the member that is named beside it, and no more. */
+/** The caller as logs show it: only what is verified, here or by the member that is named beside it. */
 export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	if (caller.kind === "peer") {
 		const { member, onBehalfOf } = caller;
@@ -48,7 +48,7 @@ export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	return userFields(passedOnCaller(caller));
 }
 
-/** Whose call it is, by our own word or that of the member which passed it on. */
+/** The caller for whom the call is made, as verified here or by the member that forwarded it. */
 export function verifiedCaller(caller: Caller): PassedOnCaller | undefined {
 	return caller.kind === "token" ? passedOnCaller(caller) : caller.onBehalfOf;
 }

@@ -1,12 +1,11 @@
-// Agents greet every member that they know, so that a cluster whose list is too short hears of those that it leaves out.
+// Agents greet every member that they know, so that a cluster with too short a list learns of the members that it leaves out.
 //
-// Guarantee: whoever greets is known from then on (known-members.ts), whatever it says; nothing that a greeting says
-// besides can make anybody known, forgotten or listed. A greeting that does not arrive changes nothing: it only comes
-// later that somebody is missed.
+// Guarantee: a cluster that greets is known from then on (known-members.ts), whatever it says. Nothing else in a greeting can make a
+// cluster known, forgotten or listed. A greeting that does not arrive changes nothing: a missing member is only noticed later.
 //
-// The plugin carries no greetings into clusters: whoever has a token could name clusters that are none, and the rounds of
-// everybody would be refused until a person forgets each of them. It compares what the agents say of their fleets, and
-// refuses its own run (plugin/fleet/fleet.ts).
+// The plugin carries no greetings into clusters. A user with a token could name clusters that do not exist, and all rounds would be refused
+// until a person forgets each of them. Instead, the plugin compares what the agents report of their fleets, and refuses its own run
+// (plugin/fleet/fleet.ts).
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -15,22 +14,22 @@ import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** One call to each member; half a minute is what a person needs to look at what an edit did. */
+/** One call to each member; half a minute is what a person needs to see the effect of an edit. */
 export const greetEveryMs = 30_000;
 /** Agents that start together do not greet together. */
 const jitter = 0.2;
-/** Connections at a time: a fleet of 50 that does not answer is through in four times the 4 s of a call. */
+/** Connections at a time: a fleet of 50 that does not answer takes about four times the 4 s of a call. */
 const atOnce = 12;
 
-/** Who is told of greetings that arrive. */
+/** Receives the greetings that arrive. */
 export interface GreetingReceiver {
-	/** Of this agent's cluster. */
+	/** The id of this agent's cluster. */
 	readonly id: string;
 	readonly name: string;
 	receive(greeting: Greeting): Promise<GreetingReply>;
 }
 
-/** Whom to greet. */
+/** A cluster to greet. */
 export interface GreetingTarget {
 	readonly id: string;
 	readonly name: string;
@@ -43,7 +42,7 @@ export interface GreetingsOptions {
 	readonly local: { readonly id: string; readonly name: string };
 	readonly known: Pick<KnownMembers, "known" | "learn" | "judge">;
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
-	/** Nobody else is greeted from now on. */
+	/** Closes the connections to all other clusters. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
 	readonly clock: Pick<Clock, "after" | "now">;
 	/** From 0 to 1. */
@@ -54,9 +53,9 @@ export interface GreetingsOptions {
 
 export class Greetings {
 	readonly #options: GreetingsOptions;
-	/** What was last said of a member: the same thing is not said every 30 s. */
+	/** What was last reported of a member: the same problem is not reported every 30 s. */
 	readonly #told = new Map<string, string>();
-	/** When each cluster was last heard of. */
+	/** When each cluster was last heard from. */
 	readonly #heardAt = new Map<string, number>();
 	#cancelTimer = (): void => undefined;
 	#ended = false;
@@ -65,11 +64,11 @@ export class Greetings {
 		this.#options = options;
 	}
 
-	/** Somebody greets us. */
+	/** Handles a greeting from another agent. */
 	async receive({ id, name }: Greeting): Promise<GreetingReply> {
 		const { known, local } = this.#options;
 		if (id !== local.id) await known.learn([{ id, name: printableName(name) ?? id }]);
-		// Of those alone that are known now, whose number is bounded.
+		// Only for clusters that are known now, whose number is bounded.
 		if (id !== local.id) this.#hear(id);
 		const { members, forgotten } = (await known.judge()).fleet;
 		return {
@@ -79,13 +78,13 @@ export class Greetings {
 		};
 	}
 
-	/** The other clusters of which this agent has heard since it started. */
+	/** The other clusters that this agent has heard from since it started. */
 	heard(): readonly HeardMember[] {
 		const now = this.#options.clock.now();
 		return [...this.#heardAt].map(([id, at]) => ({ id, agoMs: Math.max(0, now - at) }));
 	}
 
-	/** Greets now and from time to time, until it is closed. */
+	/** Greets now and at intervals, until it is closed. */
 	start(): void {
 		void this.#run();
 	}
@@ -95,10 +94,10 @@ export class Greetings {
 		this.#cancelTimer();
 	}
 
-	/** Everybody once. */
+	/** Greets every target once. */
 	async greetAll(): Promise<void> {
 		const { known, local } = this.#options;
-		// Writes down whom the list names, also where nobody asks for a count.
+		// Records the members of the list even if no caller requests a count.
 		const { fleet } = await known.judge();
 		const greeting = { ...local, memberIds: fleet.members.map(({ id }) => id) };
 		const waiting = this.#targets(fleet);
@@ -111,7 +110,7 @@ export class Greetings {
 		await Promise.all(Array.from({ length: atOnce }, greetSome));
 	}
 
-	/** All members, and whoever is known and not forgotten, at the address that was last listed. */
+	/** All members and all known clusters that are not forgotten, at the address that was last listed. */
 	#targets({ members, forgotten }: DeclaredFleet): GreetingTarget[] {
 		const { known, local } = this.#options;
 		const forgottenIds = new Set(forgotten.map(({ id }) => id));
@@ -145,7 +144,7 @@ export class Greetings {
 		this.#heardAt.set(id, this.#options.clock.now());
 	}
 
-	/** `what` is "" where nothing is wrong; the words of a failure differ each time. */
+	/** `what` is "" if nothing is wrong; the text of a failure differs each time. */
 	#tell(id: string, what: string, problem: unknown): void {
 		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);
 		this.#told.set(id, what);
@@ -163,7 +162,7 @@ export class Greetings {
 	}
 }
 
-/** A name that others gave: shown to people. */
+/** A name that another cluster gave; people see it. */
 function printableName(name: string): string | undefined {
 	return /^[\p{L}\p{N}][\p{L}\p{N} ._/:-]{0,62}$/u.exec(name)?.[0];
 }

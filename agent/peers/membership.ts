@@ -1,4 +1,4 @@
-// What an agent does about its fleet's members, put together: who is known, who is greeted, and whose rounds are refused.
+// Connects the parts that handle the fleet's members: which are known, which are greeted, and whose rounds are refused.
 import type { HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
@@ -9,7 +9,7 @@ import { type GreetingReceiver, Greetings } from "./greetings.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
-/** As a peer that is passed a call: whoever does not answer by then is greeted again later. */
+/** As for a forwarded call: a peer that does not answer within this time is greeted again later. */
 const greetDeadlineMs = 4_000;
 
 interface MembershipOptions {
@@ -18,7 +18,7 @@ interface MembershipOptions {
 	readonly clusterName: string;
 	/** NAMESPACE/NAME. */
 	readonly fleetConfigMap: string;
-	/** Its own: connections to whoever is known. */
+	/** Used by nothing else: connections to the known members. */
 	readonly clients: PeerClients;
 	readonly clock: Clock;
 	readonly random: () => number;
@@ -28,12 +28,12 @@ interface MembershipOptions {
 
 export interface Membership {
 	readonly known: KnownMembers;
-	/** Every fleet that it gives is one without a known member missing. */
+	/** No fleet that it returns leaves out a known member. */
 	readonly api: ClusterApi;
 	readonly receiver: GreetingReceiver;
-	/** The other clusters of which this agent has heard. */
+	/** The other clusters that this agent has heard from. */
 	heard(): readonly HeardMember[];
-	/** Begins to greet. */
+	/** Starts to greet. */
 	start(): void;
 	close(): void;
 }

@@ -1,5 +1,5 @@
-// Connections to other agents by mutual TLS, one for each member and address, made again when our certificate or the CA
-// changes. Whoever answers must show a certificate that names the member that was dialled.
+// Connections to other agents by mutual TLS, one for each member and address. They are opened again when our certificate or the CA changes.
+// The server must show a certificate that names the member that was dialled.
 import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "../tls/certificates.ts";
@@ -10,7 +10,7 @@ interface PeerClientsOptions {
 	readonly serverName: string;
 }
 
-/** Whom to dial. */
+/** An agent to dial. */
 interface PeerAddress {
 	/** The cluster id that its certificate must name. */
 	readonly id: string;
@@ -25,11 +25,11 @@ export class PeerClients {
 
 	constructor(options: PeerClientsOptions) {
 		this.#options = options;
-		// Calls under way go on over the old connections.
+		// Calls under way continue over the old connections.
 		this.#stopListening = options.certificates.onChange(() => this.#closeAll());
 	}
 
-	/** Ask for it anew for each call. */
+	/** Call this again for each call. */
 	get({ id, address }: PeerAddress): AgentServiceClient {
 		const known = this.#clients.get(keyOf({ id, address }));
 		if (known) return known;

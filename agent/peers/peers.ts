@@ -1,5 +1,4 @@
-// The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
-// them.
+// The other members of the fleet, reached at the addresses in the fleet's ConfigMap, by certificates that name them.
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -9,21 +8,21 @@ import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 import { type Caller, passedOnCaller } from "./caller.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
-/** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
+/** Less than the caller's timeout of 5 s, so this agent can report which member did not answer. */
 const peerDeadlineMs = 4_000;
 
 interface PeersOptions {
-	/** Its own: connections that no member needs any more are closed. */
+	/** Used by nothing else: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
 	readonly fleet: Pick<RecentFleet, "read" | "young" | "lately">;
 	readonly clusterId: string;
-	/** Of this cluster, for messages. */
+	/** This cluster's name, for messages. */
 	readonly clusterName: string;
 }
 
-/** How a call goes to a member. */
+/** How a call is sent to a member. */
 export interface RouteOptions {
-	/** To the member as it was last listed, at once: for a call that keeps what was taken there. */
+	/** Sends the call immediately to the member as it was last listed: for a call that keeps what was acquired there. */
 	readonly renews?: boolean;
 }
 
@@ -34,12 +33,14 @@ export class Peers {
 		this.#options = options;
 	}
 
-	/** All members but this one; rejects, each, where one has no address. */
+	/** All members but this one; each promise rejects if that member has no address. */
 	async others(): Promise<readonly Promise<AgentCluster>[]> {
 		return this.#others(await this.#options.fleet.read());
 	}
 
-	/** As others(), of a list that may be a second old, for a caller who is told what they say and judges by it who is one. */
+	/**
+	 * As others(), from a list that may be a second old: for a caller that receives the members' answers and judges the membership by them.
+	 */
 	async othersFor(caller: Caller): Promise<readonly Promise<AgentCluster>[]> {
 		return this.#others(await this.#options.fleet.young(), caller);
 	}
@@ -51,9 +52,9 @@ export class Peers {
 	}
 
 	/**
-	 * The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to
-	 * it. A renewal goes where the member was when the fleet was last read, however long ago: the certificate there has to
-	 * name the member, which asks its own fleet whom it serves.
+	 * The member with that id; rejects with AgentProtocolError if the fleet has none. `caller`: the caller whose calls are forwarded to it. A
+	 * renewal goes where the member was when the fleet was last read, however long ago. That is safe because the certificate there must name
+	 * the member, and the member checks callers by its own fleet.
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;

@@ -1,4 +1,4 @@
-// Where a replica of this agent listens for its peers: its pod's address, read from the API server because the view does not keep it.
+// Finds where a replica of this agent listens for its peers: its pod's address, from the API server because the view does not keep it.
 import { isIP } from "node:net";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -6,7 +6,7 @@ import { peerAddressAnnotation } from "../../proto/peer-address.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import { formatAddress } from "../process/config.ts";
 
-/** Undefined where there is no such pod, or it has no address yet. Rejects with AgentUnavailableError. */
+/** Undefined if the pod does not exist or has no address yet. Rejects with AgentUnavailableError. */
 export async function findPeerAddress(
 	api: ApiRequest,
 	pod: Pick<PodRecord, "namespace" | "name" | "uid">,

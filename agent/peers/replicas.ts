@@ -1,6 +1,6 @@
-// The agents of this cluster among themselves: the ready one with the lowest name keeps the line, the others pass their
-// callers on to it. This is about fairness only: where agents disagree for a moment, or the keeper cannot be reached, calls
-// are served where they came in, and the Lease itself decides.
+// The agents of one cluster: the ready one with the lowest name keeps the line, and the others forward their callers to it. This is only
+// about fairness. If agents disagree for a moment, or that agent is unreachable, each agent serves its own callers, and the Lease itself
+// decides.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
-/** Another replica answers in milliseconds; a frozen one must leave the caller time for us to serve it. */
+/** Another replica answers in milliseconds; if one is frozen, enough time must remain to serve the caller here. */
 const replicaDeadlineMs = 2_000;
 /** As long as a frozen replica may still look ready: three failed probes of 2 s. */
 const suspectForMs = 6_000;
@@ -22,9 +22,9 @@ interface ReplicasOptions {
 	/** Our own Pod. */
 	readonly pod: { readonly name: string; readonly namespace: string };
 	readonly pods: Pick<PodView, "pods">;
-	/** Its own: connections that no replica needs any more are closed. */
+	/** Used by nothing else: connections that no replica needs any more are closed. */
 	readonly clients: PeerClients;
-	/** HOST:PORT of a replica's peer port; undefined where the pod has no address (any more). */
+	/** HOST:PORT of a replica's peer port; undefined if the pod has no address (any more). */
 	readonly addressOf: (pod: PodRecord) => Promise<string | undefined>;
 	readonly clock: Pick<Clock, "now">;
 	readonly report: (problem: unknown) => void;
@@ -32,7 +32,7 @@ interface ReplicasOptions {
 
 export class Replicas {
 	readonly #options: ReplicasOptions;
-	/** By pod uid; undefined while it is being asked for. */
+	/** By pod uid; undefined while the address is being requested. */
 	readonly #addresses = new Map<string, string | undefined>();
 	readonly #suspectUntil = new Map<string, number>();
 
@@ -40,7 +40,7 @@ export class Replicas {
 		this.#options = options;
 	}
 
-	/** Who keeps the line; undefined where it is us, or where nobody better is known at this moment. */
+	/** The agent that keeps the line; undefined if it is this one, or if no better one is known at this moment. */
 	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
 		const { pod, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();
@@ -65,7 +65,7 @@ export class Replicas {
 		return undefined;
 	}
 
-	/** In the order of their names. */
+	/** Ordered by name. */
 	#readyAgents(): readonly PodRecord[] {
 		const { pods, pod } = this.#options;
 		return [...pods.pods(pod.namespace)]
@@ -73,7 +73,7 @@ export class Replicas {
 			.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	}
 
-	/** Known, or asked for now and known at the next call. */
+	/** The address if it is known; otherwise requests it, so that it is known at a later call. */
 	#findAddress(agent: PodRecord): string | undefined {
 		if (!this.#addresses.has(agent.uid)) {
 			this.#addresses.set(agent.uid, undefined);
@@ -95,7 +95,7 @@ export class Replicas {
 		return this.#options.clock.now() < (this.#suspectUntil.get(uid) ?? 0);
 	}
 
-	/** It did not answer: let it be for a while, and look its address up anew then. */
+	/** It did not answer: do not use it for a while, and then look up its address again. */
 	#suspect({ uid }: PodRecord): void {
 		this.#suspectUntil.set(uid, this.#options.clock.now() + suspectForMs);
 		this.#addresses.delete(uid);

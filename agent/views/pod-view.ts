@@ -284,7 +284,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	async #startAfter(listing: Promise<string>): Promise<string> {
-		await listing.catch(() => undefined); // Its own callers were told.
+		await listing.catch(() => undefined); // Its own callers got the error.
 		this.#nextListing = undefined;
 		this.#listing = this.#list();
 		return this.#listing;
