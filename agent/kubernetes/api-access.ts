@@ -1,5 +1,5 @@
-// How the agent gets to its own API server: the Pod's ServiceAccount, or a kubeconfig. Tokens, certificates and CAs in
-// files are read again whenever they are needed, because all of them rotate. TLS is verified always.
+// How the agent reaches its own API server: with the Pod's ServiceAccount, or a kubeconfig. Tokens, certificates and CAs in files are read
+// again whenever they are needed, because all of them rotate. TLS is always verified.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BoundedError } from "../../disruption/bounded-error.ts";
@@ -16,13 +16,13 @@ interface TlsMaterial {
 }
 
 export interface ApiAccess {
-	/** https://HOST:PORT, perhaps with a path that every request starts with. */
+	/** https://HOST:PORT, optionally with a path that every request starts with. */
 	readonly server: string;
 	readonly tls: () => TlsMaterial;
 	readonly token: () => string | undefined;
 }
 
-/** The API server cannot be reached the way the configuration says; a person has to change it. */
+/** The API server cannot be reached as configured; a person must change the configuration. */
 export class ApiAccessError extends BoundedError {
 	override readonly name = "ApiAccessError";
 	readonly reason = "ApiAccess";
@@ -30,7 +30,7 @@ export class ApiAccessError extends BoundedError {
 
 const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Access with the ServiceAccount of the Pod that we run in. */
+/** Access with the ServiceAccount of the Pod that this agent runs in. */
 export function inClusterAccess(options: {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly directory?: string;
@@ -51,14 +51,14 @@ export function inClusterAccess(options: {
 }
 
 /**
- * Access by one context of a kubeconfig. Not by the KubeConfig of @kubernetes/client-node: loading that package costs
- * the agent 75 MB, and it does not know `tokenFile`.
+ * Access by one context of a kubeconfig. It does not use the KubeConfig of @kubernetes/client-node: loading that package costs the agent 75
+ * MB, and it does not support `tokenFile`.
  */
 export async function kubeconfigAccess(options: {
 	readonly path: string;
 	readonly context?: string;
 }): Promise<ApiAccess> {
-	const { parse } = await import("yaml"); // Only here: in a cluster the agent does without it.
+	const { parse } = await import("yaml"); // Loaded only here: in a cluster the agent does not need it.
 	const file = resolve(options.path);
 	const fail = (why: string): ApiAccessError => new ApiAccessError(`Cannot use kubeconfig "${file}": ${why}`);
 	let config: unknown;

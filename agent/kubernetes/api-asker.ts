@@ -1,4 +1,4 @@
-// One question to the API server, and its answer or a clear error: what both halves of the ClusterApi are made of.
+// One request to the API server, and its answer or a clear error. Both halves of the ClusterApi are built from it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "./api-connection.ts";
 import { type ApiQuestion, refusal } from "./api-refusal.ts";
@@ -9,10 +9,10 @@ export interface AskOptions
 
 export interface ApiAsker {
 	readonly connection: ApiConnection;
-	/** The answer where it is 2xx or one of `expected`; else rejects with AgentUnavailableError that says why. */
+	/** The answer if it is 2xx or one of `expected`; otherwise rejects with AgentUnavailableError and the reason. */
 	ask(options: AskOptions, ...expected: readonly number[]): Promise<ApiAnswer>;
 	refusal(answer: ApiAnswer, question: ApiQuestion): AgentUnavailableError;
-	/** Reads an answer; what throws in there becomes an AgentUnavailableError. */
+	/** Reads an answer; a TypeError thrown there becomes an AgentUnavailableError. */
 	read<T>(question: ApiQuestion, reader: () => T): T;
 }
 

@@ -1,9 +1,9 @@
-// The agent's connection to its own API server: all requests and watches multiplexed over one HTTP/2 session, which is
-// made again when it ends. Guarantee: every request is answered or rejected within its deadline, also by a server that
-// is frozen; an answer that was cut off is never taken for a whole one. Nothing is tried twice here: who asks decides.
+// The agent's connection to its own API server: all requests and watches multiplexed over one HTTP/2 session, which is opened again when it
+// ends. Guarantee: every request is answered or rejected within its deadline, even if the server is frozen; an incomplete answer is never
+// taken for a complete one. Nothing is retried here: the caller decides.
 //
-// In the place of @kubernetes/client-node 2.0: `import()` of it raises the resident memory by 90 MB, of node:http2 by 12 MB (Node 24),
-// and its connections have no ping: a server that is frozen is found out after 30 s of silence, where a view is dead after 5 s.
+// It replaces @kubernetes/client-node 2.0, whose `import()` raises the resident memory by 90 MB, while node:http2 adds 12 MB (Node 24). The
+// connections of that package send no pings: it notices a frozen server after 30 s of silence, but a view is dead after 5 s.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
@@ -14,9 +14,9 @@ import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
-/** A request that takes longer is as good as lost: half of a lease duration, and the API server itself answers in milliseconds. */
+/** A slower request is as good as lost: this is half of a lease duration, and the API server itself answers in milliseconds. */
 const requestDeadlineMs = 5_000;
-/** Long enough that a busy API server fills its watch cache, for the headers of a watch. */
+/** For the headers of a watch: long enough for a busy API server to fill its watch cache. */
 const openDeadlineMs = 10_000;
 /** Tokens are rotated minutes before they expire. */
 const tokenCacheMs = 10_000;
@@ -26,9 +26,9 @@ export interface ApiRequestOptions {
 	/** Path and query, as in /api/v1/pods?limit=500. */
 	readonly path: string;
 	readonly body?: unknown;
-	/** "application/json" where it is not said. */
+	/** If left out, "application/json". */
 	readonly contentType?: string;
-	/** "application/json" where it is not said. */
+	/** If left out, "application/json". */
 	readonly accept?: string;
 	/** For messages, after "Cannot": 'read Lease "a"'. */
 	readonly what?: string;
@@ -38,12 +38,12 @@ export interface ApiRequestOptions {
 
 export interface ApiAnswer {
 	readonly status: number;
-	/** The parsed JSON; what is not JSON comes as a text. */
+	/** The parsed JSON; a body that is not JSON is a string. */
 	readonly body: unknown;
 }
 
 export interface ApiRequest {
-	/** Resolves with any answer, a refusal too; rejects with AgentUnavailableError where there was none. */
+	/** Resolves with any answer, a refusal too; rejects with AgentUnavailableError if there was none. */
 	request(options: ApiRequestOptions): Promise<ApiAnswer>;
 }
 
@@ -60,23 +60,23 @@ export interface ApiStreamOptions {
 export interface ApiConnection extends ApiRequest {
 	/** For messages. */
 	readonly cluster: string;
-	/** How far this server's answers have come, for finding out that they went back. */
+	/** The versions of this server's answers, to notice when they go back. */
 	readonly versions: SeenVersions;
-	/** How long the server has owed an answer or a sign of life; 0 where it owes none. */
+	/** How long the server has owed an answer or a sign of life; 0 if it owes none. */
 	readonly silentMs: number;
 	/**
-	 * The number of the session that carries what is sent now, be it one that has still to be made. A session is made to one
-	 * API server, and ends with it.
+	 * The number of the session that carries what is sent now, even if that session must still be opened. A session belongs to one API
+	 * server, and ends with it.
 	 */
 	readonly session: number;
-	/** Whether that session stands. */
+	/** Whether that session is established. */
 	readonly connected: boolean;
 	/**
-	 * Reads lines until the stream ends: undefined where the server or `signal` ended it, the answer where it is not a
-	 * 200. Rejects with AgentUnavailableError where the connection broke, and with what `line` threw.
+	 * Reads lines until the stream ends. Undefined if the server or `signal` ended it; the answer if it is not a 200. Rejects with
+	 * AgentUnavailableError if the connection broke, and with any error that `line` threw.
 	 */
 	stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined>;
-	/** Ends everything that runs; later requests reject. */
+	/** Ends everything that is under way; later requests reject. */
 	close(): void;
 }
 
@@ -101,7 +101,7 @@ class HttpApiConnection implements ApiConnection {
 	readonly #userAgent: string;
 	readonly #pathPrefix: string;
 	readonly #sessions = new Set<ApiSession>();
-	/** Of the requests that have no answer yet. */
+	/** When the requests without an answer were sent. */
 	readonly #askedAt = new Set<{ readonly ms: number }>();
 	#session: ApiSession | undefined;
 	#sessionsMade = 0;
@@ -169,7 +169,7 @@ class HttpApiConnection implements ApiConnection {
 		const refusal: Buffer[] = [];
 		let openedAt = Number.POSITIVE_INFINITY;
 		let ended = false;
-		// Once the stream is over for its reader nothing more of it is shown: a line that failed must not be passed over.
+		// Once the reader's stream is over, nothing more of it is shown: a line that failed must not be skipped.
 		let over = false;
 		const lines = new LineSplitter((line) => {
 			if (!over && !signal.aborted) options.line(line);
@@ -247,7 +247,7 @@ class HttpApiConnection implements ApiConnection {
 			if (body !== undefined) stream.end(body);
 			return { session, stream };
 		} catch (error) {
-			// A file that cannot be read, TLS material that is garbled, a session that ended this very moment.
+			// A file cannot be read, TLS material is garbled, or the session ended at this very moment.
 			const why = error instanceof Error ? error.message : String(error);
 			throw this.#unavailable(options, why, { cause: error, silent: "unknown" });
 		}
@@ -287,7 +287,7 @@ class HttpApiConnection implements ApiConnection {
 	}
 }
 
-/** Calls back with how a stream ended: its status (0 where no headers came), and why it ended before its time. */
+/** Calls back with how a stream ended: its status (0 if no headers came), and why it ended early. */
 function onClose(
 	stream: ClientHttp2Stream,
 	session: ApiSession,
@@ -296,7 +296,7 @@ function onClose(
 	let status = 0;
 	let failure: unknown;
 	stream.on("response", (headers) => (status = headers[":status"] ?? 0));
-	// Where no connection came about, the stream's own error says only that it was cancelled.
+	// If there was no connection, the stream's own error says only that it was cancelled.
 	stream.on("error", (error) => (failure ??= error.cause ?? error));
 	stream.on("close", () => {
 		const cutOff = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR;

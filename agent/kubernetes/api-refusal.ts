@@ -1,9 +1,9 @@
-// What an API server's "no" means for us: no answer, and what a person can do about it.
+// What a refusal by the API server means: there is no answer, and the message says what a person can do about it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer } from "./api-connection.ts";
 
-/** What was asked, in the words of RBAC, so that a missing right can be named. */
+/** What was requested, in the words of RBAC, so that a missing right can be named. */
 export interface ApiQuestion {
 	/** After "Cannot": 'read Lease "a"'. */
 	readonly what: string;
@@ -14,7 +14,7 @@ export interface ApiQuestion {
 	readonly namespace?: string;
 }
 
-/** The agent has no right to ask this. */
+/** The agent has no permission for this request. */
 export class MissingRightError extends AgentUnavailableError {}
 
 export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {
@@ -35,7 +35,7 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 				return `its API server refuses to ${verb} ${target} (${said})`;
 		}
 	};
-	// It did answer, and yet it is the API server that somebody has to look at.
+	// It did answer, but the API server is still where a person must look.
 	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
 	const message = `Cannot ${question.what} in cluster "${cluster}": ${why()}`;
 	if (answer.status === 403) return new MissingRightError(message, cluster);
@@ -48,13 +48,13 @@ export function saidText(answer: ApiAnswer): string {
 	return message === "" ? String(answer.status) : `${answer.status}: ${message}`;
 }
 
-/** The message of a metav1.Status, or the start of whatever else was answered. */
+/** The message of a metav1.Status, or the start of any other body. */
 export function statusMessage(answer: ApiAnswer): string {
 	const message = isRecord(answer.body) ? answer.body["message"] : answer.body;
 	return typeof message === "string" ? message.trim().slice(0, 500) : "";
 }
 
-/** Whether a 404 speaks of the object of this name, and not of a resource that the server does not know. */
+/** Whether a 404 is about the object of this name, and not about a resource that the server does not know. */
 export function isMissingObject(answer: ApiAnswer, name: string): boolean {
 	if (answer.status !== 404 || !isRecord(answer.body)) return false;
 	const details = answer.body["details"];

@@ -1,5 +1,5 @@
-// One HTTP/2 session to the API server, with a pulse: a ping every 2 s, and a ping that stays without an answer for 5 s
-// ends the session and everything on it. So a frozen server or a cut line is found out however little is being asked.
+// One HTTP/2 session to the API server, with a ping every 2 s. A ping without an answer for 5 s ends the session and everything on it. So a
+// frozen server or a cut line is noticed even if few requests are sent.
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
@@ -8,7 +8,7 @@ const pingIntervalMs = 2_000;
 const pingDeadlineMs = 5_000;
 const connectDeadlineMs = 5_000;
 
-// A watch or a long list must not wait for its window, and 10,000 pods must not pile up in ours.
+// A watch or a long list must not wait for its window, and 10,000 pods must not pile up in our window.
 const streamWindowBytes = 256 * 1024;
 const sessionWindowBytes = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class ApiSession {
 	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
-	/** When it was first asked for a sign of life that has not come yet: the connection itself, then each ping. */
+	/** When a sign of life that has not come yet was first requested: the connection itself, then each ping. */
 	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {
@@ -32,7 +32,7 @@ export class ApiSession {
 			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
 		});
-		// Every stream has listeners of its own: a watch, and as many requests as there are rounds.
+		// Each stream has its own listeners: a watch, and as many requests as there are rounds.
 		this.http2.setMaxListeners(0);
 		this.#askedAt = clock.now();
 		const cancelDeadline = this.#timer(connectDeadlineMs, () => {
@@ -40,7 +40,7 @@ export class ApiSession {
 		});
 		this.http2.on("connect", () => {
 			cancelDeadline();
-			// It came about just as it was given up.
+			// It was established just as it was given up.
 			if (this.http2.destroyed) return;
 			this.#connected = true;
 			this.http2.setLocalWindowSize(sessionWindowBytes);
@@ -62,28 +62,28 @@ export class ApiSession {
 		return this.#usable && !this.http2.closed && !this.http2.destroyed;
 	}
 
-	/** Whether the API server has taken the connection. */
+	/** Whether the API server has accepted the connection. */
 	get connected(): boolean {
 		return this.#connected;
 	}
 
-	/** How long the server has owed a sign of life; 0 where it owes none. */
+	/** How long the server has owed a sign of life; 0 if it owes none. */
 	get silentMs(): number {
 		return this.#askedAt === undefined ? 0 : this.#clock.now() - this.#askedAt;
 	}
 
-	/** Why the session ended, where it was not by itself. */
+	/** Why the session failed; undefined if it did not. */
 	get failure(): Error | undefined {
 		return this.#failure;
 	}
 
-	/** Calls back for every answered ping with the instant at which it was *sent*: what was written before has arrived. */
+	/** Calls back for every answered ping with the instant at which it was *sent*: everything written before has arrived. */
 	onPulse(listener: (sentAt: number) => void): () => void {
 		this.#pulse.add(listener);
 		return () => void this.#pulse.delete(listener);
 	}
 
-	/** Ends the session at once, with all that runs on it. */
+	/** Ends the session immediately, with everything on it. */
 	end(reason: Error): void {
 		this.#fail(reason);
 		this.http2.destroy(reason);

@@ -1,4 +1,4 @@
-// Which resource a kind is, and whether it has `scale`, as the API server says.
+// Finds the resource of a kind, and whether it has `scale`, as the API server reports it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../process/clock.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { saidText } from "./api-refusal.ts";
 
-/** An API group other than Kubernetes' own does not answer: its service is away, while the API server is there. */
+/** An API group other than Kubernetes' own does not answer: its service is down, but the API server is not. */
 export class SilentGroupError extends AgentUnavailableError {
 	readonly apiVersion: string;
 	readonly said: string;
@@ -20,7 +20,7 @@ export class SilentGroupError extends AgentUnavailableError {
 	}
 }
 
-/** Of a server, or of a service behind it, that has trouble. */
+/** Status codes of a server, or of a service behind it, that has trouble. */
 export const serverErrors = [500, 502, 503, 504] as const;
 
 export interface DiscoveredKind {
@@ -33,12 +33,12 @@ export interface DiscoveredKind {
 
 export interface Discovery {
 	/**
-	 * The kind in this version, or else in another version of the group that is served; undefined where none has it. What
-	 * is found is remembered for a minute; that a kind or its scale is missing only in the groups of Kubernetes itself,
-	 * where that does not change.
+	 * The kind in this version, or else in another served version of the group; undefined if none has it. A kind that was found is remembered
+	 * for a minute. A missing scale is remembered only for Kubernetes' own groups, where that does not change. A missing kind is not
+	 * remembered.
 	 */
 	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
-	/** A kind of this group was not what it was said to be: the next `find` asks again. */
+	/** A kind of this group was not as discovered: the next `find` asks again. */
 	forget(apiVersion: string): void;
 }
 
@@ -69,7 +69,7 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 	async function findIn(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined> {
 		const before = remembered.get(apiVersion);
 		const found = (await kindsOf(apiVersion)).get(kind);
-		// "Not there" and "without scale" may be old news: a CRD can have been installed or changed since.
+		// A missing kind or scale may be out of date: a CRD may have been installed or changed since.
 		const settled = found?.hasScale === true || (found !== undefined && fixedGroups.test(apiVersion));
 		if (settled || remembered.get(apiVersion) !== before) return found;
 		remembered.delete(apiVersion);
@@ -95,8 +95,8 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 }
 
 /**
- * "GROUP/VERSION" of each; none where the list of all groups does not have this one. A 404 alone would not say so: anything
- * between us and the API server may answer that.
+ * "GROUP/VERSION" of each; empty if the list of all groups does not have this one. A 404 alone is not proof: any component between the
+ * agent and the API server may answer with it.
  */
 async function servedVersions(asker: ApiAsker, group: string): Promise<readonly string[]> {
 	const path = "/apis";
@@ -112,7 +112,7 @@ async function servedVersions(asker: ApiAsker, group: string): Promise<readonly 
 	return asker.read(question, () => {
 		const groups = isRecord(answer.body) ? answer.body["groups"] : undefined;
 		if (!Array.isArray(groups) || !groups.every(isRecord)) throw new TypeError("it has no list of groups");
-		// Every API server has that one.
+		// Every API server has that group.
 		if (!groups.some(({ name }) => name === "apps")) throw new TypeError("it has no group apps");
 		const found = groups.find(({ name }) => name === group);
 		if (!found) return [];

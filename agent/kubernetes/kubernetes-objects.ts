@@ -1,4 +1,4 @@
-// Objects as the API server sends them, read strictly: what is not as it must be is an error and never a default.
+// Reads objects as the API server sends them, strictly: anything unexpected is an error and never becomes a default.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
@@ -10,7 +10,7 @@ interface ObjectMeta {
 	readonly resourceVersion: string;
 }
 
-/** What identifies an object; throws TypeError where any of it is missing. */
+/** What identifies an object; throws TypeError if any of it is missing. */
 export function objectMeta(object: unknown): ObjectMeta {
 	const metadata = isRecord(object) ? object["metadata"] : undefined;
 	if (!isRecord(metadata)) throw new TypeError("Cannot read object: it has no metadata");
@@ -29,7 +29,7 @@ export function listPage(body: unknown): {
 	readonly continueToken: string;
 } {
 	const metadata = isRecord(body) ? body["metadata"] : undefined;
-	// An empty list has its items too: without them nobody knows what there is.
+	// An empty list has items too: without the field, its content is unknown.
 	const items: unknown = isRecord(body) ? body["items"] : undefined;
 	if (!isRecord(metadata) || !Array.isArray(items))
 		throw new TypeError("Cannot read list: it has no metadata or no items");
@@ -42,15 +42,15 @@ export function listPage(body: unknown): {
 	return { items, resourceVersion, continueToken: token };
 }
 
-/** A list of metadata alone. */
+/** A list with only metadata. */
 export const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/** Made into a list of metadata, an empty list has null for its items, where every other one has none in it (Go's nil slice). */
+/** As a list of metadata, an empty list has null for its items instead of an empty array (Go's nil slice). */
 export function withItems(body: unknown): unknown {
 	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
 }
 
-/** Throws TypeError where the field is no object. */
+/** Throws TypeError if the field is not an object. */
 export function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
 	const value = isRecord(object) ? object[field] : undefined;
 	if (!isRecord(value)) throw new TypeError(`Cannot read object: it has no ${field}`);

@@ -1,23 +1,23 @@
-// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once. All pages come
-// over one session: another API server may have an etcd from a backup, and continue from the same token with other objects.
+// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once. All pages come over one
+// session: another API server may have an etcd from a backup, and continue from the same token with other objects.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { listPage, metadataList, withItems } from "./kubernetes-objects.ts";
 
-/** A collection as lists and watches name it. */
+/** A collection, as lists and watches name it. */
 export interface ListedResource {
-	/** Under which its versions are compared with each other: what lies in one place of one etcd. */
+	/** The name under which its versions are compared with each other: for objects in one place of one etcd. */
 	readonly name: string;
 	readonly path: string;
 	readonly labelSelector?: string;
 	readonly resource: string;
 	readonly group: string;
 	readonly namespace?: string;
-	/** Lists have metadata alone. */
+	/** Its lists have only metadata. */
 	readonly metadataOnly?: boolean;
 }
 
-/** 10,000 pods at 250 a page raise the agent's memory by 10 MB while they are read, at 500 by 20 MB, in the same time. */
+/** At 250 a page, reading 10,000 pods raises the agent's memory by 10 MB; at 500 by 20 MB, in the same time. */
 const pageSize = 250;
 
 /** The collection's path with this query, and with its selector. */
@@ -57,7 +57,7 @@ export async function listPaged<T>(
 				...(resource.metadataOnly === true && { accept: metadataList }),
 			};
 			const answer = await asker.ask(options, 410);
-			// The instant that the pages show was compacted away: only a list from the start is one instant again.
+			// The instant that the pages show was compacted away: only a list from the start shows one instant again.
 			if (answer.status === 410 && restarts < 1) break;
 			if (answer.status === 410) throw asker.refusal(answer, options);
 			const page = asker.read(options, () =>

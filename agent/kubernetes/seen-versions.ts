@@ -1,6 +1,6 @@
-// How far the API server's answers have come, resource by resource. A consistent answer that is older than one seen
-// before its request means that etcd was restored from a backup: then nothing that is kept is true any more, and a
-// watch that goes on from where it was would stay silent without an error.
+// The versions that the API server's answers have reached, for each resource. A consistent answer may be older than one that was seen
+// before its request. Then etcd was restored from a backup: nothing that is kept is true any more, and a watch that resumed would stay
+// silent without an error.
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 
 /** What had been seen when a request was sent. */
@@ -13,20 +13,20 @@ interface SeenMark {
 export class SeenVersions {
 	readonly #highest = new Map<string, string>();
 	readonly #listeners = new Set<(resource: string) => void>();
-	/** Counts how often the server went back: requests sent before prove nothing. */
+	/** Counts how often the server went back: requests that were sent before prove nothing. */
 	#life = 0;
 
-	/** To be taken before a request whose answer is then shown to `answered`. */
+	/** Call this before a request whose answer is then passed to `answered`. */
 	mark(resource: string): SeenMark {
 		return { resource, version: this.#highest.get(resource) ?? "", life: this.#life };
 	}
 
-	/** A version in an answer, an event or a bookmark that need not be the newest one. */
+	/** Records a version from an answer, an event or a bookmark that need not be the newest one. */
 	saw(resource: string, version: string): void {
 		this.#highest.set(resource, latestResourceVersion(this.#highest.get(resource) ?? "", version));
 	}
 
-	/** The version of a consistent list, or the new one of a write: true where it is older than what was seen before. */
+	/** Records the version of a consistent list, or the new version of a write. True if it is older than what was seen before. */
 	answered(mark: SeenMark, version: string): boolean {
 		const { resource, life } = mark;
 		if (life === this.#life && compareResourceVersions(version, mark.version) < 0) {
@@ -37,7 +37,7 @@ export class SeenVersions {
 		return false;
 	}
 
-	/** Tells everybody that all they keep is void. */
+	/** Tells all listeners that everything they keep is invalid. */
 	wentBack(resource: string, version: string): void {
 		this.#life++;
 		this.#highest.clear();
@@ -45,7 +45,7 @@ export class SeenVersions {
 		for (const listener of this.#listeners) listener(resource);
 	}
 
-	/** Calls back, before the answer is handed on, when the server went back. */
+	/** Calls back when the server went back, before the answer is passed on. */
 	onWentBack(listener: (resource: string) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-// One line of a watch, read strictly.
+// Reads one line of a watch, strictly.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
@@ -9,11 +9,11 @@ type WatchLine =
 			readonly object: unknown;
 			readonly resourceVersion: string;
 	  }
-	/** `initialEventsEnd`: what came before was the whole list at this version. */
+	/** `initialEventsEnd`: the events before it were the whole list at this version. */
 	| { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
 	| { readonly type: "ERROR"; readonly code: number; readonly message: string };
 
-/** Throws TypeError on anything that is no watch event with a version. */
+/** Throws TypeError on anything that is not a watch event with a version. */
 export function parseWatchLine(line: string): WatchLine {
 	let event: unknown;
 	try {

@@ -1,8 +1,8 @@
-// How far a watch has come, and where it may resume.
+// The version that a watch has reached, and where it may resume.
 //
-// Guarantee: a watch resumes from a version only over the session to the API server that reported that version; over any
-// other session everything is listed again. A restarted API server may have an etcd from a backup, which may have reached or
-// passed that version through other changes. A watch that its server ends in good order, every few minutes, costs no list.
+// Guarantee: a watch resumes from a version only over the session to the API server that reported that version; over any other session
+// everything is listed again. A restarted API server may have an etcd from a backup, which may have reached or passed that version through
+// other changes. A watch that its server ends normally, every few minutes, costs no list.
 export class WatchPlace {
 	#version = "";
 	#session = 0;
@@ -13,7 +13,7 @@ export class WatchPlace {
 		this.#session = session;
 	}
 
-	/** For when the reported state cannot be trusted, or the server has forgotten the version. False if there was nothing to forget. */
+	/** Call this if the reported state cannot be trusted, or the server has forgotten the version. False if there was nothing to forget. */
 	forget(): boolean {
 		const wasKnown = this.#version !== "";
 		this.#version = "";

@@ -1,12 +1,11 @@
-// One list and watch, kept up: lists, watches from there, and starts over where the API server has forgotten the place.
+// Keeps one list and watch running: lists, watches from there, and starts over if the API server has forgotten the version.
 //
-// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where
-// it was over the session that it ran on, and lists again over any other session (watch-place.ts): if etcd was restored from
-// a backup meanwhile, the API server would accept a watch from a version of the lost history, and the view would keep what
-// that history showed.
+// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where it was over
+// the session that it ran on, and lists again over any other session (watch-place.ts). If etcd was restored from a backup meanwhile, the
+// API server would accept a watch from a version of the lost history. Then the view would keep what that history showed.
 //
-// In the place of ListWatch in @kubernetes/client-node 2.0 (its memory: see api-connection.ts), which passes over a line that it
-// cannot read, keeps whole objects, asks for no bookmarks, and does not see a server whose versions went back.
+// It replaces ListWatch of @kubernetes/client-node 2.0 (its memory: see api-connection.ts). That one skips lines that it cannot read, keeps
+// whole objects and requests no bookmarks. It also does not notice a server whose versions went back.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
@@ -20,9 +19,9 @@ import type { WatchSink } from "./watch-sink.ts";
 
 /** The server ends a watch after five to ten minutes, so that watches move on to other API servers over time. */
 const watchSeconds = 300;
-/** A streamed list that shows nothing for this long is given up for a paged one. */
+/** A streamed list that shows nothing for this long is abandoned, and a paged one is used. */
 const listSilenceMs = 10_000;
-/** A watch that ends sooner, even in good order, is not opened again at once. */
+/** A watch that ends sooner, even normally, is not opened again immediately. */
 const shortWatchMs = 1_000;
 const firstPauseMs = 100;
 const longestPauseMs = 3_000;
@@ -33,18 +32,18 @@ interface WatchOptions<T> {
 	/** From 0 to 1, for the jitter of pauses. */
 	readonly random: () => number;
 	readonly resource: ListedResource;
-	/** What is kept of an object; throws TypeError on one that cannot be read. */
+	/** Extracts what is kept of an object; throws TypeError on one that cannot be read. */
 	readonly project: (object: unknown) => T;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
-	/** A watch that ended never goes on from where it was: for few objects. */
+	/** A watch that ended never resumes: for few objects. */
 	readonly listsAnew?: boolean;
 }
 
 export interface Watch {
-	/** Opens it anew, with a list: what it told cannot be trusted. */
+	/** Opens it again, with a list: what it reported cannot be trusted. */
 	restart(): void;
-	/** Ends it; the sink hears nothing more. */
+	/** Ends it; the sink gets no more calls. */
 	close(): void;
 }
 
@@ -61,7 +60,7 @@ class ObjectWatch<T> implements Watch {
 	readonly #stopListening: () => void;
 	#attempt = new AbortController();
 	readonly #place = new WatchPlace();
-	/** How far it has come in this attempt. */
+	/** The version that this attempt has reached. */
 	#version = "";
 	#canStreamLists = true;
 
@@ -117,7 +116,7 @@ class ObjectWatch<T> implements Watch {
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
 		const { connection, sink } = this.#options;
 		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
-		// Ended in good order, perhaps by an API server that was being stopped: what it told is no view any more.
+		// It ended normally, perhaps because its API server was being stopped: what it reported is not a view any more.
 		if (!isKnown() && this.#place.forget()) sink.watchLost();
 		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
 		if (!isKnown()) await this.#list(signal);
@@ -139,7 +138,7 @@ class ObjectWatch<T> implements Watch {
 		return this.#stream({ resourceVersion: this.#version }, undefined, signal);
 	}
 
-	/** The first list as events, and the watch that follows them, in one stream: the least memory on both sides. */
+	/** The first list as events, and the watch that follows them, in one stream: this needs the least memory on both sides. */
 	async #streamList(signal: AbortSignal): Promise<void> {
 		const { clock, connection, resource } = this.#options;
 		const list: StreamedList<T> = {
@@ -180,7 +179,7 @@ class ObjectWatch<T> implements Watch {
 			timeoutSeconds,
 			...query,
 		});
-		// The stream is opened in this very moment.
+		// The stream is opened at this very moment.
 		const { session } = connection;
 		const refused = await connection
 			.stream({
@@ -227,7 +226,7 @@ class ObjectWatch<T> implements Watch {
 				if (event.initialEventsEnd) this.#finish(list, resourceVersion, session);
 				return;
 			}
-			// Changes made meanwhile come among the objects that were there.
+			// Changes made meanwhile come in between the objects of the list.
 			const { uid } = this.#asker.read(question, () => objectMeta(event.object));
 			if (event.type === "DELETED") list.objects.delete(uid);
 			else
@@ -246,7 +245,7 @@ class ObjectWatch<T> implements Watch {
 			const object = this.#asker.read(question, () => project(event.object));
 			sink.apply({ type: event.type, object, resourceVersion });
 		}
-		// Last, so that an event which could not be read is not passed over.
+		// Set last, so that an event that could not be read is not skipped.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
 		connection.versions.saw(resource.name, resourceVersion);
@@ -255,7 +254,7 @@ class ObjectWatch<T> implements Watch {
 	#finish(list: StreamedList<T>, resourceVersion: string, session: number): void {
 		const { clock, connection, sink } = this.#options;
 		list.done = true;
-		if (connection.versions.answered(list.mark, resourceVersion)) return; // And starts over.
+		if (connection.versions.answered(list.mark, resourceVersion)) return; // The watch starts over.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
 		sink.replace([...list.objects.values()], resourceVersion);
@@ -295,12 +294,12 @@ class ObjectWatch<T> implements Watch {
 	}
 }
 
-/** The server has forgotten the version to go on from. */
+/** The server has forgotten the version to resume from. */
 class ExpiredError extends Error {
 	override readonly name = "ExpiredError";
 }
 
-/** A list that is still coming in as events. */
+/** A list that is still arriving as events. */
 interface StreamedList<T> {
 	/** By uid. */
 	readonly objects: Map<string, T>;
