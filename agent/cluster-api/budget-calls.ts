@@ -20,7 +20,7 @@ export const allBudgets: ListedResource = {
 	group,
 };
 
-/** Every budget's resourceVersion, by a consistent list of nothing but metadata. */
+/** Every budget's resourceVersion, by a consistent list with only metadata. */
 export async function listBudgetVersions(asker: ApiAsker): Promise<ListedVersions> {
 	const { versions } = asker.connection;
 	const mark = versions.mark(allBudgets.name);

@@ -1,4 +1,4 @@
-// The agent's own cluster: the connection to its API server, the cluster's id, and what people call it.
+// Connects the agent to its own cluster: the connection to its API server, the cluster's id, and its name for people.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAccess } from "../kubernetes/api-access.ts";
 import { type ApiConnection, createApiConnection } from "../kubernetes/api-connection.ts";
@@ -18,7 +18,7 @@ export interface ConnectClusterOptions {
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** The API server gives no answer yet; asked again after a second. */
+	/** Called if the API server gives no answer yet; it is asked again after a second. */
 	readonly onTrouble: (error: AgentUnavailableError) => void;
 }
 
@@ -39,14 +39,14 @@ export async function connectCluster(options: ConnectClusterOptions): Promise<Co
 	return { connection, api, clusterName };
 }
 
-/** Asked over a connection of its own, because messages of a connection name the cluster. */
+/** Uses a connection of its own, because messages of a connection name the cluster. */
 async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectClusterOptions): Promise<string> {
 	const { access, clock } = options;
 	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
 	try {
 		const api = await patiently(() => createClusterApi(connection, apiOptions), options);
 		const { members } = await api.getFleet().catch((error: unknown) => {
-			// No fleet yet, or one that cannot be read: every count says so, and it may be put right while we run.
+			// There is no fleet yet, or it cannot be read: every count reports that, and it may be fixed while the agent runs.
 			if (error instanceof AgentUnavailableError) options.onTrouble(error);
 			else throw error;
 			return { members: [] };

@@ -1,9 +1,9 @@
-// How many pods a controller wants, by the rules of pkg/controller/disruption's finders: the workload kinds of
-// Kubernetes by their own object, anything else by its scale subresource. DaemonSets, which those finders leave out, by
-// the number of nodes that their controller has found for them.
+// How many pods a controller wants, by the rules of the finders in pkg/controller/disruption: Kubernetes' own workload kinds by their own
+// object, all other kinds by their scale subresource. DaemonSets, which those finders leave out, count by the number of nodes that their
+// controller has found for them.
 //
-// Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
-// of its group has the kind. Whatever else is answered is an error, or `unstated`, never a number.
+// Guarantee: a controller is `gone` only if the API server said so of this very name (404), or if no served version of its group has the
+// kind. Any other answer is an error, or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
@@ -28,7 +28,7 @@ export async function getScale(
 	const { cluster } = asker.connection;
 	const unreadable = (why: string): AgentUnavailableError =>
 		new AgentUnavailableError(`Cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
-	// They come from pods and Leases: none of them may lead anywhere else.
+	// They come from pods and Leases: none of them may lead to another path.
 	if (
 		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))
 	) {
@@ -45,7 +45,7 @@ export async function getScale(
 		const why = `its API ${kind.apiVersion} does not answer (${kind.said})`;
 		return { kind: "unstated", why, passes: true };
 	}
-	// Uninstalled, and every object of the kind went with it.
+	// The kind was uninstalled, and all its objects with it.
 	if (!kind) return { kind: "gone" };
 	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
 }
@@ -73,13 +73,13 @@ async function ofWorkload(
 		if (controller.kind === "DaemonSet") return ofDaemonSet(answer.body, uid);
 		const owner = controllerOf(answer.body);
 		const replicas = replicasOf(answer.body);
-		// The API server fills in what was left out: one without replicas is not whole.
+		// The API server fills in defaults: an object without replicas is incomplete.
 		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
 		return { kind: "replicas", replicas, uid, ...(owner && { ownedBy: owner }) };
 	});
 }
 
-/** Its controller says how many nodes it is for, and of which generation of the DaemonSet it speaks. */
+/** Its controller reports the number of nodes, and the generation of the DaemonSet that this number is for. */
 function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
 	const generation = numberIn(object, "metadata", "generation");
 	if (generation === undefined) throw new TypeError("it has no metadata.generation");
@@ -116,12 +116,12 @@ async function ofScale(options: {
 	}
 	return asker.read(question, () => {
 		const { uid } = objectMeta(answer.body);
-		// A Scale leaves replicas out where it is 0.
+		// A Scale leaves replicas out if it is 0.
 		return { kind: "replicas", replicas: replicasOf(answer.body) ?? 0, uid };
 	});
 }
 
-/** An API server answers with a 500 where the field that a custom resource names for its replicas is not set. */
+/** An API server answers 500 if the field that a custom resource names for its replicas is not set. */
 function unstated(answer: ApiAnswer): ScaleAnswer {
 	const [, field] = /the spec replicas field "(.+?)" does not exist/.exec(statusMessage(answer)) ?? [];
 	return field === undefined
@@ -134,7 +134,7 @@ function replicasOf(object: unknown): number | undefined {
 	return numberIn(object, "spec", "replicas");
 }
 
-/** A whole number, small enough to be sent; undefined where it was left out. */
+/** A whole number, small enough to be sent; undefined if it was left out. */
 function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
 	const fields = isRecord(object) ? (object[part] ?? {}) : {};
 	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);

@@ -1,6 +1,6 @@
-// ClusterApi over the real API server. Guarantee: consistent reads are GETs by name or lists without resourceVersion,
-// which Kubernetes answers from etcd or from a cache that has caught up with etcd; every write names what it was
-// derived from; whatever is not an expected answer rejects with AgentUnavailableError.
+// ClusterApi over the real API server. Guarantee: consistent reads are GETs by name or lists without resourceVersion, which Kubernetes
+// answers from etcd or from a cache that has caught up with etcd. Every write names the version that it was derived from. Any unexpected
+// answer rejects with AgentUnavailableError.
 import { type ApiAsker, type AskOptions, createApiAsker } from "../kubernetes/api-asker.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
 import { createDiscovery } from "../kubernetes/discovery.ts";
@@ -23,7 +23,7 @@ export interface ClusterApiOptions {
 	readonly clock?: Pick<Clock, "now">;
 }
 
-/** Asks for the cluster's id; rejects where that cannot be had. */
+/** Requests the cluster's id; rejects if it cannot be read. */
 export async function createClusterApi(connection: ApiConnection, options: ClusterApiOptions): Promise<ClusterApi> {
 	const asker = createApiAsker(connection);
 	const { clock = systemClock } = options;

@@ -1,8 +1,8 @@
 // The declared fleet over the API server.
 //
-// Guarantee: no fleet is given to an agent that keeps its Leases in another namespace than the declaration says. Agents of
-// one cluster that keep two sets of Leases count past each other; each count, list and description reads the fleet, so
-// that the ones that are wrong answer nothing.
+// Guarantee: an agent gets no fleet if it keeps its Leases in another namespace than the declaration says. Agents of one cluster that keep
+// two sets of Leases would not see each other's reservations. Each count, list and description reads the fleet, so an agent with the wrong
+// namespace answers nothing.
 import { fleetKeys, InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -30,7 +30,7 @@ export function createFleetCalls(
 	};
 	const fail = (why: string, cause?: unknown): AgentUnavailableError =>
 		new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
-	// Parsed anew only where its text has changed: every count asks.
+	// Parsed again only if its text has changed: every count reads it.
 	let parsed: { readonly text: string; readonly fleet: DeclaredFleet } | undefined;
 	return {
 		async getFleet() {

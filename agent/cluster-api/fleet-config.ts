@@ -1,5 +1,5 @@
-// The texts of ConfigMap `xpdb-fleet`: key `members`, and, optional, keys `forgotten` and `namespaces`, each a list in YAML or JSON, and key
-// `leaseNamespace`. Other keys mean nothing here.
+// Parses ConfigMap `xpdb-fleet`: key `members` and the optional keys `forgotten` and `namespaces`, each a list in YAML or JSON, and the
+// optional key `leaseNamespace`. Other keys are ignored here.
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -17,13 +17,13 @@ export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	});
 }
 
-/** Undefined where the key is not there. JSON first: the YAML parser is loaded only where needed, for the agent's memory. */
+/** Undefined if the key is missing. JSON first: to save memory, the agent loads the YAML parser only if it needs it. */
 async function parseValue(data: Data, key: string): Promise<unknown> {
 	if (!Object.hasOwn(data, key)) return undefined;
 	const text = data[key];
 	if (typeof text !== "string") throw new InvalidFleetError(`${key} is not a text`);
 	const value = await parseText(text, key);
-	// Of a text with nothing in it the parser makes null, and a key that is there is never as good as none.
+	// The parser returns null for an empty text, and an existing key must never count as a missing one.
 	return value ?? null;
 }
 

@@ -1,5 +1,5 @@
-// The Lease that keeps every cluster which this one ever took for a member: one annotation in JSON, with a version.
-// Strict: a list that is misread is a member that nobody misses.
+// The Lease that keeps every cluster that this one ever treated as a member: one annotation in JSON, with a version. It is read strictly:
+// if a list were misread, a missing member would go unnoticed.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -10,21 +10,21 @@ export const knownMembersLease = "xpdb-known-members";
 export const knownMembersAnnotation = "xpdb.form3.tech/known-members";
 
 const schemaVersion = 1;
-/** 300 bytes each at the usual lengths, 800 at the most, where annotations end at 256 KiB. */
+/** 300 bytes each at the usual lengths, 800 at most; annotations are limited to 256 KiB. */
 export const maxKnownMembers = 300;
 
-/** A cluster that was listed here once, or greeted us. */
+/** A cluster that was once listed here, or that greeted us. */
 export interface KnownMember {
 	readonly id: string;
 	/** For people; as it was last listed, or as it called itself. */
 	readonly name: string;
-	/** Where it was last listed with one. */
+	/** Its address, if it was listed with one. */
 	readonly address?: string;
 	/** Seconds since 1970, by the clock of the agent that saw it first; for people. */
 	readonly since: number;
 }
 
-/** Throws GarbledLeaseError where any part of it cannot be understood; `cluster` is for people. */
+/** Throws GarbledLeaseError if any part of it cannot be understood; `cluster` is the name for messages. */
 export function parseKnownMembers(
 	{ annotations, unreadable }: Pick<LeaseObject, "annotations" | "unreadable">,
 	cluster: string,

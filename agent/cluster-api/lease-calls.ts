@@ -59,7 +59,7 @@ export function createLeaseCalls(
 			}
 			if (answer.status === 404) throw asker.refusal(answer, options);
 			const written = readLease(answer.body, cluster);
-			// A write that changes nothing is not one, and keeps its version.
+			// A write that changes nothing keeps the version.
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
 		},
@@ -78,8 +78,8 @@ export function createLeaseCalls(
 			if (answer.status === 404) throw asker.refusal(answer, options);
 		},
 		async listLeases({ budgetNamespace, notOlderThan }) {
-			// Not a consistent list: the cache has seen this very Lease at once, but learns only every 100 ms that
-			// nothing else was written to Leases since.
+			// Not a consistent list: the cache has this very Lease immediately, but learns only every 100 ms that nothing else was written to
+			// Leases since.
 			const fresh =
 				notOlderThan === ""
 					? ""
@@ -99,8 +99,8 @@ export function createLeaseCalls(
 }
 
 /**
- * Has the API server forget who wrote which field, and it keeps no account of that in later writes: nobody applies these
- * Leases, and comparing fields was a third of what a write costs it.
+ * Makes the API server forget which client wrote which field, and record no fields in later writes. These Leases are never applied, and
+ * comparing fields was a third of what a write costs the API server.
  */
 const untracked = [{}] as const;
 

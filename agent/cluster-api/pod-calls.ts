@@ -36,7 +36,7 @@ export function createPodCalls(
 		return { kind: "present", pod: asker.read(options, () => project(answer.body)) };
 	}
 
-	/** The answer to a patch that names the uid; undefined where no pod of that uid is there any more. */
+	/** The answer to a patch that names the uid; undefined if no pod with that uid exists any more. */
 	async function patchStatus(
 		pod: PodReference,
 		patch: Pick<AskOptions, "body" | "contentType" | "what">,
@@ -55,7 +55,7 @@ export function createPodCalls(
 		if (answer.status < 300) return { answer, options };
 		if (isMissingObject(answer, name)) return undefined;
 		if (answer.status === 404) throw asker.refusal(answer, options);
-		// Another uid is "field is immutable" (422) or a conflict, and so are other things: only the pod itself can say.
+		// Another uid is "field is immutable" (422) or a conflict, and so are other errors: only reading the pod shows which.
 		const found = await getPod(pod);
 		if (found.kind === "gone" || found.pod.uid !== pod.uid) return undefined;
 		throw asker.refusal(answer, options);
@@ -77,7 +77,7 @@ export function createPodCalls(
 				lastTransitionTime: new Date().toISOString().replace(/\.[0-9]+Z$/, "Z"),
 			};
 			const patched = await patchStatus(pod, {
-				// Strategic, because conditions are merged by their type then, and no other's is lost.
+				// A strategic patch merges conditions by their type, so that no other condition is lost.
 				contentType: "application/strategic-merge-patch+json",
 				body: { metadata: { uid: pod.uid }, status: { conditions: [condition] } },
 				what,
@@ -85,7 +85,7 @@ export function createPodCalls(
 			if (!patched) return { kind: "gone" };
 			const { answer, options } = patched;
 			if (!hasCondition(answer.body, value)) {
-				// An admission webhook took it out: then nothing has moved, and a late eviction would still hit.
+				// An admission webhook removed it: then the version has not changed, and a late eviction would still hit.
 				throw new AgentUnavailableError(
 					`Cannot ${what} in cluster "${asker.connection.cluster}": the API server left out condition ${cancelledCondition}`,
 					asker.connection.cluster,

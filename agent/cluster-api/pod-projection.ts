@@ -1,12 +1,12 @@
-// Turns pods into records that are cheap to keep: pods of one controller share their labels and its reference, and the
-// strings that many pods have in common are kept once. Without it 10,000 pods take three times the memory.
+// Turns pods into records that are cheap to keep. Pods of one controller share their labels and its reference, and strings that many pods
+// have in common are kept once. Without this, 10,000 pods take three times the memory.
 import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/budget/pod.ts";
 import type { PodStatus } from "../../disruption/budget/pod-status.ts";
 
-/** Past this many different strings we forget what is shared: later pods then share among themselves only. */
+/** With more than this many different strings, the cache is cleared: later pods then share only among themselves. */
 const maxShared = 20_000;
 
-/** A projection with a memory of what it has seen; throws TypeError on an object that is no whole pod. */
+/** A projection with a cache of what it has seen; throws TypeError on an object that is not a complete pod. */
 export function createPodProjection(): (pod: unknown) => PodRecord {
 	const strings = new Map<string, string>();
 	const byController = new Map<string, { controller: ControllerReference; labels: Readonly<Record<string, string>> }>();
@@ -19,7 +19,7 @@ export function createPodProjection(): (pod: unknown) => PodRecord {
 		return text;
 	}
 
-	/** Of many pods the scheduler says the same. */
+	/** The scheduler reports the same status for many pods. */
 	function shareStatus({ state, message, ...status }: PodStatus): PodStatus {
 		return {
 			...status,

@@ -4,7 +4,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { longestSuspensionText, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/** A budget with its spec as it stands: whether it can be enforced is judged by whoever decides. */
+/** A budget with its spec unchanged: the code that decides judges whether it can be enforced. */
 export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);
 	const namespace = recordAt(object, "metadata")["namespace"];
@@ -19,7 +19,7 @@ export function readBudget(object: unknown): MemberBudget {
 	};
 }
 
-/** For people: what is not as it should be is left out, and what is too long as well. */
+/** For people: an invalid or too long suspension is left out. */
 function suspensionOf(annotations: unknown): string | undefined {
 	const text = isRecord(annotations) ? annotations[suspensionAnnotation] : undefined;
 	return typeof text === "string" && text.length <= longestSuspensionText ? text : undefined;

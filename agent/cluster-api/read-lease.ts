@@ -1,4 +1,4 @@
-// A Lease as the API server sends it, read strictly: what is not as it must be is an error and never a default.
+// Reads a Lease as the API server sends it, strictly: anything unexpected is an error and never becomes a default.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -6,7 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/** Throws GarbledLeaseError; `cluster` is for people. */
+/** Throws GarbledLeaseError; `cluster` is the name for messages. */
 export function readLease(object: unknown, cluster: string): LeaseObject {
 	try {
 		const { name, uid, resourceVersion } = objectMeta(object);
@@ -36,8 +36,8 @@ export function readLease(object: unknown, cluster: string): LeaseObject {
 }
 
 /**
- * As a watch keeps it: one that cannot be read is kept as that, so that it stands in the way of its own budget and of nobody
- * else's. Throws GarbledLeaseError where nobody could say which one it is.
+ * Reads a Lease for a watch. An unreadable Lease is kept as unreadable, so that it blocks its own budget and no other. Throws
+ * GarbledLeaseError if it cannot even be identified.
  */
 export function readWatchedLease(object: unknown, cluster: string): LeaseObject {
 	try {

@@ -1,18 +1,18 @@
-// The declared fleet as it was read lately, for calls that decide nothing.
+// The declared fleet as it was recently read, for calls that decide nothing.
 //
-// Guaranteed: an age is that of the question, taken before it was sent; an older answer that comes late replaces no newer
-// one; what failed is no answer. Where reading takes long, a renewal does not wait for it: it only keeps what somebody has
-// got already, who was a member then, and each one sees to it that the next is judged by a newer list.
+// Guarantee: the age of an answer starts before its request was sent. A late answer to an older request does not replace a newer one, and a
+// failure is not an answer. If reading takes long, a renewal does not wait for it: it only keeps what a caller already has, which was a
+// member then. Each renewal also starts a read, so that the next one is judged by a newer list.
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 
 interface RecentFleetOptions {
-	/** The fleet as it is declared now. */
+	/** Reads the fleet as it is declared now. */
 	readonly getFleet: () => Promise<DeclaredFleet>;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 }
 
-/** How old the list may be where nothing is taken or counted. */
+/** How old the list may be for calls that acquire and count nothing. */
 const youngForMs = 1_000;
 
 export class RecentFleet {
@@ -24,7 +24,7 @@ export class RecentFleet {
 		this.#options = options;
 	}
 
-	/** As it is declared now. */
+	/** The fleet as it is declared now. */
 	async read(): Promise<DeclaredFleet> {
 		const { getFleet, now } = this.#options;
 		const askedAt = now();
@@ -35,23 +35,23 @@ export class RecentFleet {
 			if (!this.#answered || this.#answered.askedAt <= asked.askedAt) this.#answered = { ...asked, fleet };
 			return fleet;
 		} catch (error) {
-			// A failure is no answer for the next call.
+			// A failure is not an answer for the next call.
 			if (this.#asked === asked) this.#asked = undefined;
 			throw error;
 		}
 	}
 
-	/** As it was declared less than a second ago. */
+	/** The fleet as it was declared less than a second ago. */
 	async young(): Promise<DeclaredFleet> {
 		const asked = this.#asked;
 		return asked && this.#isYoung(asked) ? asked.fleet : this.read();
 	}
 
-	/** As it was last read, if that began within this time; where it is not young, it is read anew beside it. */
+	/** The fleet as last read, if that read began within this time. If it is older than a second, a new read starts in parallel. */
 	lately(withinMs: number): DeclaredFleet | undefined {
 		const answered = this.#answered;
 		if (!answered || this.#options.now() - answered.askedAt > withinMs) return undefined;
-		// A caller who needs the list asks for it, and hears why it cannot be had.
+		// A caller that needs the list requests it, and gets the error.
 		if (!this.#isYoung(answered)) this.young().catch(() => undefined);
 		return answered.fleet;
 	}

@@ -1,5 +1,5 @@
-// Counts of many budgets at once read the same objects. Questions that come in the same turn of the event loop share one
-// request, which is sent after all of them: each answer is as new as if it had been asked alone.
+// Parallel counts of many budgets read the same objects. Equal requests in the same turn of the event loop share one, which is sent after
+// all of them were made. So each answer is as new as if it had been requested alone.
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 

@@ -1,5 +1,5 @@
-// Workloads of Kubernetes' own kinds over the API server: those of one namespace, projected page by page, or their versions alone.
-// No list here is of the whole cluster: only a watch begins with one.
+// Workloads of Kubernetes' own kinds over the API server: those of one namespace, projected page by page, or only their versions. No list
+// here covers the whole cluster: only a watch starts with such a list.
 import type { ApiAsker } from "../kubernetes/api-asker.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import { type ListedResource, listPaged } from "../kubernetes/paged-list.ts";
@@ -34,7 +34,7 @@ export function createWorkloadCalls(asker: ApiAsker): Pick<ClusterApi, "listWork
 	};
 }
 
-/** The versions of all objects of a kind in one namespace, by a consistent list of nothing but metadata. */
+/** The versions of all objects of a kind in one namespace, by a consistent list with only metadata. */
 export async function listWorkloadVersions(
 	asker: ApiAsker,
 	kind: WorkloadKind,

@@ -1,5 +1,5 @@
-// What the agent keeps of a workload of Kubernetes' own kinds: its name, whose it is, and which labels its pods are made with. How many
-// pods it wants is asked for by name at every count.
+// What the agent keeps of a workload of Kubernetes' own kinds: its name, its owner, and the labels of its pod template. How many pods it
+// wants is read by name at every count.
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -9,9 +9,9 @@ import { isResourceVersion } from "../../disruption/resource-version.ts";
 export interface WorkloadRecord extends ControllerReference {
 	readonly namespace: string;
 	readonly resourceVersion: string;
-	/** Of its pod template; none where a Deployment decides in its place. */
+	/** The labels of its pod template; empty if a Deployment decides instead. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** A Deployment, which says in its place how many pods there should be. */
+	/** A Deployment owns it, and its scale counts instead. */
 	readonly isOfDeployment: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface WorkloadKind {
 	readonly prefix: string;
 }
 
-/** The kinds of Kubernetes that make pods and keep their number. */
+/** Kubernetes' own kinds that create pods and maintain their number. */
 export const workloadKinds: readonly WorkloadKind[] = [
 	{ apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", prefix: "/apis/apps/v1" },
 	{ apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets", prefix: "/apis/apps/v1" },
@@ -31,21 +31,21 @@ export const workloadKinds: readonly WorkloadKind[] = [
 	{ apiVersion: "v1", kind: "ReplicationController", plural: "replicationcontrollers", prefix: "/api/v1" },
 ];
 
-/** In whichever version of its group. */
+/** Matches any version of the kind's group. */
 export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference, "apiVersion" | "kind">) {
 	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
 }
 
-/** As in getPodReplicaSet of pkg/controller/disruption: any other owner leaves the decision to the object itself. */
+/** As in getPodReplicaSet of pkg/controller/disruption: with any other owner, the object itself decides. */
 export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "kind"> | undefined): boolean {
 	return owner?.kind === "Deployment" && groupOf(owner.apiVersion) === "apps";
 }
 
 const noLabels: Readonly<Record<string, string>> = {};
-/** Above this many different texts, the memory of them is cleared. */
+/** With more than this many different texts, the cache is cleared. */
 const maxShared = 20_000;
 
-/** A projection that keeps texts which many objects share once; throws TypeError on an object that cannot be read. */
+/** A projection that keeps texts which many objects have in common only once; throws TypeError on an object that cannot be read. */
 export function createWorkloadProjection({ apiVersion, kind }: WorkloadKind): (object: unknown) => WorkloadRecord {
 	const texts = new Map<string, string>();
 	const share = (text: string): string => {
@@ -94,7 +94,7 @@ function workloadRecord(
 	};
 }
 
-/** A template without labels is one; an object without a template is none. */
+/** A template without labels is valid; an object without a template is not. */
 function templateLabels(object: unknown, unreadable: (what: string) => TypeError): Readonly<Record<string, string>> {
 	const template = partOf(object, "spec")["template"];
 	if (!isRecord(template)) throw unreadable(`its spec.template is ${quote(template)}`);
