@@ -1,4 +1,4 @@
-// The whole agent, put together and taken apart again.
+// Starts the whole agent, and stops it again.
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { agentServerName } from "../proto/credentials.ts";
@@ -57,11 +57,11 @@ interface Listening {
 	readonly certificates: Certificates;
 }
 
-/** Two requests to the API server, which have 5 s each, run at once for all Leases. */
+/** Two requests to the API server with 5 s each; they run in parallel for all Leases. */
 const giveBackMs = 10_000;
-/** A call has 5 s; who waits in line comes again over a new connection. */
+/** A call has 5 s; a caller that waits in line connects again. */
 const renewMs = 5_000;
-/** A call has 5 s, waiting callers are sent away at once. Both together end within the 25 s that main.ts allows. */
+/** A call has 5 s, and waiting callers are sent away immediately. Both together end within the 25 s that main.ts allows. */
 const drainMs = 6_000;
 
 export class Agent {
@@ -97,7 +97,7 @@ export class Agent {
 		return this.#stopping.signal.aborted;
 	}
 
-	/** Resolves when the ports are open; ready is later, when the first lists are done. Rejects where it cannot start. */
+	/** Resolves when the ports are open. The agent is ready later, when the first lists are done. Rejects if it cannot start. */
 	async start(): Promise<void> {
 		const { config, env, log } = this.#options;
 		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
@@ -136,7 +136,7 @@ export class Agent {
 		);
 	}
 
-	/** Gives back the leases that callers hold through us, lets calls end, closes everything. */
+	/** Releases the leases that callers hold through this agent, lets calls end, and closes everything. */
 	async stop(): Promise<void> {
 		const name = this.#local?.name ?? "";
 		this.#stopping.abort(new AgentUnavailableError(`The agent of cluster "${name}" is shutting down`, name));
@@ -323,7 +323,7 @@ export class Agent {
 	}
 }
 
-/** Waits no longer than that. */
+/** Waits at most this long. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	const timer = setTimeout(resolve, ms);

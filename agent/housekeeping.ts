@@ -1,5 +1,5 @@
-// What goes on beside the calls: the watch on Leases wakes the line, reservations that nobody ends and holders that are
-// dead are ended, and Leases without a budget deleted.
+// Background work besides the calls: the watch on Leases wakes the line, abandoned reservations and holds of dead holders are ended, and
+// Leases without a budget are deleted.
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease/lease.ts";
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
@@ -17,17 +17,17 @@ interface HousekeepingOptions {
 	readonly peers: Peers;
 	readonly views: Views;
 	readonly clock: Clock;
-	/** Whether another agent of this cluster is the first to sweep, and the one to delete. */
+	/** True if another agent of this cluster sweeps first, and is the one that deletes. */
 	readonly isSecond: () => boolean;
 	readonly report: (problem: unknown) => void;
 }
 
-/** Deadlines of reservations are 5 to 30 s: a second more or less does not matter. */
+/** Deadlines of reservations are 5 to 30 s, so a second more or less does not matter. */
 const sweepEveryMs = 1_000;
-/** The others step in where the first one has not done it by then. */
+/** The other agents step in if the first one has not done it by then. */
 const secondDelayMs = 5_000;
 
-/** Returns the function that ends it. */
+/** Returns a function that stops it. */
 export function keepHouse(options: HousekeepingOptions): () => void {
 	const { local, views, clock, isSecond, report } = options;
 	const stopListening = tellOfLeases(views.leases, local, report);
@@ -40,9 +40,9 @@ export function keepHouse(options: HousekeepingOptions): () => void {
 		report,
 	});
 	const cleanup = createLeaseCleanup(options);
-	// Each at its own pace: a member that does not answer the cleanup must not hold the sweep up.
+	// Each at its own pace: a member that does not answer the cleanup must not hold up the sweep.
 	const endings = [
-		// Before the first lists there is no evidence of anything.
+		// Before the first lists there is no evidence.
 		repeat(options, async () => views.synced && (await sweep.sweep())),
 		repeat(options, async () => views.synced && !isSecond() && (await cleanup.cleanUp())),
 	];
@@ -83,7 +83,7 @@ function createLeaseCleanup({ local, api, peers, views, clock, report }: Houseke
 	});
 }
 
-/** How many reservations stand, as far as the watch has shown; Leases that cannot be read have none that anyone may use. */
+/** How many reservations the watch has shown. Leases that cannot be read have none that can be used. */
 export function countReservations(views: Views): number {
 	let count = 0;
 	for (const object of views.leases.leases()) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The process of the agent: what it was told, signals, and how it ends.
+// The agent's process: its configuration, its signals, and how it ends.
 import { requireVerifiedTls } from "../proto/verified-tls.ts";
 import { Agent } from "./agent.ts";
 import { parseConfig } from "./process/config.ts";
 import { createLogger, type Logger, reasonOf } from "./process/log.ts";
 
-/** Of the 30 s that the Deployment grants, so that the log still says why. */
+/** Less than the 30 s that the Deployment grants, so that the log can still say why. */
 const stopWithinMs = 25_000;
 
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
-// What the agent is told: flags, each with an environment variable (--listen-address is XPDB_LISTEN_ADDRESS; a flag wins).
-// What contradicts itself or is missing is refused with the reason, before anything is started.
+// The agent's configuration: flags, each with an environment variable (--listen-address is XPDB_LISTEN_ADDRESS; a flag wins). A
+// contradictory or missing value is refused with the reason, before anything is started.
 import { isIP } from "node:net";
 import yargs from "yargs";
 import {
@@ -27,14 +27,14 @@ export interface AgentConfig {
 	readonly privateKeyFile: string;
 	readonly caFile: string;
 	readonly leaseNamespace: string;
-	/** The anchor of trust: whoever may write there is the agent. */
+	/** The anchor of trust: any account that may write there is trusted as the agent. */
 	readonly agentNamespace: string;
 	readonly fleetConfigMap: string;
-	/** Without one: the Pod's ServiceAccount. */
+	/** If left out, the Pod's ServiceAccount is used. */
 	readonly kubeconfig?: string;
 	readonly pod: { readonly name: string; readonly namespace: string; readonly ip: string };
 	readonly logLevel: LogLevel;
-	/** Without one: as the fleet calls this cluster. */
+	/** If left out, the fleet's name for this cluster is used. */
 	readonly clusterName?: string;
 }
 
@@ -42,7 +42,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 const logLevels = ["trace", "debug", "info", "warn", "error"] as const;
 
-/** What the agent was told makes no sense; the message is all that a person needs. */
+/** The configuration is invalid; the message is all that a person needs. */
 export class ConfigError extends BoundedError {
 	override readonly name = "ConfigError";
 	readonly reason = "Config";
@@ -81,7 +81,7 @@ const defaults: Partial<Record<Flag, string>> = {
 	"log-level": "info",
 };
 
-/** Reads flags and environment; throws ConfigError. `--help` gives the text to print instead. */
+/** Reads flags and environment; throws ConfigError. For `--help`, returns the text to print instead. */
 export async function parseConfig(args: readonly string[], env: Environment): Promise<AgentConfig | { help: string }> {
 	let help = "";
 	const parser = yargs()
@@ -158,20 +158,19 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 }
 
 /**
- * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port: a team that may reach its agents this
- * way would reach every port that listens there. So only the port for callers does. Kubelets and other agents connect to the
- * Pod's address.
+ * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port: a team that may reach its agents this way would
+ * reach every port that listens there. So only the port for callers listens there. Kubelets and other agents connect to the Pod's address.
  */
 function readAddresses(
 	needed: (flag: Flag) => string,
 	podIp: string,
 ): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
 	const read = (flag: Flag, defaultHost: string): Address => parseAddress(flag, needed(flag), defaultHost);
-	// Of both IP versions where the Pod has IPv6.
+	// For both IP versions if the Pod has IPv6.
 	const listen = read("listen-address", isIP(podIp) === 6 ? "::" : "0.0.0.0");
 	const peerListen = read("peer-listen-address", podIp);
 	const httpListen = read("http-listen-address", podIp);
-	// Port 0 takes a free one each time.
+	// Port 0 means a free port each time.
 	const ports = [listen, peerListen, httpListen].map(({ port }) => port).filter((port) => port !== 0);
 	if (new Set(ports).size < ports.length) {
 		throw new ConfigError(

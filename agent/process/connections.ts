@@ -1,5 +1,5 @@
-// The connections of one port, bounded: before a call was let in, a connection may be closed for a newer one, and lives for
-// seconds; one on which calls are only refused ends. What is closed here its owner opens again; nothing is decided by it.
+// Limits the connections of one port. Until a call on it was admitted, a connection lives only for seconds, and may be closed for a newer
+// one. A connection on which calls are only refused is ended. A client can open a closed connection again, and no decision depends on it.
 import { isLoopback } from "./is-loopback.ts";
 
 /** What is needed of a socket. */
@@ -14,7 +14,7 @@ interface Known {
 	readonly connection: Connection;
 	readonly address: string;
 	readonly stopWaiting: () => void;
-	/** Who was let in over it last; "" as long as nobody was. */
+	/** The caller that was last admitted over it; "" until one was. */
 	caller: string;
 	refusals: number;
 }
@@ -23,24 +23,24 @@ interface ConnectionsOptions {
 	readonly after: (ms: number, action: () => void) => () => void;
 }
 
-/** About 60 KB each with TLS and HTTP/2: 15 MB of the 120 MB between an agent at work and its limit of 224Mi. */
+/** About 60 KB each with TLS and HTTP/2: 15 MB of the 120 MB between a working agent and its limit of 224Mi. */
 const maxConnections = 256;
 /** People come by port-forward, from loopback, and share that address. */
 const maxPerAddress = 64;
-/** An account that a team shares; half of them stay for others. */
+/** An account that a team shares; half of the connections stay for others. */
 const maxPerCaller = 128;
 /** A handshake, a review by an API server under load, and its 5 s. */
 const unprovenMs = 10_000;
-/** A plugin whose token just ended has some calls under way. */
+/** A plugin whose token just expired has some calls under way. */
 const maxRefusals = 20;
-/** For the refusal to reach its caller. */
+/** Time for the refusal to reach its caller. */
 const lingerMs = 100;
-/** A packet has some 400 calls, each of which costs half a millisecond: a connection that sends more does not read refusals either. */
+/** A packet has some 400 calls, and each costs half a millisecond. A connection that sends more does not read refusals either. */
 const maxCallsWhileEnding = 100;
 
 export class Connections {
 	readonly #options: ConnectionsOptions;
-	/** By "ADDRESS:PORT" of the other end, as grpc-js names a peer; the oldest first. */
+	/** By "ADDRESS:PORT" of the other end, as grpc-js names a peer; oldest first. */
 	readonly #byPeer = new Map<string, Known>();
 
 	constructor(options: ConnectionsOptions) {
@@ -76,7 +76,7 @@ export class Connections {
 		return true;
 	}
 
-	/** A call of this caller was let in over the connection from that peer. */
+	/** A call of this caller was admitted over the connection from that peer. */
 	admitted(peer: string, caller: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
@@ -92,7 +92,9 @@ export class Connections {
 		return (this.#byPeer.get(peer)?.refusals ?? 0) >= maxRefusals;
 	}
 
-	/** A call from that peer was refused before anything of it was read, was never sent to its end, or was taken back before it was judged. */
+	/**
+	 * A call from that peer was refused before any part of it was read, was never sent completely, or was cancelled before it was judged.
+	 */
 	refused(peer: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
@@ -101,7 +103,7 @@ export class Connections {
 		if (known.refusals === maxCallsWhileEnding) known.connection.destroy();
 	}
 
-	/** Closes those that stand now when the time is over. */
+	/** Closes the connections that exist now when the time is over. */
 	endAfter(ms: number): void {
 		const standing = [...this.#byPeer.values()];
 		this.#options.after(ms, () => {

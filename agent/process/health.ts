@@ -1,8 +1,8 @@
-// /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus; nothing here tells more than they need.
+// /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus; they reveal no more than these need.
 //
-// Guarantee: a connection costs one request of at most 8 KB and one answer. What follows is never read, so there is no
-// pipeline; connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server
-// makes an object of every request in a packet before anyone can refuse it: 2,000 requests in 72 KB ended the agent.
+// Guarantee: a connection costs one request of at most 8 KB and one answer. Anything after that is never read, so there is no pipeline.
+// Connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server makes an object of every
+// request in a packet before it can be refused: 2,000 requests in 72 KB ended the agent.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Clock } from "./clock.ts";
 import { type Address, formatAddress } from "./config.ts";
@@ -42,7 +42,7 @@ const statusTexts = {
 /** A collection takes milliseconds, and Prometheus scrapes once a second at most. */
 const metricsGoodForMs = 250;
 
-/** Listens; rejects where it cannot. */
+/** Listens; rejects if it cannot. */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
 	const { address, clock } = options;
 	const connections = new Connections({ after: (ms, action) => clock.after(ms, action) });
@@ -83,7 +83,7 @@ type FirstRequest = Exclude<ReadHttpRequest, { readonly kind: "incomplete" }>;
 function readOne(socket: Socket, onRequest: (request: FirstRequest) => void): void {
 	let head = Buffer.alloc(0);
 	const read = (chunk: Buffer): void => {
-		// A copy: a part of the chunk would keep all of it.
+		// A copy: a part of the chunk would keep all of it in memory.
 		head = Buffer.concat([head, chunk.subarray(0, longestHead - head.length)]);
 		const request = readHttpRequest(head);
 		if (request.kind === "incomplete") return;

@@ -1,9 +1,9 @@
-// Answers of the API server that are good for a while: one question at a time for each key, and never more than a bounded
-// number of answers. A failure is no answer and is not kept.
+// Caches answers of the API server for a while: one request at a time for each key, and a bounded number of answers. A failure is not an
+// answer and is not kept.
 
 interface Kept<Answer> {
 	readonly answer: Promise<Answer>;
-	/** Unknown while the API server is being asked. */
+	/** Infinite while the API server is being asked. */
 	until: number;
 }
 
@@ -11,7 +11,7 @@ interface KeptAnswersOptions<Answer> {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	readonly keepForMs: (answer: Answer) => number;
-	/** The one that came first goes: it is only asked for again. */
+	/** With more answers than this, the oldest is dropped; it can be requested again. */
 	readonly max: number;
 }
 
@@ -23,13 +23,13 @@ export class KeptAnswers<Answer> {
 		this.#options = options;
 	}
 
-	/** Whether there is an answer, or will be one that was asked for already. */
+	/** Whether there is an answer, or a request for it is under way. */
 	has(key: string): boolean {
 		const known = this.#byKey.get(key);
 		return known !== undefined && this.#options.now() < known.until;
 	}
 
-	/** The answer that is kept, else the one that is asked for now. */
+	/** The kept answer, otherwise the answer to a request that is sent now. */
 	async get(key: string, ask: () => Promise<Answer>): Promise<Answer> {
 		const now = this.#options.now();
 		const known = this.#byKey.get(key);
@@ -38,7 +38,7 @@ export class KeptAnswers<Answer> {
 		this.#keep(key, kept, now);
 		try {
 			const answer = await kept.answer;
-			// From before the question, so that an answer that took long is not used for longer.
+			// Counted from before the request, so that a slow answer is not used for longer.
 			kept.until = now + this.#options.keepForMs(answer);
 			return answer;
 		} catch (error) {

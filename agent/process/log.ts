@@ -1,5 +1,5 @@
-// The agent's log: JSON lines on stdout. No token is ever in it, whoever put it into a message; nor anything that would steer the terminal
-// of whoever reads it, or a text without end.
+// The agent's log: JSON lines on stdout. It never contains a token, whatever code put one into a message. Nor does it contain control
+// characters for the reader's terminal, or texts of unlimited length.
 import pino, { type Logger } from "pino";
 import { printable } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
@@ -8,7 +8,7 @@ import type { LogLevel } from "./config.ts";
 
 export type { Logger } from "pino";
 
-/** JSON Web Tokens, and whatever follows "Bearer". */
+/** JSON Web Tokens, and anything that follows "Bearer". */
 const secrets = /eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=Bearer\s)[A-Za-z0-9._~+/=-]+/gi;
 
 interface LineSink {
@@ -28,17 +28,17 @@ export function createLogger(level: LogLevel, sink: LineSink = openStdout()): Lo
 			serializers: { err: describeError },
 			errorKey: "err",
 		},
-		// The whole line and not some fields: messages of other programs may quote what they were sent.
+		// The whole line and not only some fields: messages of other programs may quote what they were sent.
 		{ write: (line) => sink.write(boundLine(printable(line.replace(secrets, "[secret]")))) },
 	);
 }
 
-/** A stack, a page of somebody's error, and the rest of a line beside them. */
+/** Enough for a stack, an error page of another program, and the rest of the line. */
 const maxLineLength = 16 * 1024;
 const maxTextLength = 2_000;
 const maxEntries = 20;
 
-/** Lists and texts are cut where a line is too long; it stays JSON. */
+/** Shortens lists and texts if a line is too long; it stays valid JSON. */
 function boundLine(line: string): string {
 	if (line.length <= maxLineLength) return line;
 	const bounded = printable(JSON.stringify(boundTexts(JSON.parse(line))));
@@ -55,12 +55,12 @@ function boundTexts(value: unknown): unknown {
 
 function openStdout(): LineSink {
 	const stdout = pino.destination({ dest: 1, sync: true, maxLength: maxUnwrittenLength });
-	// An agent that cannot log still serves. What was kept is written with the next line for which there is room.
+	// An agent that cannot log still serves. Kept lines are written with the next line for which there is room.
 	stdout.on("error", () => undefined);
 	return stdout;
 }
 
-/** Errors of ours by reason and message; one without a reason is a bug and shows its stack. */
+/** Domain errors by reason and message; an error without a reason is a bug and is logged with its stack. */
 export function describeError(error: unknown): Record<string, unknown> {
 	if (!(error instanceof Error)) return { message: String(error) };
 	const reason = reasonOf(error);
@@ -71,7 +71,7 @@ export function describeError(error: unknown): Record<string, unknown> {
 	};
 }
 
-/** The stable reason of an error of ours. */
+/** The stable reason of a domain error. */
 export function reasonOf(error: unknown): string | undefined {
 	if (!(error instanceof Error) || !("reason" in error)) return undefined;
 	return typeof error.reason === "string" ? error.reason : undefined;

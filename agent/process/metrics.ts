@@ -1,4 +1,4 @@
-// What the agent tells Prometheus.
+// The agent's metrics for Prometheus.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** When the first certificate of each file expires. */
@@ -9,11 +9,11 @@ export interface CertificateExpiry {
 
 interface MetricsSources {
 	readonly version: string;
-	/** How many reservations stand in the Leases of this cluster. */
+	/** How many reservations the Leases of this cluster have. */
 	readonly reservations: () => number;
 	/** How many callers wait in line here. */
 	readonly waiting: () => number;
-	/** How many watch budgets here. */
+	/** How many callers watch budgets here. */
 	readonly watchers?: () => number;
 	readonly pods: () => number;
 	/** Undefined before the files were read. */
@@ -76,7 +76,7 @@ export function createMetrics(sources: MetricsSources) {
 	);
 	return {
 		registry,
-		/** Counts among them: label method="Count". */
+		/** Counts are included, with label method="Count". */
 		calls: new Histogram({
 			name: "xpdb_call_seconds",
 			help: "Calls by method, port and gRPC status; Acquire includes the time in line",

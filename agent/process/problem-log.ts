@@ -1,12 +1,12 @@
-// Problems beside an answer: counted each, logged without saying the same thing over and over.
+// Problems that no caller receives: each is counted, but the same one is not logged over and over.
 import { type Logger, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** An API server that is away fails several times a second. */
+/** An unreachable API server causes several failures a second. */
 const quietForMs = 10_000;
 const maxRemembered = 100;
 
-/** A function to report any thrown value to. */
+/** Returns a function that takes any thrown value. */
 export function createProblemLog(metrics: Metrics, log: Logger, now: () => number): (problem: unknown) => void {
 	const loggedAt = new Map<string, number>();
 	return (problem) => {

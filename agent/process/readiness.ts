@@ -2,12 +2,12 @@
 export class Readiness {
 	readonly #checks: (() => string | undefined)[] = [];
 
-	/** Asked each time: the reason why it is not ready, or undefined. */
+	/** Adds a check that is called each time: it returns why the agent is not ready, or undefined. */
 	add(check: () => string | undefined): void {
 		this.#checks.push(check);
 	}
 
-	/** Empty where the agent is ready. */
+	/** Empty if the agent is ready. */
 	get reasons(): readonly string[] {
 		return this.#checks.map((check) => check()).filter((reason) => reason !== undefined);
 	}

@@ -1,4 +1,4 @@
-// How often something may happen: `perSecond` on average, `burst` at once after a quiet time.
+// Limits how often something may happen: `perSecond` on average, and `burst` at once after a quiet time.
 interface TokenBucketOptions {
 	readonly perSecond: number;
 	readonly burst: number;
@@ -17,13 +17,13 @@ export class TokenBucket {
 		this.#at = options.now();
 	}
 
-	/** Nothing was taken of late: it is as good as a new one. */
+	/** Nothing was taken recently: it is in the state of a new bucket. */
 	get isFull(): boolean {
 		this.#fill();
 		return this.#left >= this.#options.burst;
 	}
 
-	/** Whether it may happen now. */
+	/** Whether it may happen now; if so, it counts. */
 	take(): boolean {
 		this.#fill();
 		if (this.#left < 1) return false;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** The work's result; rejects with `late` where it is not there in time, and what becomes of the work then concerns nobody. */
+/** The work's result; rejects with `late` if it is not there in time, and then ignores the work's outcome. */
 export async function withinTime<T>(
 	work: Promise<T>,
 	{ clock, ms, late }: { readonly clock: Pick<Clock, "after">; readonly ms: number; readonly late: () => Error },

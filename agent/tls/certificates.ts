@@ -1,7 +1,7 @@
-// The agent's certificate, its key and the fleet's CA, read again when the files change: new connections get the new ones,
-// and whoever listens ends those that stand, so that a CA that was taken out is out. The certificate must name this very
-// cluster as a member. Files that do not fit together (a rotation half done, a wrong file) are never put to use: the last
-// good ones stay, and the problem is reported once.
+// The agent's certificate, its key and the fleet's CA, read again when the files change. New connections use the new ones, and listeners
+// end the existing connections, so that a removed CA is no longer accepted. The certificate must name this very cluster as a member. Files
+// that do not fit together (an unfinished rotation, a wrong file) are never used: the last valid ones stay, and the problem is reported
+// once.
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
@@ -25,7 +25,7 @@ export interface CertificateMaterial {
 	readonly ca: string;
 }
 
-/** The files cannot be used; a person has to change them. */
+/** The files cannot be used; a person must change them. */
 export class CertificateError extends BoundedError {
 	override readonly name = "CertificateError";
 	readonly reason = "Certificate";
@@ -35,7 +35,7 @@ interface CertificatesOptions {
 	readonly files: CertificateFiles;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;
-	/** 2 s, and 5 s for the calls under way on old connections: a CA that was taken out is out within a lease time of 10 s. */
+	/** Default 2 s. With the 5 s for calls under way on old connections, a removed CA is out within a lease time of 10 s. */
 	readonly pollMs?: number;
 	readonly report: (problem: Error) => void;
 }
@@ -51,7 +51,7 @@ export class Certificates {
 	#member: string | undefined;
 	#lastProblem = "";
 
-	/** Throws CertificateError where the files cannot be used. */
+	/** Throws CertificateError if the files cannot be used. */
 	constructor(options: CertificatesOptions) {
 		this.#options = options;
 		const { material, expiry, marks } = checked(readFiles(options.files), options, undefined);
@@ -78,14 +78,14 @@ export class Certificates {
 		return this.#marks;
 	}
 
-	/** From now on the certificate must name this cluster; throws CertificateError where it names another, or none. */
+	/** From now on the certificate must name this cluster; throws CertificateError if it names another one, or none. */
 	requireMember(clusterId: string): void {
 		const { files } = this.#options;
 		requireMemberOf(parseBundle(this.#current.certificate, files.certificateFile)[0], { files, member: clusterId });
 		this.#member = clusterId;
 	}
 
-	/** Calls back with new material; the returned function ends that. */
+	/** Calls back with new material; the returned function unsubscribes. */
 	onChange(listener: (material: CertificateMaterial) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
@@ -107,7 +107,7 @@ export class Certificates {
 		let read: ReadMaterial;
 		try {
 			const files = readFiles(this.#options.files);
-			// What is in use was found good; making keys and contexts of it anew is most of what an idle agent does.
+			// The files in use were already checked; parsing keys and contexts again would be most of an idle agent's work.
 			const { expiry, marks } = this;
 			read = isSame(files, this.#current)
 				? { material: this.#current, expiry, marks }
@@ -148,7 +148,7 @@ class RotatingServerCredentials extends ServerCredentials {
 	}
 }
 
-/** A second at the worst, on a machine that is busy; whoever begins none must not keep a connection for Node's two minutes. */
+/** A handshake takes a second at worst, on a busy machine. A client that starts none must not keep a connection for Node's two minutes. */
 const handshakeMs = 5_000;
 const tls13 = { minVersion: "TLSv1.3" } as const;
 
@@ -174,7 +174,7 @@ function isSame(a: CertificateMaterial, b: CertificateMaterial): boolean {
 	return a.certificate === b.certificate && a.privateKey === b.privateKey && a.ca === b.ca;
 }
 
-/** Throws CertificateError where they cannot be used. */
+/** Throws CertificateError if they cannot be used. */
 function checked(
 	material: CertificateMaterial,
 	{ files, serverName }: CertificatesOptions,
@@ -201,7 +201,10 @@ function checked(
 	};
 }
 
-/** Whoever it names is who the peers take us for; unknown as long as the API server has not said which cluster this is. */
+/**
+ * Peers identify this agent by the member that its certificate names. `member` is unknown until the API server has said which cluster this
+ * is.
+ */
 function requireMemberOf(
 	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
 	{ files, member }: { readonly files: CertificateFiles; readonly member: string | undefined },
