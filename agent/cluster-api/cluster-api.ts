@@ -14,7 +14,7 @@ export class ConflictError extends BoundedError {
 	readonly reason = "Conflict";
 }
 
-/** The object that has this name now, whatever its uid. */
+/** The object that has this name now, with any uid. */
 export type ControllerName = Omit<ControllerReference, "uid">;
 
 /** How many pods a controller wants, or why that is unknown. */

@@ -14,7 +14,7 @@ interface BudgetsElsewhereOptions {
 /** The budgets of one namespace, from the members that answered. */
 export interface ListedElsewhere {
 	readonly budgets: readonly MemberBudget[];
-	/** Why the first of the members that gave no answer gave none; it may have other budgets. */
+	/** The first error of a member that gave no answer; that member may have further budgets. */
 	readonly failure?: { readonly reason: unknown };
 }
 

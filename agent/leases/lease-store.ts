@@ -130,8 +130,8 @@ export class LeaseStore {
 	}
 
 	/**
-	 * One step on the budget's Lease. Creates the Lease if it is missing and may exist. After a conflict, repeats the step from a fresh read.
-	 * The steps of this process on one Lease run one after the other: in parallel they would only make each other's writes fail.
+	 * One step on the budget's Lease. Creates a missing Lease if the budget may have one. After a conflict, repeats the step from a fresh
+	 * read. The steps of this process on one Lease run one after the other: in parallel they would only make each other's writes fail.
 	 */
 	change<T>(
 		budget: BudgetName,

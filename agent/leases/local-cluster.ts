@@ -3,8 +3,9 @@
 // Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Otherwise its commit acquires the Lease
 // in its own write and counts again afterwards. It does so only if the Lease is still the one that was counted from, and the connection to
 // the API server is still the one of the count (optimistic-holds.ts). A commit is written only if that very acquisition still stands, and
-// also if nothing is granted. A reservation leaves a Lease only on evidence (the same write records how far the evidence had come), through
-// the fence (cancellation.ts), or taken back by a round that sent nothing. Any number of agents of one cluster may do all this at once.
+// also if nothing is granted. A reservation leaves a Lease only on evidence, through the fence (cancellation.ts), or taken back by a round
+// that sent nothing. If it leaves on evidence, the same write records how far the evidence had come. Any number of agents of one cluster
+// may do all this at once.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import type {

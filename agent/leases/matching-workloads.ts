@@ -1,8 +1,8 @@
 // The workloads whose pod template a budget selects: they are expected even while none of their pods exists.
 //
 // Guarantee: every such workload that existed when the count began is found. It is found in a consistent list of the namespace that began
-// after the count did, or by a watch that is alive and was equal to such a list in the last 5 s. A workload that cannot be listed is never
-// treated as missing.
+// after the count did. Or it is found by a watch that is alive, and that a comparison with such a list in the last 5 s found equal. A
+// workload that cannot be listed is never treated as missing.
 // Assumption: a template keeps its labels for as long as its pods have them, or the pods that differ were seen by a count or granted
 // (remembered-controllers.ts).
 // If a budget selects too many workloads, they are not used, and the number of expected pods is unknown.

@@ -3,7 +3,7 @@
 //
 // Guarantee: a hold that is found here and is unbroken was counted after this process asked for it. Every request that is sent at this
 // instant goes over the API connection that was open before that count. So the API server has not been restarted since, and etcd was not
-// restored: everything written between count and commit is still there to be noticed. asked-counts.ts limits the age of the count.
+// restored: everything written between count and commit is still there to be noticed. The age of the count is limited by asked-counts.ts.
 // Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/budget/cluster.ts";

@@ -43,7 +43,10 @@ export class WaitingLine {
 		return this.#lines.get(lease)?.waiters.length ?? 0;
 	}
 
-	/** Tries immediately if the line is empty; otherwise waits its turn if `options.wait` is set. Rejects with the reason of its signal. */
+	/**
+	 * Tries immediately if the line is empty. If that fails or the line is not empty, waits its turn if `options.wait` is set. Rejects with
+	 * the reason of its signal.
+	 */
 	async acquire(lease: string, attempt: Attempt, options: AcquireOptions): Promise<AcquireOutcome> {
 		const line = this.#lines.get(lease);
 		if (line) {

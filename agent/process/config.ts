@@ -158,7 +158,7 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 }
 
 /**
- * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port: a team that may reach its agents this way would
+ * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port. A team that may reach its agents this way would
  * reach every port that listens there. So only the port for callers listens there. Kubelets and other agents connect to the Pod's address.
  */
 function readAddresses(

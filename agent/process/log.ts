@@ -1,5 +1,5 @@
-// The agent's log: JSON lines on stdout. It never contains a token, whatever code put one into a message. Nor does it contain control
-// characters for the reader's terminal, or texts of unlimited length.
+// The agent's log: JSON lines on stdout. It never contains a token, even if a message had one. Nor does it contain control characters for
+// the reader's terminal, or texts of unlimited length.
 import pino, { type Logger } from "pino";
 import { printable } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";

@@ -1,6 +1,6 @@
 // Judges the caller by the headers of a call, before any part of its message is read.
 //
-// Guarantee: a caller that is not admitted gets its refusal and costs a stream of at most 128 KB, which is what HTTP/2 lets it send unread
+// Guarantee: a caller that is not admitted gets its refusal and costs a stream of at most 128 KB. That is what HTTP/2 lets it send unread
 // (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and each has seconds to arrive.
 import {
 	type Metadata,

@@ -1,6 +1,6 @@
-// The Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, for how long, and which of them
-// to release when the agent stops. Whether a Lease is held at all is decided by the Lease itself (agent/leases/lease-store.ts). This file
-// decides only who may continue to hold one.
+// The Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, and for how long. The agent also
+// knows which of them to release when it stops. Whether a Lease is held at all is decided by the Lease itself
+// (agent/leases/lease-store.ts). This file decides only who may continue to hold one.
 //
 // A Lease is held for one round; a caller that only renews blocks all others, whatever it is called. When the agent stops, the connections
 // of its callers end, and a Lease that is not released blocks all others for a lease time.
