@@ -40,7 +40,7 @@ export interface HeaderAdmission {
 	findCaller(metadata: Metadata): Caller | undefined;
 }
 
-/** As long as a whole call may take: 1.2 MB, the longest message, over 2 Mbit/s. */
+/** As long as a whole call may take: 1.2 MB, the longest valid message, over 2 Mbit/s. */
 const readWithinMs = 5_000;
 
 /** A caller that wants an answer does not cancel this soon. */
