@@ -1,5 +1,5 @@
-// What a Lease says of its budget beyond its holder, as one annotation: written short, and read strictly. A text that cannot be read grants
-// nothing (GarbledLeaseError).
+// What a Lease says about its budget besides its holder, in one annotation. It is written in short form and read strictly. A text that
+// cannot be read grants nothing (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";
@@ -14,22 +14,22 @@ export const stateAnnotation = "xpdb.form3.tech/state";
 export interface LeaseState {
 	readonly nonce: string;
 	readonly phase: "held" | "committed" | "released";
-	/** Counts up with every renewal, so that a renewal is seen as one whatever the holder's clock says. */
+	/** Grows by one with each renewal. So a renewal is visible whatever the holder's clock says. */
 	readonly renewals: number;
-	/** How far a view must have come to count; "" needs a consistent list. */
+	/** The version that a view must have reached to count. "" requires a consistent list. */
 	readonly observed: string;
 	readonly reservations: readonly Reservation[];
-	/** Each name once, and only of kinds that may have a scale: see remembered-controllers.ts. */
+	/** Each name once, and only controllers of kinds that may have a scale (see remembered-controllers.ts). */
 	readonly controllers: readonly ControllerReference[];
 }
 
 /**
- * The annotation's text; reservations as short rows, because a Lease has to hold 1,500 of them.
+ * Returns the annotation's text. Reservations are short rows, because a Lease has to hold 1,500 of them.
  *
- * Controllers keep the row of four that every agent of schema 1 reads and writes, with the uid that was last seen under the
- * name: agents of two versions run side by side in an update. Those before uids ceased to count take a controller with
- * another uid for gone; without this row they could not read the Lease, and with a field of its own they would drop what
- * stands there in their next write. What they still remember of Jobs is left out when it is read.
+ * Controllers keep the row of four that every agent of schema 1 reads and writes. Its uid is the one last seen under the name. Agents of
+ * two versions run side by side during an update, and older ones need this row. They treat a controller with another uid as gone. Without
+ * the row they could not read the Lease. A new field would be lost in their next write. The Jobs that they still remember are left out when
+ * the text is read.
  */
 export function formatState(state: LeaseState): string {
 	const holders = [...new Set(state.reservations.map((reservation) => reservation.holder))];
@@ -122,7 +122,7 @@ export function parseState(text: string, garbled: (what: string) => GarbledLease
 	};
 }
 
-/** Small enough to be counted up, and to be sent. */
+/** A number that is small enough to be incremented and sent. */
 export function isWholeNumber(value: unknown): value is number {
 	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

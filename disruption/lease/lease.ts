@@ -1,10 +1,9 @@
-// The budget's Lease in one cluster: who holds it, and which of its pods are spoken for.
+// The budget's Lease in one cluster: who holds it, and which of its pods are reserved.
 //
-// Guarantee: every function here is a step from one read Lease to the next one to be written with that Lease's
-// resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce, and stands only while the Lease is
-// held by exactly that one: a commit that finds anything else writes nothing (held-under.ts, with holds that were never
-// written). Who took the Lease over took it from the state it read, reservations included. No time that somebody else wrote
-// is ever compared with a clock.
+// Guarantee: every function here is a step from one Lease that was read to the next one, which is written with the resourceVersion of the
+// first. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the Lease is held by exactly that
+// acquisition. A commit that finds anything else writes nothing (held-under.ts, which also has optimistic holds). A run that takes a Lease
+// over starts from the state that it read, including the reservations. No time that another process wrote is ever compared with a clock.
 import { createHash } from "node:crypto";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import type { Acquisition, Grant } from "../budget/cluster.ts";
@@ -17,21 +16,21 @@ import { controllerKey, rememberControllers } from "./remembered-controllers.ts"
 import type { Reservation } from "./reservation.ts";
 import { isResourceVersion, latestResourceVersion } from "../resource-version.ts";
 
-/** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
+/** Long enough for a round over a slow link (three round trips of a second, with room). Short enough to wait for after a crash. */
 export const leaseDurationMs = 10_000;
 /**
- * A caller that was handed the Lease in line may have died while it waited: it has to show life within this after its
- * answer was sent, or the agent that handed the Lease over gives it back. Two trips of a second.
+ * A caller that was handed the Lease in line may have died during its wait. It must show life within this time after its answer was sent.
+ * Otherwise the agent that handed the Lease over gives it back. Two round trips of a second.
  */
 export const handoverDurationMs = 2_000;
-/** The 10 s of a lease, without 2 s for the answer to arrive and the first renewal to come back: a count over that fails. */
+/** The 10 s of a lease, minus 2 s for the answer to arrive and the first renewal to come back. A count that takes longer fails. */
 export const longestCountMs = 8_000;
-/** A third of the lease duration: two renewals may be lost. */
+/** About a third of the lease duration, so two renewals may be lost. */
 export const renewIntervalMs = 3_000;
 /**
- * Annotations end at 256 KiB, all of them together (validation.TotalAnnotationSizeLimitB). With a pod name of 63 characters
- * one reservation takes 160 bytes where ids have 22 characters (128 bits in base64url), so that 1,500 leave 21 KiB for
- * other annotations; with UUIDs as ids it takes 174, and 1,500 just fit.
+ * The API server's limit for all annotations together is 256 KiB (validation.TotalAnnotationSizeLimitB). With a pod name of 63 characters,
+ * one reservation takes 160 bytes if ids have 22 characters (128 bits in base64url). So 1,500 reservations leave 21 KiB for other
+ * annotations. With UUIDs as ids one takes 174 bytes, and 1,500 just fit.
  */
 export const maxAnnotationBytes = 262_144;
 
@@ -44,21 +43,21 @@ export interface BudgetLease {
 	readonly uid: string;
 	readonly resourceVersion: string;
 	readonly budget: BudgetName;
-	/** "" where nobody holds it. */
+	/** "" if the Lease has no holder. */
 	readonly holder: string;
 	readonly durationMs: number;
 	readonly transitions: number;
-	/** When it was acquired, by the acquirer's clock; for people. Undefined: at the next write. */
+	/** When it was acquired, by the holder's clock, for people. Undefined if the next write sets it. */
 	readonly acquireTime: string | undefined;
 	readonly state: LeaseState;
-	/** Everything that stands there, of others too: a write keeps it. */
+	/** All labels and annotations, including those of others: a write keeps them. */
 	readonly labels: Readonly<Record<string, string>>;
 	readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Those that were asked for lately: one step on a Lease asks for its name some ten times. */
+/** Recently used names, because one step on a Lease needs its name about ten times. */
 const leaseNames = new Map<string, string>();
-/** A hundred budgets for each of ten drains at once. */
+/** A hundred budgets for each of ten concurrent drains. */
 const maxLeaseNames = 1_000;
 
 /** The Lease's name: a hash of the budget's namespace and name, because a selector can change. */
@@ -72,16 +71,18 @@ export function leaseName(budget: BudgetName): string {
 	return name;
 }
 
-/** How a person may delete a Lease that no agent can use: the shipped policy refuses it to everybody. */
+/** How a person can delete a Lease that no agent can use. The shipped policy forbids this to every user. */
 export const whileNobodyDrains =
 	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to everybody, so delete its " +
 	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 
-/** What was read of a Lease, for as long as somebody has it: each count reads all of a namespace, as the watch has them. */
+/**
+ * Leases that were parsed, for as long as their objects live. Each count parses all Leases of a namespace, and the watch keeps the objects.
+ */
 const readLeases = new WeakMap<LeaseObject, BudgetLease>();
 
-/** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. `cluster` is for people. */
+/** Parses a Lease. Throws GarbledLeaseError if any part of it cannot be understood. `cluster` is for people. */
 export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	const known = readLeases.get(lease);
 	if (known) return known;
@@ -99,7 +100,7 @@ export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	const { holderIdentity = "", leaseDurationSeconds = 1, leaseTransitions = 0 } = lease.spec;
 	const text = lease.annotations[stateAnnotation];
 	if (text === undefined) throw garbled(`annotation ${stateAnnotation} is missing`);
-	// The API server keeps them in 32 bits, and so do messages.
+	// The API server and the wire messages keep transitions in 32 bits.
 	if (!isWholeNumber(leaseTransitions) || leaseTransitions >= 2 ** 31)
 		throw garbled(`its spec.leaseTransitions is ${quote(leaseTransitions)}`);
 	const state = parseState(text, garbled);
@@ -127,7 +128,7 @@ export function acquisitionOf(lease: BudgetLease): Acquisition {
 	return { budget: lease.budget, leaseUid: lease.uid, leaseTransitions: lease.transitions, nonce: lease.state.nonce };
 }
 
-/** Whether this acquisition is the Lease's latest, whatever became of it. */
+/** Whether this acquisition is the Lease's latest one, held or already ended. */
 export function isLatest(lease: BudgetLease, acquisition: Acquisition): boolean {
 	return (
 		lease.uid === acquisition.leaseUid &&
@@ -136,12 +137,12 @@ export function isLatest(lease: BudgetLease, acquisition: Acquisition): boolean 
 	);
 }
 
-/** Whether the acquisition stands: the latest one, and not given back or committed since. */
+/** Whether the acquisition stands: it is the latest one, and was neither released nor committed since. */
 export function stands(lease: BudgetLease, acquisition: Acquisition): boolean {
 	return isLatest(lease, acquisition) && lease.state.phase === "held";
 }
 
-/** The state of a Lease that is made now. */
+/** The state of a new Lease. */
 export const newState: LeaseState = {
 	nonce: "",
 	phase: "released",
@@ -151,12 +152,15 @@ export const newState: LeaseState = {
 	controllers: [],
 };
 
-/** Takes the Lease, free or expired, with what is reserved in it. Never looks at who held it: that is judged before. */
+/**
+ * Takes a free or expired Lease, with its reservations. Does not check the holder: the caller has judged that. Throws AgentProtocolError
+ * without a holder or nonce.
+ */
 export function acquired(
 	lease: BudgetLease,
 	by: { readonly holder: string; readonly nonce: string; readonly durationMs: number },
 ): BudgetLease {
-	// Written, either of them would make a Lease that nobody can read any more.
+	// If written, an empty holder or nonce would make the Lease unreadable for all agents.
 	if (by.holder === "" || by.nonce === "") {
 		throw new AgentProtocolError(
 			`Cannot acquire Lease of budget "${formatBudgetName(lease.budget)}" without holder and nonce`,
@@ -180,7 +184,10 @@ export function released(lease: BudgetLease): BudgetLease {
 	return { ...lease, holder: "", durationMs: 1000, state: { ...lease.state, phase: "released" } };
 }
 
-/** Adds the reservations and gives the Lease back, in one step; also where nothing is granted. */
+/**
+ * Adds the reservations and releases the Lease in one step, even without grants. Throws AgentProtocolError for a grant that cannot be
+ * reserved.
+ */
 export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSeconds: number): BudgetLease {
 	const reservations = grants.map((grant): Reservation => {
 		assertReservable(grant, lease.budget);
@@ -203,10 +210,10 @@ export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSec
 	};
 }
 
-/** Throws AgentProtocolError where nobody could read the reservation again that this grant would become. */
+/** Throws AgentProtocolError if the grant would become a reservation that cannot be read. */
 export function assertReservable({ id, pod, resourceVersion }: Grant, budget: BudgetName): void {
 	const readable = id !== "" && pod.uid !== "" && pod.name !== "" && isResourceVersion(resourceVersion);
-	// A reservation has no namespace of its own: it speaks of a pod in the budget's.
+	// A reservation has no namespace of its own: its pod is in the budget's namespace.
 	if (readable && pod.namespace === budget.namespace) return;
 	throw new AgentProtocolError(
 		`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(budget)}": ` +
@@ -214,7 +221,7 @@ export function assertReservable({ id, pod, resourceVersion }: Grant, budget: Bu
 	);
 }
 
-/** Ends these reservations; `observed` is how far the evidence had come, where it was evidence. */
+/** Ends these reservations. If they end on evidence, `observed` is how far that evidence had come. */
 export function withoutReservations(lease: BudgetLease, ids: ReadonlySet<string>, observed = ""): BudgetLease {
 	const { state } = lease;
 	return {
@@ -232,14 +239,14 @@ export function withObserved(lease: BudgetLease, observed: string): BudgetLease 
 }
 
 /**
- * Takes back an `observed` that no view can ever reach, because etcd was restored from a backup: to the version of a
- * consistent list that began after this very Lease was read. Nothing else lowers it.
+ * Replaces an `observed` that no view can ever reach, because etcd was restored from a backup. The new value is the version of a consistent
+ * list that began after this very Lease was read. Nothing else lowers it.
  */
 export function withObservedFromRestore(lease: BudgetLease, listed: string): BudgetLease {
 	return { ...lease, state: { ...lease.state, observed: listed } };
 }
 
-/** Marks these reservations as being cancelled: their holders may send nothing any more. */
+/** Marks these reservations as being cancelled. Their holders may no longer send an eviction. */
 export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLease {
 	const reservations = lease.state.reservations.map((reservation) =>
 		ids.has(reservation.id) ? { ...reservation, cancelling: true } : reservation,
@@ -247,18 +254,18 @@ export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLeas
 	return { ...lease, state: { ...lease.state, reservations } };
 }
 
-/** Forgets controllers that are gone for good: nobody has the name any more. `keys` are those of controllerKey. */
+/** Forgets controllers that are gone for good, because no object has the name any more. `keys` come from controllerKey(). */
 export function withoutControllers(lease: BudgetLease, keys: ReadonlySet<string>): BudgetLease {
 	const controllers = lease.state.controllers.filter((controller) => !keys.has(controllerKey(controller)));
 	return { ...lease, state: { ...lease.state, controllers } };
 }
 
-/** Remembers what a count saw: see remembered-controllers.ts. */
+/** Remembers the controllers that a count saw (see remembered-controllers.ts). */
 export function withControllers(lease: BudgetLease, seen: readonly ControllerReference[]): BudgetLease {
 	return { ...lease, state: { ...lease.state, controllers: rememberControllers(lease.state.controllers, seen) } };
 }
 
-/** All annotations of the Lease as it is to be written. */
+/** All annotations of the Lease as they will be written. */
 export function annotationsOf(
 	lease: Pick<BudgetLease, "budget" | "annotations" | "state">,
 ): Readonly<Record<string, string>> {
@@ -269,7 +276,7 @@ export function annotationsOf(
 	};
 }
 
-/** Whether the API server would take the Lease's annotations, those of others included. */
+/** Whether the API server would accept the Lease's annotations, including those of others. */
 export function fits(lease: BudgetLease): boolean {
 	const encoder = new TextEncoder();
 	let bytes = 0;

@@ -1,34 +1,33 @@
-// The controllers that a Lease remembers longer than the reservations of their pods: with one replica a cluster, the pod
-// just evicted would otherwise take its expected pod along until its controller makes the next one.
+// The controllers that a Lease remembers longer than the reservations of their pods. Suppose a cluster has one replica. Without this
+// memory, its evicted pod would no longer be expected until its controller makes the next one.
 //
-// Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). Of other
-// kinds, an agent knows only the pods that it sees, so it remembers a controller from the first count that sees one of its
-// pods.
+// Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). For other kinds, an
+// agent knows only the pods that it sees. So it remembers such a controller from the first count that sees one of its pods.
 //
-// They are remembered by group, kind and name, whoever has the name now: a workload that is deleted and made anew between
-// two rounds is still expected. Only those that can say how many pods they want: a Job adds nothing to what is expected,
-// and a Lease that remembered each run of one would be full of them.
+// Controllers are remembered by group, kind and name, but not by uid. So a workload that is deleted and created again between two rounds is
+// still expected. Only controllers that can say how many pods they want are remembered. A Job adds nothing to the number of expected pods,
+// and remembering each run of a Job would fill the Lease.
 import type { ControllerReference } from "../budget/pod.ts";
 
-/** Equal for two references to whoever has this name, in whichever version and of whichever uid. */
+/** The same for two references with the same group, kind and name, whatever their versions and uids are. */
 export function controllerKey({ apiVersion, kind, name }: Omit<ControllerReference, "uid">): string {
 	return `${groupOf(apiVersion)}/${kind}/${name}`;
 }
 
-/** "" is the group of `v1`. */
+/** The group of an apiVersion: "" for `v1`. */
 export function groupOf(apiVersion: string): string {
 	return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }
 
 /**
- * How much of a Lease controllers of kinds other than Kubernetes' own may take: a quarter of its annotations, some 600
- * names. Anyone who may create custom resources can make any number of them, and reservations need room too.
+ * How many bytes of a Lease controllers of kinds other than Kubernetes' own may take: a quarter of its annotations, about 600 names. A user
+ * who may create custom resources can make any number of them, and reservations need room too.
  */
 export const maxRememberedBytes = 65_536;
 
 /**
- * Adds the controllers that a count saw, or whose pods were granted, each once: the latest reference to a name stays. Beyond
- * maxRememberedBytes it adds no controllers of kinds other than Kubernetes' own: see isMemoryFull.
+ * Adds the controllers that a count saw, or whose pods were granted. Each name is kept once, with its latest reference. Beyond
+ * maxRememberedBytes it adds no controllers of kinds other than Kubernetes' own (see isMemoryFull).
  */
 export function rememberControllers(
 	remembered: readonly ControllerReference[],
@@ -50,12 +49,12 @@ export function rememberControllers(
 	return [...byKey.values()];
 }
 
-/** Some controllers may be missing: until there is room, the number of expected pods is unknown. */
+/** Whether some controllers may be missing. If so, the number of expected pods is unknown until there is room. */
 export function isMemoryFull(remembered: readonly ControllerReference[]): boolean {
 	return rememberedBytes(remembered) >= maxRememberedBytes;
 }
 
-/** Of kinds other than Kubernetes' own, as a Lease stores them. */
+/** The size of the controllers of kinds other than Kubernetes' own, as a Lease stores them. */
 function rememberedBytes(controllers: Iterable<ControllerReference>): number {
 	let bytes = 0;
 	for (const { apiVersion, kind, name, uid } of controllers) {
@@ -69,7 +68,7 @@ function isBuiltIn(apiVersion: string): boolean {
 	return ["", "apps"].includes(groupOf(apiVersion));
 }
 
-/** Whether a kind of Kubernetes itself says how many pods it wants; kinds of others may or may not. */
+/** Whether the kind may say how many pods it wants. For Kubernetes' own kinds this is known. For other kinds the answer is yes. */
 function mayHaveScale({ apiVersion, kind }: ControllerReference): boolean {
 	switch (groupOf(apiVersion)) {
 		case "":

@@ -1,30 +1,31 @@
-// Reservations: pods that were granted and count as unavailable until there is evidence about that very pod.
+// Reservations: pods that were granted, and count as unavailable until there is evidence about that very pod.
 //
-// Guarantee: a reservation ends only by its id, and only (1) on evidence from a view that is past the version in the
-// reservation: gone, terminating, finished or replaced; what was seen is written down as `observed` in the same write,
-// and no one counts from a view that has not come as far; (2) by the fence: marked, then the pod touched, then the pod
-// read alive (agent/leases/cancellation.ts); (3) taken back by a round that never sent an eviction.
+// Guarantee: a reservation ends only by its id, and only in one of three ways.
+// (1) On evidence from a view that is past the version in the reservation: the pod is gone, terminating, finished or replaced. The same
+// write records as `observed` what was seen. No agent counts from a view that has not come as far.
+// (2) By the fence: the reservation is marked, then the pod is touched, then the pod is read alive (agent/leases/cancellation.ts).
+// (3) Taken back by a round that never sent an eviction.
 // Assumption: resourceVersions of pods grow in the order in which the API server changed them (Kubernetes 1.35 promises it).
 import type { PodRecord } from "../budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../resource-version.ts";
 
-/** A plugin evicts within a second or two; whoever has said nothing for this long is taken for dead. */
+/** A plugin evicts within a second or two. A holder that has been silent for this long counts as dead. */
 export const reservationDeadlineMs = 30_000;
 
 export interface Reservation {
 	readonly id: string;
 	readonly uid: string;
 	readonly name: string;
-	/** The pod's version when it was granted: evidence must come from a view that is past it. */
+	/** The pod's version when it was granted. Evidence must come from a view that is past this version. */
 	readonly resourceVersion: string;
-	/** Whose grant it is, and since when (seconds since the epoch); for people. */
+	/** Whose grant it is, and since when (seconds since the epoch), for people. */
 	readonly holder: string;
 	readonly sinceSeconds: number;
-	/** Somebody is cancelling it: who holds its id may no longer send an eviction. */
+	/** The reservation is being cancelled. The holder of its id may no longer send an eviction. */
 	readonly cancelling: boolean;
 }
 
-/** What evidence needs to know of a view of all pods. */
+/** What evidence needs from a view of all pods. */
 export interface PodEvidenceView {
 	readonly resourceVersion: string;
 	find(pod: { readonly namespace: string; readonly uid: string }): PodRecord | undefined;
@@ -33,8 +34,8 @@ export interface PodEvidenceView {
 }
 
 /**
- * The version at which the view shows that the pod's reservation has served its purpose, or undefined where it shows
- * nothing: alive, or not seen by a view that is still behind the reservation.
+ * Returns the version at which the view shows that the reservation has served its purpose. Undefined if the view shows nothing: the pod is
+ * alive, or the view is still behind the reservation.
  */
 export function evidenceOf(reservation: Reservation, namespace: string, view: PodEvidenceView): string | undefined {
 	if (view.resourceVersion === "") return undefined;
@@ -43,7 +44,7 @@ export function evidenceOf(reservation: Reservation, namespace: string, view: Po
 	if (pod) return pod.terminating || pod.finished ? pod.resourceVersion : undefined;
 	const replacement = view.findByName(namespace, reservation.name);
 	const gone = view.goneSince(reservation.uid);
-	// Without a version nobody else could be held to what this view has seen.
+	// Without a version, other views could not be required to reach what this view has seen.
 	if (gone === "") return undefined;
 	return replacement ? latestResourceVersion(gone, replacement.resourceVersion) : gone;
 }

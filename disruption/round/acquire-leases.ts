@@ -1,4 +1,4 @@
-// Acquiring the Leases of a round: all at once, or in line, in the one order that everyone keeps.
+// Acquires the Leases of a round: all at once, or in line, in the one order that all runs use.
 import type { BudgetName, RoundBudget } from "../budget/budget.ts";
 import type { AcquireOutcome, AcquireRequest, Cluster, PlaceInLine } from "../budget/cluster.ts";
 import { AgentUnavailableError } from "../errors.ts";
@@ -15,12 +15,15 @@ export interface AcquireAllRequest {
 	readonly holder: string;
 	readonly candidates: readonly RoundCandidate[];
 	readonly signal: AbortSignal;
-	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
+	/** Other runs want these Leases too, as the last round found. So wait in line immediately, and hold no Lease ahead of its turn. */
 	readonly contended?: boolean;
 	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
 }
 
-/** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */
+/**
+ * Acquires all Leases at once, without waiting. If another run holds one, releases everything and waits in line, in the one order of all
+ * runs.
+ */
 export async function acquireAll(
 	request: AcquireAllRequest,
 	runtime: RoundRuntime,
@@ -34,7 +37,7 @@ export async function acquireAll(
 	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
 }
 
-/** Whether all of them could be had. */
+/** Returns whether it acquired all of them. */
 async function acquireAtOnce(
 	slots: readonly Slot[],
 	request: AcquireAllRequest,
@@ -64,7 +67,7 @@ async function acquireSlot(
 		holder: request.holder,
 		nonce: runtime.newId(),
 		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
-		// In line others wait, and are to see who is first.
+		// Other runs wait in this line, and must see who is first.
 		mayBeUnwritten: !wait,
 	};
 	const askedAt = runtime.now();
@@ -83,7 +86,7 @@ async function acquireSlot(
 	}
 }
 
-/** The order in which Leases are waited for: by cluster id, then by the Lease's name. Everyone has the same one. */
+/** The order in which rounds wait for Leases: by cluster id, then by the Lease's name. It is the same for all runs. */
 function slotsInOrder({ clusters, budgets }: AcquireAllRequest): readonly Slot[] {
 	const slots = clusters.flatMap((cluster) =>
 		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),

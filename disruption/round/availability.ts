@@ -1,4 +1,4 @@
-// What a round would say now: counts without an acquisition, cheap and without a write. A hint, no more.
+// Predicts what a round would decide now. It counts without an acquisition, which is cheap and writes nothing. The result is only a hint.
 import type { Member } from "../budget/cluster.ts";
 import { decideWithStates, type Judgement } from "../budget/decide.ts";
 import type { BudgetCounts, BudgetState } from "../budget/allowance.ts";
@@ -9,28 +9,30 @@ export type CountedMember = Pick<Member, "id" | "look">;
 
 export interface Availability {
 	readonly judgements: readonly Judgement[];
-	/** Of those that were counted, in one fleet, and refuse nothing. */
+	/**
+	 * One for each budget that allows a number of disruptions: none for a budget that refuses or waits, and none at all if the fleets differ.
+	 */
 	readonly states: readonly BudgetState[];
 }
 
-/** Rejects with AgentUnavailableError where a member gives no answer. */
+/** Rejects with AgentUnavailableError if a member gives no answer. */
 export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
 ): Promise<Availability> {
-	// A pod that others cover as well by now is one for a round, which counts them all.
+	// Each look reports only its own budget. If another budget covers the pod by now, the round finds out: it counts all of them.
 	const counted = await lookAtBudgets(members, budgets, candidates, { thisBudgetAlone: true });
 	const ids = members.map(({ id }) => id);
 	return decideWithStates(ids, counted, candidates);
 }
 
-/** Whether a round could grant something, or has something else to say than that the pod waits. */
+/** Whether a round could grant something, or would report something other than that the pod waits. */
 export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }
 
-/** What a round would count, without the Leases that make it one. */
+/** The counts that a round would take, but without the round's Leases. */
 export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],

@@ -1,8 +1,8 @@
-// Binding a grant to the version of its pod that will be evicted.
+// Binds a grant to the version of its pod that will be evicted.
 //
-// Guarantee: it is bound only to a version that the API server gave, that has the very labels that were counted and no pre-activity,
-// and of which `committedAfter` says, once it was read, that the grant stands: a reservation that ends touches its pod first, so that
-// an eviction of an older version meets a 409. With other labels other budgets may cover the pod.
+// Guarantee: a grant is bound only to a version that came from the API server. This version has the very labels that were counted, and no
+// pre-activity. After the version was read, `committedAfter` confirmed that the grant stands for it. A reservation that ends touches its
+// pod first, so an eviction of an older version gets a 409. With other labels, other budgets may cover the pod.
 // Assumption: `read` is a consistent read of this very pod.
 import type { Ticket } from "./ticket.ts";
 
@@ -13,18 +13,18 @@ export type FoundPod =
 			readonly kind: "present";
 			readonly resourceVersion: string;
 			readonly labels: Readonly<Record<string, string>>;
-			/** Names of pre-activities that hold this pod back. */
+			/** Names of the pre-activities that this pod has to wait for. */
 			readonly preActivities: readonly string[];
 	  };
 
 export type BoundVersion =
 	| { readonly kind: "gone" }
 	| { readonly kind: "terminating" }
-	/** The grant is of no use any more. */
+	/** The grant can no longer be used. */
 	| { readonly kind: "lost"; readonly why: string }
 	| { readonly kind: "bound"; readonly resourceVersion: string };
 
-/** `committedAfter`: why the grant does not stand for the version that was read; undefined where it does. */
+/** `committedAfter` returns why the grant does not stand for the version that was read, or undefined if it stands. */
 export async function bindToVersion(
 	ticket: Pick<Ticket, "labels">,
 	read: () => Promise<FoundPod>,

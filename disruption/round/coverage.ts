@@ -1,9 +1,9 @@
-// Which budgets cover a pod, judged for the version that its eviction would name (coverage-judgement.ts): asks for lists and reads the
-// pod until both are young enough. Where no member has a budget in the namespace, that is one list for many pods and no read.
+// Finds the budgets that cover a pod, for the version that its eviction will name (coverage-judgement.ts). It requests lists and reads the
+// pod until both are fresh enough. If no member has a budget in the namespace, one list serves many pods and no pod is read.
 //
-// Lists of the budgets in all members are shared by the pods that ask within a second: a budget made meanwhile is obeyed by the next one.
-// An older list is enough to say which budgets to ask: their round reads all budgets of the namespace anew, and a pod that others cover by
-// now is not granted. That nobody covers a pod is never said from such a list.
+// Pods that ask within half a second share one list of the budgets of all members. So the next list obeys a budget that was created
+// meanwhile. An older list is enough to choose the budgets of a round: the round reads all budgets of the namespace again. It does not
+// grant a pod that other budgets cover by then. An older list never proves that no budget covers a pod.
 import { formatBudgetName, parseBudgetSpec, type RoundBudget } from "../budget/budget.ts";
 import type { MemberBudget } from "../budget/cluster.ts";
 import {
@@ -24,25 +24,25 @@ export interface CoveredPod {
 	readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Lists the budgets of namespaces in all members; one without an answer fails it. */
+/** Lists the budgets of namespaces in all members. Fails if one member gives no answer. */
 export interface BudgetLister {
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
-	/** What was listed before anybody asked; as old as it says. */
+	/** A list that was requested before the first call. It is as old as its `askedAt`. */
 	readonly listedAhead?: ListedBudgets | undefined;
 }
 
-/** Long enough for the pods of a node to ask together, short enough not to be felt. */
+/** Long enough for the pods of a node to share one list, too short for a person to notice. */
 const collectForMs = 10;
-/** What is older is asked for anew, so that its answer can still be used for something. */
+/** Older lists are requested again, so that the answer is still fresh when it is used. */
 const sharedForMs = coverageFreshForMs / 2;
 
 export class CoverageLists {
 	readonly #fleet: BudgetLister;
 	readonly #runtime: Pick<RoundRuntime, "now" | "sleep">;
-	/** By namespace, as it was last listed. */
+	/** The last list of each namespace. */
 	readonly #listed = new Map<string, ListedBudgets>();
 	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<ListedBudgets> } | undefined;
-	/** By namespace: a list that is on its way. */
+	/** The pending list of each namespace. */
 	readonly #underWay = new Map<string, { readonly askedAt: number; readonly list: Promise<ListedBudgets> }>();
 
 	constructor(fleet: BudgetLister, runtime: Pick<RoundRuntime, "now" | "sleep">) {
@@ -53,8 +53,8 @@ export class CoverageLists {
 	}
 
 	/**
-	 * A list that is young when it is asked for. Rejects with AgentUnavailableError where a member gives no answer, with
-	 * AgentProtocolError where one gives an answer for this namespace that cannot be used.
+	 * Returns a list that is fresh at the call. Rejects with AgentUnavailableError if a member gives no answer. Rejects with
+	 * AgentProtocolError if a member's answer for this namespace cannot be used.
 	 */
 	async list(namespace: string): Promise<ListedBudgets> {
 		const known = this.#listed.get(namespace);
@@ -65,7 +65,7 @@ export class CoverageLists {
 		const { namespaces, list } = this.#collecting;
 		namespaces.add(namespace);
 		return list.catch((error: unknown) => {
-			// An answer that is refused may be so for what one namespace has in it, 5,001 budgets: the pods of others go on.
+			// One namespace can cause the refusal of the whole answer, for example with 5,001 budgets. Pods of other namespaces must continue.
 			if (namespaces.size === 1 || !(error instanceof AgentProtocolError)) throw error;
 			return this.#alone(namespace);
 		});
@@ -79,24 +79,27 @@ export class CoverageLists {
 		return promise;
 	}
 
-	/** What was listed says nothing any more: the fleet is another one. */
+	/** Drops all lists, because the fleet has changed. */
 	forget(): void {
 		this.#listed.clear();
 		this.#underWay.clear();
 	}
 
-	/** Who covered the pod when its namespace was last listed, to begin a round with. */
+	/**
+	 * The budgets that covered the pod in the last list of its namespace, to start a round with. Undefined if there are none, or if the
+	 * selector of one of them cannot be read.
+	 */
 	findKnown({ namespace, labels }: CoveredPod): readonly RoundBudget[] | undefined {
 		const covering = findCovering(this.#known(namespace), { namespace, labels });
 		return covering.kind === "covered" ? covering.budgets : undefined;
 	}
 
-	/** Whether labels mattered when the namespace was last listed. */
+	/** Whether the last list of the namespace had budgets, so that labels matter. */
 	hadBudgets(namespace: string): boolean {
 		return this.#known(namespace).some(({ name }) => name.namespace === namespace);
 	}
 
-	/** The last list of the namespace; none before the first one. */
+	/** The last list of the namespace, or an empty one before the first list. */
 	lastListed(namespace: string): readonly BudgetsOfMember[] {
 		return this.#listed.get(namespace)?.members ?? [];
 	}
@@ -127,7 +130,7 @@ export class CoverageLists {
 			const members = await this.#fleet.listBudgets(namespaces);
 			const listed = { askedAt, namespaces, members };
 			for (const namespace of namespaces) {
-				// One that was asked for later may have been answered before, and the fleet may be another one by now.
+				// A later list may have been answered first, or forget() may have been called meanwhile.
 				if (this.#underWay.get(namespace) === underWay) this.#listed.set(namespace, listed);
 			}
 			return listed;
@@ -139,7 +142,7 @@ export class CoverageLists {
 	}
 }
 
-/** Why nobody can read the budget, in the words of the member that has it so. */
+/** Why the budget cannot be read: the first parse error in the members' specs. */
 export function unreadableMessage(budgets: readonly MemberBudget[], name: string): string {
 	for (const budget of budgets) {
 		if (formatBudgetName(budget.name) !== name) continue;
@@ -154,13 +157,13 @@ export function unreadableMessage(budgets: readonly MemberBudget[], name: string
 }
 
 export type PodCoverage =
-	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
+	/** `guard` returns whether the pod is still uncovered by the same lists. Call it right before the eviction is written. */
 	| (Extract<CoverageJudgement, { kind: "uncovered" }> & { readonly guard: () => boolean })
 	| Extract<CoverageJudgement, { kind: "covered" | "fleetsDiffer" }>
-	/** `budget`: as NAMESPACE/NAME. */
+	/** `budget` is NAMESPACE/NAME. */
 	| { readonly kind: "unreadable"; readonly budget: string; readonly message: string }
 	| { readonly kind: "gone" }
-	/** Members that take longer to list their budgets than what they say is worth. */
+	/** Members took so long to list their budgets that the lists were stale on arrival. */
 	| { readonly kind: "tooSlow"; readonly message: string };
 
 export interface PodCoverageDependencies {
@@ -169,16 +172,16 @@ export interface PodCoverageDependencies {
 	/** Reads this very pod. */
 	readonly read: () => Promise<PodReading>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
-	/** Whether old labels may say that the pod is covered: not after a round that began so. */
+	/** Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels. */
 	readonly mayBeginRound: boolean;
 }
 
-/** Lists and reads in vain, before others have a turn. */
+/** After this many unsuccessful lists and reads, others get a turn. */
 const maxAttempts = 5;
 
 /**
- * If no budget covers the pod, that is only as fresh as the lists, and `guard` checks it. Rejects with AgentUnavailableError
- * if a member gives no answer, and as `read` does if the pod cannot be read.
+ * "No budget covers the pod" is only as fresh as the lists, and `guard` checks that. Rejects with AgentUnavailableError if a member gives
+ * no answer, and with the error of `read` if the pod cannot be read.
  */
 export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, read, runtime, mayBeginRound } = deps;
@@ -203,7 +206,7 @@ export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): 
 				attempt += 1;
 				continue;
 			case "readAgain": {
-				// Labels as they were are enough to begin a round with: it counts by those of now.
+				// Earlier labels are enough to start a round, because the round counts by the current labels.
 				const known = mayBeginRound ? lists.findKnown({ namespace, labels: pod.seen.labels }) : undefined;
 				if (known) return { kind: "covered", budgets: known };
 				attempt += 1;
@@ -248,7 +251,7 @@ async function waitForChange(
 		async () => {
 			const found = await seeAnew(pod, read, () => runtime.now());
 			gone = found.kind === "gone";
-			// That it terminates is no news: another version is.
+			// Only a new version counts as a change here, and not that the pod is terminating.
 			return found.kind === "gone" ? found : { ...found, kind: "present" as const };
 		},
 		runtime,

@@ -1,12 +1,12 @@
-// Carrying out a grant: the eviction, and what to do when its answer is not a plain yes.
+// Uses a grant: sends the eviction, and decides what to do if the answer is not a plain yes.
 //
-// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last known to
-// stand. A cancel marks the reservation, touches the pod and only then removes the reservation: a request that comes after
-// the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod whose labels
-// are not those that were counted is not evicted, because other budgets may cover it now. Nor is a pod that got a
-// pre-activity since. If the counts of a grant were requested more than a second before its eviction is written, the grant
-// is used only if lists of all members, requested within that last second, show the very budgets that it was granted under,
-// unchanged: a budget that was made or edited since the count is obeyed.
+// Guarantee: every eviction names the pod's uid and a resourceVersion. That version was read before the last check that the reservation
+// stood. A cancel marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
+// finds another version (409, nothing happens), or a pod that still counts as unavailable. A pod whose labels are not those that were
+// counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either. If the counts
+// of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The lists come from
+// all members and were requested within that last second. The grant is used only if they show the very budgets that it was granted under,
+// unchanged. So a budget that was created or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
 import { bindToVersion, type BoundVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "../budget/budget.ts";
@@ -18,21 +18,21 @@ import type { RoundRuntime } from "./round-runtime.ts";
 import type { Ticket } from "./ticket.ts";
 
 /**
- * What the API server answered to an eviction; from evictUnderTicket(), to all that went out under one ticket. `R`: what the caller
- * keeps of a refusal (status code, message).
+ * What the API server answered to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is
+ * what the caller keeps of a refusal (status code, message).
  */
 export type EvictionAnswer<R> =
-	/** The pod goes, at its own pace. */
+	/** The API server accepted the eviction, and the pod terminates in its own time. */
 	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
 	/**
-	 * The pod is another one, or another version of it (409), so that nothing has happened. From evictUnderTicket(): it is not the pod
-	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
+	 * The pod has another uid or another version (409), so nothing has happened. From evictUnderTicket(): the pod is no longer the one that
+	 * was granted, its reservation no longer stands, or every attempt failed. Request a new round.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
-	/** The guard said no right before the request was written: nothing was sent. Never from evictUnderTicket(). */
+	/** The guard returned false right before the request was written, so nothing was sent. evictUnderTicket() never returns this. */
 	| { readonly kind: "notSent" }
-	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
+	/** It is unknown whether the eviction took effect. The reservation stands until there is evidence, or until the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
 	| { readonly kind: "refused"; readonly refusal: R };
 
@@ -41,10 +41,10 @@ export interface Evictor<R> {
 		pod: PodReference,
 		preconditions: { readonly uid: string; readonly resourceVersion: string },
 		reservationId: string,
-		/** Called synchronously right before the request is written, after every wait; if false, nothing is sent. */
+		/** Called synchronously right before the request is written, after every wait. If it returns false, nothing is sent. */
 		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
-	/** A consistent read of this very pod: another uid under the name is `gone`. */
+	/** A consistent read of this very pod. A pod with another uid under the same name is `gone`. */
 	read(pod: PodReference): Promise<FoundPod>;
 }
 
@@ -56,23 +56,25 @@ type FoundVersion =
 export interface CurrentBudgets {
 	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
 	list(namespace: string): Promise<ListedBudgets>;
-	/** The members whose lists these must be. */
+	/** The lists must come from exactly these members. */
 	readonly memberIds: () => readonly string[];
 }
 
 /**
- * Reservations with older counts are confirmed before they are used, because another budget may exist by then. Besides, an
- * old version meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
+ * Reservations with older counts are confirmed before use, because another budget may exist by then. An old version of the pod also gets a
+ * 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
-/** Of a pod that changes five times a second, a twentieth of the time. */
+/** A twentieth of the interval of a pod that changes five times a second. */
 const lookForChangeEveryMs = 10;
-/** How long the right moment is waited for: a machine that is too slow for it must get on as well. */
+/** How long to wait for the right moment. A machine that is too slow to hit it must make progress too. */
 export const patientForMs = 10_000;
-/** A pod whose annotations change all the time gives a 409 each time; the next round sees a newer version. */
+/** A pod whose annotations change all the time causes a 409 each time. The next round sees a newer version. */
 const maxAttempts = 8;
 
-/** Evicts the pod of a ticket. `cluster` is the pod's own. */
+/**
+ * Evicts the pod of a ticket. `cluster` is the pod's own cluster. Rejects with the errors of confirm(), read() and the lists of budgets.
+ */
 export async function evictUnderTicket<R>(
 	ticket: Ticket,
 	cluster: Cluster,
@@ -130,12 +132,12 @@ export async function evictUnderTicket<R>(
 
 type Confirmed =
 	| Exclude<BoundVersion, { kind: "bound" }>
-	/** `guard`: whether the lists of budgets are still fresh and cover the pod. */
+	/** `guard` returns whether the lists of budgets are still fresh and still cover the pod. */
 	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
 
 /**
- * Reads, then confirms. A busy pod right after a change, and once more where that took too long: an eviction under a native
- * PodDisruptionBudget takes the API server up to 100 ms, and only at its end does it look at the version.
+ * Reads the pod, then confirms the reservation. A busy pod is read right after one of its changes, and read again if the confirmation took
+ * too long. An eviction under a native PodDisruptionBudget takes the API server up to 100 ms, and it compares the version only at the end.
  */
 async function confirmAnew<R>(
 	ticket: Ticket,
@@ -159,11 +161,11 @@ async function confirmAnew<R>(
 		};
 		const bound = await bindToVersion(ticket, read, async ({ resourceVersion, labels }) => {
 			const listing = budgets.list(namespace);
-			// Awaited below: until then, a failure must not be an unhandled rejection.
+			// Awaited below. Until then, a failure must not become an unhandled rejection.
 			listing.catch(() => undefined);
 			if (!(await standsEverywhere(ticket, cluster))) return "lost its reservation";
 			await listing;
-			// The same list, unless it has become too old meanwhile.
+			// Returns the same list, unless it has become too old meanwhile.
 			const listed = await budgets.list(namespace);
 			const version = { resourceVersion, labels, readAt };
 			judge = () =>
@@ -182,7 +184,7 @@ async function confirmAnew<R>(
 	}
 }
 
-/** Why the budgets are no longer those that the pod was granted under; undefined if they are. */
+/** Returns how the budgets differ from those that the pod was granted under, or undefined if they do not. */
 function otherBudgets(
 	{ budgets, terms }: Ticket,
 	judged: CoverageJudgement,
@@ -211,7 +213,9 @@ function otherBudgets(
 	return changed && `saw budget ${formatBudgetName(changed.name)} change`;
 }
 
-/** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */
+/**
+ * Reads until the pod has another version, or until twice the usual interval has passed. `readAt` is the time right before the last read.
+ */
 export async function readAfterChange<Found extends FoundVersion>(
 	changesEveryMs: number,
 	version: string,
@@ -228,7 +232,7 @@ export async function readAfterChange<Found extends FoundVersion>(
 	}
 }
 
-/** Of a busy pod, so long after a change: the next one may come before the eviction has ended. */
+/** Whether it is too late to evict a busy pod: the next change may come before the eviction has ended. */
 export function isTooLate(sinceMs: number, changesEveryMs: number): boolean {
 	return sinceMs > changesEveryMs / 4;
 }
@@ -239,8 +243,8 @@ async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boole
 }
 
 /**
- * Ends the reservation of a ticket in the Leases of all its budgets. `sent`: whether an eviction may have gone out on it.
- * What fails is left to the fence, and `onLeftBehind` hears of it.
+ * Ends the reservation of a ticket in the Leases of all its budgets. `sent`: whether an eviction may have been sent under it. Never
+ * rejects: a failed cancel is left to the fence and reported to `onLeftBehind`.
  */
 export async function cancelTicket(
 	ticket: Ticket,

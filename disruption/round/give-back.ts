@@ -1,7 +1,7 @@
-// What a round or an eviction no longer needs goes back, whatever becomes of each part.
+// Gives back what a round or an eviction no longer needs. A part that fails does not stop the others.
 import type { RoundRuntime } from "./round-runtime.ts";
 
-/** Never rejects: what fails ends by itself, by the lease time or by the fence, and `onLeftBehind` hears of it. */
+/** Never rejects. A part that fails is reported to `onLeftBehind`, and ends by itself: by the lease time or by the fence. */
 export async function giveBackAll(
 	parts: readonly (() => Promise<void>)[],
 	runtime: Pick<RoundRuntime, "onLeftBehind">,

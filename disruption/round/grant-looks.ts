@@ -1,5 +1,5 @@
-// Looks at the counts between two rounds: when the budgets allow a disruption again, and who keeps pods waiting until then. A look
-// is a hint, and can be wrong in either direction; a round says how it is.
+// Looks at the counts between two rounds: do the budgets allow a disruption again, and who keeps the pods waiting until then? A look is
+// only a hint and can be wrong in both directions. Only a round decides.
 import { checkAvailability, isWorthARound } from "./availability.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { Judgement } from "../budget/decide.ts";
@@ -7,9 +7,12 @@ import type { GrantObserver, GrantPorts } from "./grant-request.ts";
 import { isSameWait, type Wait } from "./wait.ts";
 import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
-/** The first of those that wait stand for the others. */
+/** Only the first waiting pods are looked at. They stand for the others. */
 const maxLookedAt = 20;
-/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a tenth, at one call in two seconds and member. */
+/**
+ * The first looks come so soon that people notice no delay, at a few cheap calls a second for each budget. Later looks come after a tenth
+ * of the wait so far. In a long wait that is one call every two seconds for each member.
+ */
 const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
 const roundAtLeastEveryMs = 10_000;
 
@@ -21,11 +24,11 @@ interface LookPorts extends Pick<GrantPorts, "members" | "holder" | "runtime"> {
 export class GrantLooks {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #ports: LookPorts;
-	/** A look said that the next round would do something. */
+	/** A look predicted that the next round would do something. */
 	#promised = false;
-	/** Such rounds in a row that granted nothing. */
+	/** How many such rounds in a row granted nothing. */
 	#fruitless = 0;
-	/** When waiting began, of those in the line, since the last grant. */
+	/** When the pods in the line began to wait, since the last grant. */
 	#waitingSince: number | undefined;
 
 	constructor(budgets: readonly RoundBudget[], ports: LookPorts) {
@@ -33,7 +36,7 @@ export class GrantLooks {
 		this.#ports = ports;
 	}
 
-	/** Others wait now. */
+	/** Restarts the waiting time, because the line now has other pods. */
 	beginAnew(): void {
 		this.#waitingSince = undefined;
 	}
@@ -46,14 +49,14 @@ export class GrantLooks {
 		this.#promised = false;
 	}
 
-	/** In how long those who wait are looked at next. */
+	/** Milliseconds until the next look at the waiting pods. */
 	nextMs(): number {
 		const now = this.#ports.runtime.now();
 		const waitedMs = now - (this.#waitingSince ??= now);
 		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
 	}
 
-	/** Until a look says that somebody could be granted, `ends` aborts, or it is time for a round anyway. */
+	/** Resolves when a look predicts a grant, when `ends` aborts, or when a round is due anyway. */
 	async untilWorthARound(
 		ends: AbortSignal,
 		onFailed: (error: unknown, looked: readonly WaitingRequest[]) => Promise<void>,
@@ -72,7 +75,7 @@ export class GrantLooks {
 		}
 	}
 
-	/** Whether a round is worth it; if not, who keeps them waiting has been told. */
+	/** Whether a round is worth its cost. If not, the waiting pods have been told what they wait for. */
 	async look(due: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
 		const { members, observer } = this.#ports;
 		const candidates = due.slice(0, maxLookedAt).map(({ request }) => request.candidate);
@@ -87,7 +90,7 @@ export class GrantLooks {
 		return false;
 	}
 
-	/** Who keeps a pod waiting may be others now, without a round having been worth it. */
+	/** What a pod waits for can change without a round that is worth its cost. */
 	#tellChanges(judgements: readonly Judgement[]): void {
 		const { holder, waiting: line } = this.#ports;
 		const byBudget = new Map<string, Wait>();
@@ -99,7 +102,7 @@ export class GrantLooks {
 			if (waiting.last && isSameWait(judgement, waiting.last, holder)) waiting.last = judgement;
 			else waiting.tell(judgement, this.nextMs());
 		}
-		// Those that were not looked at wait for the same.
+		// The pods that were not looked at wait for the same budgets.
 		for (const waiting of line.all()) {
 			const budget = waiting.last?.budget;
 			if (budget) waiting.last = byBudget.get(formatBudgetName(budget)) ?? waiting.last;

@@ -1,7 +1,7 @@
-// Requests for grants in, answers out. Those for the same budgets wait in one line and go through rounds together, one after the other.
-// Between two rounds they wait until a look at the counts says that the budgets allow a disruption again.
+// Takes requests for grants and answers them. Requests under the same budgets share one queue and go through rounds together, one round
+// after the other. Between two rounds they wait until a look at the counts shows that the budgets allow a disruption again.
 //
-// Guarantee: a grant is a round's (round.ts), and is handed out once, to whoever asked for it; where nobody waits for it any more, its
+// Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
 import { askAgainAfterMs, classifyFailure, retryAfterMs } from "../budget/classify-failure.ts";
 import type { Member } from "../budget/cluster.ts";
@@ -26,15 +26,15 @@ export class GrantQueue {
 		this.#ports = ports;
 	}
 
-	/** Those under which something was asked for. */
+	/** The budgets under which grants were requested. */
 	get budgets(): readonly RoundBudget[] {
 		return [...this.#budgets.values()];
 	}
 
-	/** Rejects only where there is a bug. */
+	/** Rejects only if there is a bug. */
 	ask(request: GrantRequest): Promise<GrantAnswer> {
 		const { budgets } = request;
-		// The selector belongs to the key: after it was changed, rounds count by the new one.
+		// The selector is part of the key: after a change of the selector, rounds count by the new one.
 		const key = JSON.stringify(budgets);
 		const rounds = this.#rounds.get(key) ?? new GrantRounds(budgets, this.#ports);
 		this.#rounds.set(key, rounds);
@@ -42,7 +42,7 @@ export class GrantQueue {
 		return rounds.ask(request);
 	}
 
-	/** Resolves when nothing is under way any more: grants have been ended or given back. */
+	/** Resolves when all grants have been ended or given back. */
 	async settled(): Promise<void> {
 		await Promise.all([...this.#rounds.values()].map((rounds) => rounds.settled()));
 	}
@@ -50,7 +50,7 @@ export class GrantQueue {
 
 const gatherForMs = 250;
 const afterLostMs = 50;
-/** Rounds that come to nothing again and again are further and further apart. */
+/** The pauses between lost rounds grow up to this. */
 const lostAtMostEveryMs = 5_000;
 
 class GrantRounds {
@@ -61,12 +61,12 @@ class GrantRounds {
 	readonly #looks: GrantLooks;
 	readonly #inUse: PlacesInUse;
 	#running: Promise<void> | undefined;
-	/** The last round had to wait for others. */
+	/** The last round had to wait for other runs. */
 	#contended = false;
-	/** Rounds in a row that were lost. */
+	/** How many rounds in a row lost a Lease. */
 	#lost = 0;
 
-	/** `budgets`: all that cover the pods that will be asked for here. */
+	/** `budgets` are all budgets that cover the pods of these requests. */
 	constructor(budgets: readonly RoundBudget[], ports: GrantPorts) {
 		this.#budgets = budgets;
 		this.#ports = ports;
@@ -78,7 +78,7 @@ class GrantRounds {
 	ask(request: GrantRequest): Promise<GrantAnswer> {
 		const waiting = new WaitingRequest(request);
 		if (!waiting.over.aborted) {
-			// Those who waited before have left.
+			// The earlier waiting requests have left.
 			if (this.#waiting.size === 0) this.#looks.beginAnew();
 			this.#waiting.add(waiting);
 			this.#start();
@@ -86,7 +86,7 @@ class GrantRounds {
 		return waiting.answer;
 	}
 
-	/** Resolves when nothing that began here is under way any more. */
+	/** Resolves when all work that started here has ended. */
 	async settled(): Promise<void> {
 		await this.#running;
 		await this.#inUse.settled();
@@ -94,7 +94,7 @@ class GrantRounds {
 
 	#start(): void {
 		this.#running ??= this.#run()
-			// A bug: whoever waits here has to hear of it.
+			// A bug: every caller that waits here gets the error.
 			.catch((error: unknown) => this.#waiting.fail(error))
 			.finally(() => {
 				this.#running = undefined;
@@ -104,7 +104,7 @@ class GrantRounds {
 
 	async #run(): Promise<void> {
 		const { runtime, places } = this.#ports;
-		// Pods whose budgets came with the same list go into the same round.
+		// Pods whose budgets came with the same list share a round.
 		await this.#pause(0);
 		while (this.#waiting.size > 0) {
 			const arrival = this.#waiting.nextArrival();
@@ -128,7 +128,7 @@ class GrantRounds {
 		}
 	}
 
-	/** Until there is a place, or a pod that may have one elsewhere: another one came, or its time has. */
+	/** Waits for a free place, or for a pod that may have one in another lane: a new request, or a request that becomes due. */
 	async #untilFreed(arrival: AbortSignal, at = this.#waiting.nextDueAt(this.#ports.runtime.now())): Promise<void> {
 		const { places, stop, runtime } = this.#ports;
 		const over = new AbortController();
@@ -140,14 +140,14 @@ class GrantRounds {
 		await Promise.all([freed, due]);
 	}
 
-	/** Until those on their way are done, but not for long: where rounds have to wait for others, few are to ask for many. */
+	/** Waits briefly until the pods in use are done: if rounds have to wait for other runs, few rounds should ask for many pods. */
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();
 		void this.#inUse.settled().finally(() => back.abort("all are back"));
 		await this.#pause(gatherForMs, this.#orStop(back.signal));
 	}
 
-	/** The first of each lane, as many as may be granted now. */
+	/** The first requests of each lane, as many as may be granted now. */
 	#withinPlaces(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
 		const byLane = Map.groupBy(due, ({ request }) => request.lane);
 		const first = new Set(
@@ -156,7 +156,7 @@ class GrantRounds {
 		return due.filter((waiting) => first.has(waiting));
 	}
 
-	/** One round; those that wait on, unless there was no answer to apply. */
+	/** Runs one round. Returns the requests that still wait, or none if the round gave no answer. */
 	async #ask(asked: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
 		let verdicts: readonly Verdict[] | undefined;
 		const members = this.#ports.members();
@@ -172,7 +172,7 @@ class GrantRounds {
 		return verdicts ? asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now) : [];
 	}
 
-	/** Undefined where there is nothing to apply: start over. */
+	/** Undefined if there is no verdict to apply and the caller has to start over. */
 	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly Verdict[] | undefined> {
 		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
 		const contended = this.#contended;
@@ -210,7 +210,7 @@ class GrantRounds {
 	async #fail(error: unknown, asked: readonly WaitingRequest[]): Promise<void> {
 		if (error instanceof LeaseLostError) {
 			this.#observer.answered();
-			// Somebody else is at it: in line, one after the other.
+			// Another run wants the Lease: wait in line for it.
 			this.#contended = true;
 			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
 			this.#lost += 1;
@@ -243,7 +243,7 @@ class GrantRounds {
 				return;
 			case "refused": {
 				const { reason, message } = verdict;
-				// Its members have to be asked who they are.
+				// The caller has to ask the members for their fleet again.
 				if (reason === "FleetsDiffer") waiting?.finish({ kind: "coverAgain", reason, message });
 				else if (!verdict.retry) waiting?.finish({ kind: "refused", reason, message });
 				else if (waiting) this.#later(waiting, { reason, message });
@@ -251,7 +251,7 @@ class GrantRounds {
 		}
 	}
 
-	/** Used while the next round goes on; a grant for which nobody waits any more is given back. */
+	/** The caller uses the grant while the next round runs. If the caller has stopped waiting, the grant is given back. */
 	#grant(ticket: Ticket, waiting: WaitingRequest | undefined, members: readonly Member[]): void {
 		const member = members.find(({ id }) => id === ticket.clusterId);
 		if (!member) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
@@ -272,13 +272,13 @@ class GrantRounds {
 		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack }, ...(last && { last }) });
 	}
 
-	/** After what somebody has to put right, which may happen at any time. */
+	/** Tries again after a pause: a person has to fix the cause, which may happen at any time. */
 	#later(waiting: WaitingRequest, wait: Wait): void {
 		waiting.tell(wait, retryAfterMs);
 		waiting.dueAt = this.#ports.runtime.now() + retryAfterMs;
 	}
 
-	/** Nobody is asked for while it is paused. Whoever paused it looks at what has to change first, so that is told all the same. */
+	/** No grant is requested during a pause. Looks continue, because the person who paused wants to see what blocks the pods. */
 	async #lookOn(due: readonly WaitingRequest[], arrival: AbortSignal): Promise<void> {
 		const { places, stop, runtime } = this.#ports;
 		await this.#untilFreed(arrival, runtime.now() + this.#looks.nextMs());

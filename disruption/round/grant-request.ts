@@ -1,4 +1,4 @@
-// What is asked of a grant queue, what it answers, and what it needs for that. Types only: grant-queue.ts answers.
+// Requests to a grant queue, its answers, and what it needs. Types only: grant-queue.ts has the code.
 import type { BudgetName, RoundBudget } from "../budget/budget.ts";
 import type { Failure } from "../budget/classify-failure.ts";
 import type { Member, PlaceInLine } from "../budget/cluster.ts";
@@ -14,51 +14,51 @@ import type { Wait } from "./wait.ts";
 
 export interface GrantRequest {
 	readonly candidate: RoundCandidate;
-	/** All that cover the pod. */
+	/** All budgets that cover the pod. */
 	readonly budgets: readonly RoundBudget[];
-	/** The API server that its eviction goes to, as Places has it. */
+	/** The API server that gets the eviction. It is the lane in Places. */
 	readonly lane: string;
-	/** Ends the wait. A grant that was handed out is not taken back. */
+	/** Ends the wait. A grant that was already handed out is not taken back. */
 	readonly signal: AbortSignal;
-	/** Told when there is something new to say, and when that is looked at again. */
+	/** Called when the reason for the wait changes. `nextMs`: milliseconds until the next look. */
 	readonly onWait?: (wait: Wait, nextMs: number) => void;
 }
 
 export type GrantAnswer =
-	/** It must be ended or given back. `last`: what it waited for. */
+	/** The caller must end the grant or give it back. `last` is what the pod waited for. */
 	| { readonly kind: "granted"; readonly grant: Grant; readonly last?: Wait }
-	/** It needs no grant. `place`: must be ended. */
+	/** The pod needs no grant. The caller must end `place`. */
 	| (Free & { readonly place: Place })
-	/** The signal came first. */
+	/** `signal` aborted before there was an answer. */
 	| { readonly kind: "over"; readonly last?: Wait }
-	/** What covers the pod, or who the members are, has to be asked anew. */
+	/** The caller has to find the pod's budgets or the fleet's members again. */
 	| { readonly kind: "coverAgain"; readonly reason?: Refused["reason"]; readonly message?: string }
 	| { readonly kind: "refused"; readonly reason: (Refused | Failure)["reason"]; readonly message: string };
 
-/** Told of what becomes of the rounds, for people. */
+/** Learns what happens in the rounds, for people. */
 export interface GrantObserver extends LeaseObserver {
 	/** Every member has answered. */
 	answered(): void;
-	/** Once for each question that failed, however many wait for it. */
+	/** Called once for each failed question, however many pods wait for its answer. */
 	unreachable(error: AgentUnavailableError): void;
 	counted(states: readonly BudgetState[]): void;
-	/** The next counts are news even where they are the same: what was taken is back by then. */
+	/** A grant was handed out. Report the next counts even if they are unchanged, because the granted pod may be back up by then. */
 	granted(): void;
 	queued(place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): void;
 }
 
 export interface GrantPorts {
-	/** As they are now: others after the fleet has changed. */
+	/** The current members. They differ after the fleet has changed. */
 	readonly members: () => readonly Member[];
-	/** Who asks, for others. */
+	/** The holder that other runs see. */
 	readonly holder: string;
 	readonly runtime: RoundRuntime;
 	/** Shared by all budgets. */
 	readonly places: Places;
-	/** No new rounds. */
+	/** After it aborts, no new round starts. */
 	readonly stop: AbortSignal;
-	/** For the rounds under these budgets. */
+	/** Makes an observer for the rounds under the same budgets. */
 	readonly observe: () => GrantObserver;
-	/** The round itself; somebody may want to watch it. */
+	/** Replaces runRound(), for example to watch the rounds. */
 	readonly runRound?: typeof runRound;
 }

@@ -1,15 +1,15 @@
-// Pods that were judged grantable, and to which their own cluster's agent gave no reservation when it was to be written.
+// Pods that were judged grantable, but got no reservation: the agent of their own cluster left them out of the commit.
 import type { CommitOutcome, LeftOut, PodReference } from "../budget/cluster.ts";
 import type { Waiting } from "../budget/verdict.ts";
 
-/** By leftOutKey. */
+/** The keys come from leftOutKey(). */
 export type LeftOutPods = ReadonlyMap<string, LeftOut>;
 
 export function leftOutKey(clusterId: string, { uid }: Pick<PodReference, "uid">): string {
 	return `${clusterId} ${uid}`;
 }
 
-/** Those that any of these commits left out. */
+/** The pods that any of these commits left out. */
 export function leftOutPods(
 	commits: readonly {
 		readonly clusterId: string;
@@ -24,7 +24,7 @@ export function leftOutPods(
 	return found;
 }
 
-/** It is asked for again: the next count says what became of it. */
+/** The pod is requested again, and the next count shows what happened to it. */
 export function waitingFor({ namespace, name }: PodReference, { why }: LeftOut): Waiting {
 	const pod = `pod ${namespace}/${name}`;
 	return why === "Gone"

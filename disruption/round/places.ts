@@ -1,31 +1,30 @@
-// How many granted pods may be on their way to one API server at a time, over all budgets, and how many more may be granted
-// meanwhile, so that the next ones need not wait for a round. More would only queue up, while their grants grow too old to be
-// used without another look at the pod.
+// Limits how many granted pods may be on their way to one API server at a time, over all budgets. A few more may be granted ahead, so that
+// they need not wait for a round. With more of them, the grants would become too old in the queue: each would need another read of its pod.
 import { Semaphore } from "./semaphore.ts";
 
-/** Evictions that run side by side share the API server's slow read of PodDisruptionBudgets; beyond this many nothing is won. */
+/** Concurrent evictions share the API server's slow read of PodDisruptionBudgets. More than this many gain nothing. */
 const sentAtOnce = 100;
 /**
- * Granted ahead of their turn: about what is evicted while a round goes on. With 25, of 3,000 pods half had waited for longer than
- * `freshForMs`, and were read once more with their Lease: 90 s in the place of 71.
+ * How many pods are granted before their turn: about as many as are evicted during one round. With 25, half of 3,000 pods had waited longer
+ * than `freshForMs`. They and their Leases had to be read again, and the drain took 90 s instead of 71 s.
  */
 const grantedAhead = 12;
-/** While others are on their way, a round for fewer brings less than it costs. */
+/** While other pods are on their way, a round for fewer pods costs more than it gains. */
 const worthARound = 12;
 
 /** One API server. */
 interface Lane {
-	/** Asked for in rounds that go on now. */
+	/** Requested in rounds that are running now. */
 	asked: number;
-	/** On their way, or granted and waiting for it. */
+	/** On their way, or granted and waiting for their turn. */
 	granted: number;
-	/** Those on their way. */
+	/** The pods on their way. */
 	readonly sending: Semaphore;
 }
 
-/** Of one pod that may go. It must be ended, whatever became of the pod. */
+/** The place of one pod that may be evicted. It must be ended, whatever happens to the pod. */
 export interface Place {
-	/** Resolves with true when it is the pod's turn, with false where `over` aborted before. */
+	/** Resolves with true when it is the pod's turn, with false if `over` aborts first. */
 	turn(over: AbortSignal): Promise<boolean>;
 	end(): void;
 }
@@ -35,7 +34,7 @@ export class Places {
 	readonly #onFreed = new Set<() => void>();
 	#isPaused = false;
 
-	/** Nothing new is asked for, and nothing that was granted is sent. */
+	/** In a pause no grant is requested, and no granted eviction is sent. */
 	get isPaused(): boolean {
 		return this.#isPaused;
 	}
@@ -49,12 +48,12 @@ export class Places {
 		this.#wake();
 	}
 
-	/** Resolves at once where it is not paused; else when it goes on, or when the signal aborts. */
+	/** Resolves immediately if there is no pause. Otherwise resolves when the pause ends or the signal aborts. */
 	async resumed(signal: AbortSignal): Promise<void> {
 		while (this.#isPaused && !signal.aborted) await this.freed(signal);
 	}
 
-	/** How many of `due` pods may be asked for now; their places are kept until as many were `answered`. */
+	/** Returns how many of `due` pods may be requested now. Their places stay taken until `answered` is called for as many. */
 	ask(lane: string, due: number): number {
 		if (this.#isPaused) return 0;
 		const found = this.#of(lane);
@@ -64,13 +63,13 @@ export class Places {
 		return places;
 	}
 
-	/** The round is over, and those that may go have their places. */
+	/** The round is over. Pods that may be evicted have places of their own by now. */
 	answered(lane: string, places: number): void {
 		this.#of(lane).asked -= places;
 		this.#wake();
 	}
 
-	/** For a pod that may go: one that only waits for a grant must not keep others from theirs. */
+	/** Takes a place for a pod that may be evicted. A pod that only waits for a grant takes none, so it blocks no other pod. */
 	keep(lane: string): Place {
 		const found = this.#of(lane);
 		found.granted += 1;
@@ -87,7 +86,7 @@ export class Places {
 		};
 	}
 
-	/** Resolves when more may be granted in any lane, or when the signal aborts. */
+	/** Resolves when more pods may be granted in any lane, or when the signal aborts. */
 	async freed(signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -110,7 +109,7 @@ export class Places {
 	}
 }
 
-/** Places that are kept until they are ended, and other work that must not be left behind. */
+/** Tracks places until they are ended, and other work that must be awaited. */
 export class PlacesInUse {
 	readonly #places: Places;
 	readonly #underWay = new Set<Promise<void>>();
@@ -119,7 +118,7 @@ export class PlacesInUse {
 		this.#places = places;
 	}
 
-	/** From this very moment on. */
+	/** Takes the place immediately, not when its turn comes. */
 	keep(lane: string): Place {
 		const place = this.#places.keep(lane);
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -138,7 +137,7 @@ export class PlacesInUse {
 		this.#underWay.add(tracked);
 	}
 
-	/** Resolves when those that are under way now have ended. */
+	/** Resolves when everything that is tracked at the call has ended. */
 	async settled(): Promise<void> {
 		await Promise.all(this.#underWay);
 	}

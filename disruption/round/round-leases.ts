@@ -1,5 +1,5 @@
-// The Leases that a round holds: kept alive, counted anew where that took long, and given back. What was acquired stands in
-// here until it is given back or taken out to be committed.
+// The Leases that a round holds. They are renewed, counted again if the wait was long, and given back. An acquisition stays in here until
+// it is given back or taken out for the commit.
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { AcquireRequest, Acquisition, Cluster, Count } from "../budget/cluster.ts";
 import { LeaseLostError } from "../errors.ts";
@@ -16,7 +16,7 @@ export interface Slot {
 
 export interface HeldLease extends Slot {
 	readonly acquisition: Acquisition;
-	/** As far as those who look on have been told; once. */
+	/** Reports the end of this hold to the observer, once. */
 	readonly told: ToldLease;
 }
 
@@ -24,13 +24,13 @@ interface CountedLease extends HeldLease {
 	acquisition: Acquisition;
 	readonly request: AcquireRequest;
 	count: Count;
-	/** When the count was requested, because the age of an answer on arrival is unknown. */
+	/** When the count was requested, because the age of an answer is unknown when it arrives. */
 	askedAt: number;
-	/** When the Lease has to be renewed. */
+	/** When the next renewal is due. */
 	renewAt: number;
 }
 
-/** Counts that are older than this when the last Lease is acquired are requested again: waiting in line can take long. */
+/** Counts that are older than this when the last Lease is acquired are requested again, because a wait in line can take long. */
 const countFreshForMs = 1_000;
 
 export class RoundLeases {
@@ -47,7 +47,7 @@ export class RoundLeases {
 		return this.#held.size;
 	}
 
-	/** Just acquired, with its count; `askedAt`: before the request was sent. */
+	/** Adds a Lease that was just acquired, with its count. `askedAt` is the time before the request was sent. */
 	add(lease: Omit<CountedLease, "renewAt" | "told"> & { readonly leaseDurationMs: number }): void {
 		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
 		const now = this.#runtime.now();
@@ -61,7 +61,7 @@ export class RoundLeases {
 			told: new ToldLease(observed, this.#runtime, this.#observer),
 			count,
 			askedAt,
-			// What nobody is kept away from ends by no time.
+			// An optimistic hold is not written, so it never needs renewing.
 			renewAt: acquisition.unwritten ? Number.POSITIVE_INFINITY : now + leaseDurationMs / 3,
 		});
 	}
@@ -93,7 +93,9 @@ export class RoundLeases {
 		lease.askedAt = askedAt;
 	}
 
-	/** What was never written cannot be counted under again: there may have been others since. */
+	/**
+	 * An optimistic hold cannot be counted under again, because another run may have held the Lease since. So the round acquires it again.
+	 */
 	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
 		const { cluster, budget } = lease;
 		const request = { ...lease.request, nonce: this.#runtime.newId() };
@@ -109,9 +111,9 @@ export class RoundLeases {
 	}
 
 	/**
-	 * Keeps what is held alive until `stop` aborts, and aborts it where one is lost. Each is renewed a third of its time after it
-	 * was got: a Lease handed over in line ends soon without it. No renewal waits for another one: a slow member must not cost
-	 * what others hand over meanwhile.
+	 * Renews what is held until `stop` aborts, and aborts `stop` if a Lease is lost. The first renewal comes after a third of the lease time,
+	 * because a Lease that was handed over in line ends soon without it. No renewal waits for another one: a slow member must not cause the
+	 * loss of Leases that other members handed over.
 	 */
 	async keepAlive(stop: AbortController): Promise<void> {
 		const renewing = new Map<CountedLease, Promise<void>>();
@@ -129,14 +131,14 @@ export class RoundLeases {
 
 	async #renew(lease: CountedLease, stop: AbortController): Promise<void> {
 		const [result] = await Promise.allSettled([lease.told.unlessLost(lease.cluster.renew(lease.acquisition))]);
-		// Given back meanwhile: nothing is lost.
+		// The round gave the Lease back meanwhile, so nothing is lost.
 		if (!this.#held.has(lease)) return;
 		if (result.status === "fulfilled") lease.renewAt = this.#runtime.now() + renewIntervalMs;
 		else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
 		else this.#runtime.onLeftBehind?.(result.reason);
 	}
 
-	/** To be committed or given back by whoever takes them. */
+	/** The caller must commit these Leases or give them back. */
 	takeAll(): readonly HeldLease[] {
 		const leases = [...this.#held];
 		this.#held.clear();
@@ -148,7 +150,7 @@ export class RoundLeases {
 	}
 }
 
-/** What was never written keeps nobody away, and needs nothing. */
+/** Releases the written Leases. An optimistic hold excludes no other run, so it needs no release. Never rejects. */
 export async function releaseLeases(leases: readonly HeldLease[], runtime: RoundRuntime): Promise<void> {
 	const written = leases.filter(({ acquisition }) => !acquisition.unwritten);
 	const releases = written.map(({ cluster, acquisition, told }) => async () => {

@@ -1,12 +1,12 @@
 // The round: one pass of acquire, decide and commit, over every member of the fleet.
 //
-// Guarantee: a ticket is given out only where, in every cluster and for every budget, a conditional write found the
-// acquisition unbroken since before its count; from that write on the pod counts as unavailable for everyone. Rounds
-// that all stood therefore follow one another in the same order in every cluster, and the later one counted the earlier
-// one's reservations (two-phase locking with the locks checked at the end). What is not guaranteed: that an acquisition
-// stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
-// evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
-// under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
+// Guarantee: a round issues a ticket only after a conditional write in every cluster, for every budget. Each of these writes found the
+// acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds that all stood
+// follow one another in the same order in every cluster. The later round counted the reservations of the earlier one (two-phase locking
+// with the locks checked at the end). Not guaranteed: that an acquisition stays valid during a wait. A Lease may expire, be taken over or
+// be lost at any moment. Then a commit fails and nothing is evicted. A pod is not granted if its own agent gave it no reservation, because
+// the pod is gone or got other labels. Its reservations under other budgets are taken back. None of this depends on a clock: durations only
+// decide how soon other runs may continue.
 import { type AcquireAllRequest, acquireAll } from "./acquire-leases.ts";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
@@ -23,18 +23,18 @@ import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
 export interface RoundRequest extends AcquireAllRequest {
-	/** What its budgets come to, when all of them were counted, in one fleet. */
+	/** Called with the state of each budget that allows a number of disruptions, once every budget was counted. */
 	readonly onCounted?: (states: readonly BudgetState[]) => void;
 	readonly observer?: LeaseObserver;
 }
 
-/** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
+/** A commit is idempotent. So it is sent again after a lost answer, before it counts as failed. */
 const commitAttempts = 3;
 
 /**
- * Runs one round: one verdict for each candidate, in their order. Rejects with LeaseLostError where an acquisition was broken, so that
- * nothing is granted and it has to be begun anew; with AgentUnavailableError where a member gave no answer; with the reason of `signal`
- * when it aborts. Whatever was acquired until then has been given back, or ends by the lease time.
+ * Runs one round and returns one verdict for each candidate, in their order. Rejects with LeaseLostError if an acquisition was broken:
+ * nothing is granted and the caller starts over. Rejects with AgentUnavailableError if a member gave no answer, and with the reason of
+ * `signal` when it aborts. Acquisitions made until then have been given back, or end by the lease time.
  */
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
 	const held = new RoundLeases(runtime, request.observer);
@@ -50,7 +50,7 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	}
 }
 
-/** Acquires, counts and decides, and keeps alive what it holds meanwhile. */
+/** Acquires, counts and decides. Meanwhile it renews what it holds. */
 async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,
@@ -65,7 +65,7 @@ async function judgeAll(
 		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
 		throw error;
 	} finally {
-		// With a reason, or it would make an Error with its stack for nobody.
+		// Without a reason, abort() would create an unused Error with its stack.
 		lost.abort("no longer needed");
 		await renewing;
 	}
@@ -76,7 +76,7 @@ async function judgeAll(
 	return { judgements, counted };
 }
 
-/** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */
+/** Writes in every cluster, even if nothing is granted there. Takes everything back unless all of these writes stood. */
 async function commitAll(
 	judgements: readonly Judgement[],
 	counted: readonly BudgetCounts[],
@@ -126,7 +126,7 @@ async function commitAll(
 type Commit = { readonly slot: HeldLease; readonly grants: readonly Grant[] };
 type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
 
-/** What was written for these pods under other budgets. */
+/** Takes back what was written for the left-out pods under other budgets. */
 async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods, runtime: RoundRuntime): Promise<void> {
 	const written = commits.map(({ slot, grants }) => ({
 		slot,
@@ -151,7 +151,7 @@ async function commitSlot({ cluster, acquisition, told }: HeldLease, grants: rea
 	return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "failed", error };
 }
 
-/** Nothing was sent under these ids and nothing will be: they may go without a trace. */
+/** Nothing was sent under these ids and nothing will be, so they are removed without the fence. */
 async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Promise<void> {
 	const granting = commits.filter(({ grants }) => grants.length > 0);
 	const cancels = granting.map(({ slot: { cluster, budget }, grants }) => {
@@ -195,7 +195,9 @@ function ticketFor(
 	};
 }
 
-/** What the members reported of a budget when it was counted; made once for all pods that are granted under it. */
+/**
+ * Returns what the members reported of a budget when it was counted. The text is made once for all pods that are granted under that budget.
+ */
 function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
 	const known = new Map<string, string>();
 	return (name) => {

@@ -1,16 +1,16 @@
-// What a run last saw of a pod: its version, its labels, and how often it changes. Who evicts a pod that changes all the
-// time does so right after a change, because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
+// What a run last saw of a pod: its version, its labels, and how often it changes. A run evicts a busy pod right after a change, because a
+// 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
 import type { PodReference } from "../budget/cluster.ts";
 import type { PodVersion } from "../budget/coverage-judgement.ts";
 
 export interface SeenPod extends PodVersion {
-	/** When this very version was first seen, on the clock of the run. */
+	/** When this very version was first seen, on the run's clock. */
 	readonly since: number;
-	/** Of a pod that somebody keeps changing: how often, as far as looks have shown. */
+	/** How often the pod changes, as far as looks have shown, if something keeps changing it. */
 	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
-	/** Its phase was Pending: as such it costs no budget anything. */
+	/** Its phase was Pending. In that phase it costs no budget anything. */
 	readonly hasNotStarted: boolean;
-	/** When it was changed last, where a look was just before. */
+	/** When the pod last changed. Known only if another look came shortly before the change was seen. */
 	readonly changedAt?: number;
 }
 
@@ -20,19 +20,22 @@ export interface WatchedPod {
 	seen: SeenPod;
 }
 
-/** A consistent read of this very pod: another uid under its name is `gone`. */
+/** A consistent read of this very pod. A pod with another uid under the same name is `gone`. */
 export type PodReading =
 	| { readonly kind: "gone" }
 	| ({ readonly kind: "terminating" | "present" } & Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">);
 
-/** Changes further apart are no trouble, as for an agent (pod-heartbeats.ts). */
+/** Changes that are further apart cause no problem, here and in agents (pod-heartbeats.ts). */
 const oftenMs = 1_000;
-/** Two looks say little of how often a pod changes: it may have been just before the first one. */
+/** Two looks show little about how often a pod changes: the last change may have come just before the first look. */
 const oftenAtMostMs = 250;
-/** Looks this close to each other show when a change was. */
+/** Two looks this close to each other show when a change happened. */
 const closeMs = 150;
 
-/** `readAt`: on the clock of the run, before it was asked for; left out: nobody knows, so it is too old for everything. */
+/**
+ * `readAt` is the time on the run's clock before the read was requested. Without it the age is unknown, so it counts as too old for any
+ * use.
+ */
 export function seenPod(
 	{ resourceVersion, labels, hasNotStarted }: Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">,
 	readAt = Number.NEGATIVE_INFINITY,
@@ -40,7 +43,7 @@ export function seenPod(
 	return { resourceVersion, labels, readAt, since: readAt, hasNotStarted };
 }
 
-/** Reads the pod and keeps what is there. */
+/** Reads the pod and stores what it finds, unless the pod is gone. */
 export async function seeAnew<Reading extends PodReading>(
 	watched: WatchedPod,
 	read: () => Promise<Reading>,
@@ -54,7 +57,7 @@ export async function seeAnew<Reading extends PodReading>(
 	const { labels, hasNotStarted } = seen;
 	watched.seen =
 		seen.resourceVersion === before.resourceVersion
-			? // An etcd that came back from a backup may have the same version of something else.
+			? // An etcd that was restored from a backup may have the same version with other contents.
 				{ ...before, labels, hasNotStarted, readAt }
 			: { ...seen, ...changesOf(before, readAt), ...(readAt - before.readAt <= closeMs && { changedAt: readAt }) };
 	return found;
@@ -65,12 +68,12 @@ function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, rea
 	if (changedAt !== undefined && readAt - lookedAt <= closeMs && everyMs <= oftenMs) {
 		return { changes: { everyMs: Math.max(1, everyMs), isMeasured: true } };
 	}
-	// After a longer pause nobody knows how many changes there were: a pod that was busy is believed to be so still.
+	// After a longer pause the number of changes is unknown. A pod that was busy is still treated as busy.
 	if (changes?.isMeasured || everyMs > oftenMs) return changes ? { changes } : {};
 	return { changes: { everyMs: Math.max(everyMs, oftenAtMostMs, changes?.everyMs ?? 0), isMeasured: false } };
 }
 
-/** It has been quiet for long enough. */
+/** The pod has been quiet for long enough to count as not busy. */
 export function isQuietNow(watched: WatchedPod): void {
 	const { changes: _, ...seen } = watched.seen;
 	watched.seen = seen;

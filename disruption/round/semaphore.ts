@@ -1,4 +1,4 @@
-// So many at a time, in the order in which they came.
+// Limits how many holders run at a time, in the order of their arrival.
 export class Semaphore {
 	#free: number;
 	readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Semaphore {
 		this.#free = places;
 	}
 
-	/** Resolves with true when there is a place, to be given back after use; with false where `over` aborted before. */
+	/** Resolves with true when a place is free: give it back after use. Resolves with false if `over` aborts first. */
 	async take(over?: AbortSignal): Promise<boolean> {
 		if (this.#free > 0) {
 			this.#free -= 1;
@@ -20,12 +20,12 @@ export class Semaphore {
 		over?.addEventListener("abort", leave, { once: true });
 		const hasPlace = await promise;
 		over?.removeEventListener("abort", leave);
-		// Its turn came in the very moment that it left.
+		// The place was assigned just as the caller left.
 		if (!hasPlace && !this.#waiting.delete(go)) this.giveBack();
 		return hasPlace;
 	}
 
-	/** The next one takes the place over. */
+	/** Passes the place to the next caller in the queue. */
 	giveBack(): void {
 		const [next] = this.#waiting;
 		if (next) {

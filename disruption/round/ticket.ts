@@ -1,4 +1,4 @@
-// What a round returns for a pod that it granted. Types only: eviction.ts carries it out.
+// What a round returns for a granted pod. Types only: eviction.ts uses them.
 import type { BudgetName } from "../budget/budget.ts";
 import type { PodReference } from "../budget/cluster.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../budget/verdict.ts";
@@ -7,17 +7,17 @@ import type { Free, Refused, RoundCandidate, Waiting } from "../budget/verdict.t
 export interface Ticket {
 	readonly clusterId: string;
 	readonly pod: PodReference;
-	/** The reservation's id. Never shown: anyone who knows it may evict the pod. */
+	/** The reservation's id. Never shown: with it, anyone can use this grant. */
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
-	/** What the members reported of each of these budgets when it was counted: see budget-terms.ts. */
+	/** What the members reported of each of these budgets when it was counted (see budget-terms.ts). */
 	readonly terms: readonly string[];
 	readonly resourceVersion: string;
 	/** How often the pod changes, if something keeps changing it. */
 	readonly changesEveryMs?: number;
 	/** The pod's labels as they were counted: with other labels, other budgets may cover it. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** When the oldest of the counts that it rests on was requested, on the runtime's clock. */
+	/** When the oldest of the counts behind this ticket was requested, on the runtime's clock. */
 	readonly countedAt: number;
 }
 
@@ -26,5 +26,5 @@ export interface Granted {
 	readonly ticket: Ticket;
 }
 
-/** What a round says of each pod that it was asked for. */
+/** The answer of a round for each requested pod. */
 export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);

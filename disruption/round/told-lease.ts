@@ -1,9 +1,9 @@
-// What becomes of a Lease that a round takes, for people: it changes no answer.
+// Reports what happens to the Leases of a round, for people. It changes no answer.
 import type { BudgetName } from "../budget/budget.ts";
 import { LeaseLostError } from "../errors.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 
-/** Of a Lease that was never written, or could not be given back, the end is not told. */
+/** Learns when Leases are acquired and how they end. The end is not reported for an optimistic hold, or if the release failed. */
 export interface LeaseObserver {
 	leaseAcquired(lease: ObservedLease & { readonly leaseDurationMs: number; readonly waitedMs: number }): void;
 	leaseReleased(lease: EndedLease): void;
@@ -12,7 +12,7 @@ export interface LeaseObserver {
 
 export interface ObservedLease {
 	readonly budget: BudgetName;
-	/** Its cluster's name. */
+	/** The cluster's name. */
 	readonly cluster: string;
 	readonly holder: string;
 }
@@ -21,7 +21,7 @@ export interface EndedLease extends ObservedLease {
 	readonly heldMs: number;
 }
 
-/** Tells how a Lease ended, once. */
+/** Reports how a Lease ended, once. */
 export class ToldLease {
 	readonly #lease: ObservedLease;
 	readonly #runtime: Pick<RoundRuntime, "now">;
@@ -44,12 +44,12 @@ export class ToldLease {
 		this.#end((lease) => this.#observer?.leaseLost({ ...lease, message }));
 	}
 
-	/** It ends by itself, and nobody knows when. */
+	/** The Lease ends by itself at an unknown time, so its end is not reported. */
 	leave(): void {
 		this.#hasEnded = true;
 	}
 
-	/** The same question, whose answer may be that it is lost. */
+	/** Passes the answer on, and reports the loss if the call fails with LeaseLostError. */
 	async unlessLost<Answer>(asked: Promise<Answer>): Promise<Answer> {
 		try {
 			return await asked;

@@ -1,4 +1,4 @@
-// Why a pod waits for its grant: a verdict of a round or a look, or a failure that passes.
+// Why a pod waits for its grant: a verdict of a round or a look, or a temporary failure.
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { usersKey } from "../budget/budget-users.ts";
 import type { PlaceInLine } from "../budget/cluster.ts";
@@ -9,7 +9,7 @@ export interface Wait extends Partial<Omit<Waiting, "kind" | "reason" | "message
 	readonly message: string;
 }
 
-/** Another one holds a Lease that the round needs. */
+/** Another run holds a Lease that the round needs. */
 export function leaseHeld({
 	budget,
 	cluster,
@@ -19,7 +19,7 @@ export function leaseHeld({
 	return { reason: "LeaseHeld", budget, message };
 }
 
-/** Whether there is nothing new to say to `holder`; that time passes is nothing new. */
+/** Whether `holder` would learn nothing new. Passing time is nothing new. */
 export function isSameWait(wait: Wait, before: Wait, holder: string): boolean {
 	const users = ({ usedBy = [] }: Wait): string =>
 		usersKey(usedBy.map((user) => ({ ...user, own: user.holder === holder })));

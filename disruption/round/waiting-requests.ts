@@ -1,13 +1,13 @@
-// Those who wait for a grant under the same budgets, of every node and every cluster, in the order of their turns.
+// The requests that wait for a grant under the same budgets, from all nodes and clusters, in the order of their turns.
 import type { GrantAnswer, GrantRequest } from "./grant-request.ts";
 import type { Wait } from "./wait.ts";
 
-/** Until it is answered, or until its signal aborts. */
+/** One waiting request. It waits until it is answered or its signal aborts. */
 export class WaitingRequest {
 	readonly request: GrantRequest;
-	/** Why it waits, as it was last. */
+	/** The latest reason for the wait. */
 	last: Wait | undefined;
-	/** On the runtime's clock: no round before. */
+	/** No round includes this request before this time on the runtime's clock. */
 	dueAt = 0;
 	readonly answer: Promise<GrantAnswer>;
 	readonly #answer = Promise.withResolvers<GrantAnswer>();
@@ -24,12 +24,12 @@ export class WaitingRequest {
 		return this.request.candidate.pod.uid;
 	}
 
-	/** Aborts when it has been answered, however that was. */
+	/** Aborts when the request has any answer, including `over`. */
 	get over(): AbortSignal {
 		return this.#over.signal;
 	}
 
-	/** Why it waits, and in how long that is looked at again. */
+	/** Reports why the request waits, and the milliseconds until the next look. */
 	tell(wait: Wait, nextMs: number): void {
 		this.last = wait;
 		this.request.onWait?.(wait, nextMs);
@@ -47,7 +47,7 @@ export class WaitingRequest {
 
 	#end(): void {
 		this.request.signal.removeEventListener("abort", this.#onAbort);
-		// With a reason: without one each abort makes an Error with its stack, for nobody.
+		// Without a reason, each abort() would create an unused Error with its stack.
 		this.#over.abort("it was answered");
 	}
 
@@ -63,7 +63,7 @@ export class WaitingRequests {
 		return this.#waiting.size;
 	}
 
-	/** It leaves by itself when it was answered. */
+	/** Adds a request. It leaves by itself when it has been answered. */
 	add(waiting: WaitingRequest): void {
 		this.#waiting.set(waiting.uid, waiting);
 		const leave = (): void => {
@@ -73,7 +73,7 @@ export class WaitingRequests {
 		this.#arrival.abort("another one came");
 	}
 
-	/** Aborts when another one comes. */
+	/** Aborts when the next request arrives. */
 	nextArrival(): AbortSignal {
 		this.#arrival = new AbortController();
 		return this.#arrival.signal;
@@ -95,7 +95,7 @@ export class WaitingRequests {
 		return this.all().filter(({ dueAt }) => dueAt <= now);
 	}
 
-	/** When the first of those that are not due will be; none where all of them are. */
+	/** When the first of the later requests becomes due. Undefined if all are due. */
 	nextDueAt(now: number): number | undefined {
 		const later = this.all()
 			.map(({ dueAt }) => dueAt)
@@ -103,7 +103,7 @@ export class WaitingRequests {
 		return later.length > 0 ? Math.min(...later) : undefined;
 	}
 
-	/** So that more than a round takes have their turn in the next one. */
+	/** Moves requests to the end, so that requests beyond the size of one round get their turn in the next one. */
 	sendToTheEnd(some: readonly WaitingRequest[]): void {
 		for (const waiting of some) {
 			if (this.#waiting.delete(waiting.uid)) this.#waiting.set(waiting.uid, waiting);
@@ -115,7 +115,7 @@ export class WaitingRequests {
 	}
 }
 
-/** Aborts when the last of these has been answered: nobody waits for their round any more. */
+/** Aborts when the last of these requests has been answered. After that, no request waits for their round. */
 export function allOver(some: readonly WaitingRequest[]): AbortSignal {
 	const over = new AbortController();
 	let waiting = some.length;
