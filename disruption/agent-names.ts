@@ -1,16 +1,16 @@
-// What agents are called, and by which names they are found: agent, plugin and the manifests in agent/deploy/ have to agree.
+// The names of agents, and the labels and objects by which others find them. Agent, plugin and the manifests in agent/deploy/ must agree.
 
-/** Of the Deployment and its pods' label, of the certificates, and of who manages a Lease. */
+/** The name of the Deployment and the certificates, and the value of its pods' label. Also the manager of every Lease. */
 export const agentName = "xpdb-agent";
 /** On every agent's pod, with the agent's name as its value. */
 export const agentLabel = "app.kubernetes.io/name";
-/** On every Lease of ours, with the agent's name as its value. */
+/** On every Lease that agents keep, with the agent's name as its value. */
 export const managedByLabel = "app.kubernetes.io/managed-by";
-/** Whom a token has to be for that agents take. */
+/** The audience that a token needs so that agents accept it. */
 export const tokenAudience = "xpdb-agent";
-/** Where the shipped manifests put agents and Leases: the anchor of trust. */
+/** The namespace in which the shipped manifests put agents and Leases: the anchor of trust. */
 export const defaultAgentNamespace = "xpdb-system";
 /** The ConfigMap in the anchor that declares the fleet. */
 export const defaultFleetConfigMap = "xpdb-fleet";
-/** The port for tokens, where a pod does not name another one. */
+/** The port for callers with tokens, if a pod does not name another one. */
 export const defaultAgentPort = 8443;

@@ -1,20 +1,20 @@
-// Which namespaces beside the anchor have agents in them, as ConfigMap `xpdb-fleet` of the anchor names them. Whoever may write
-// in one of these is trusted as an agent is, so that nothing is guessed: a list that cannot be read names nobody.
+// Which namespaces besides the anchor contain agents, as ConfigMap `xpdb-fleet` of the anchor names them. A user who may write in one of
+// these is trusted as an agent. So nothing is guessed: a list that cannot be read names no namespace.
 import { quote } from "./quote.ts";
 
 export const agentNamespacesKey = "namespaces";
 
 type AgentNamespaces =
 	| { readonly kind: "namespaces"; readonly namespaces: readonly string[] }
-	/** Why it cannot be used, with the entry. */
+	/** Why the list cannot be used. The text names the entry. */
 	| { readonly kind: "invalid"; readonly why: string };
 
-/** Each of them is listed whenever an agent is looked for. */
+/** Each of these namespaces is listed for every search for agents. */
 const maxNamespaces = 100;
-/** DNS-1123 label, as the API server demands of namespaces. */
+/** A DNS-1123 label, as the API server demands of namespaces. */
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Reads the list behind the key, already parsed. */
+/** Reads the value of agentNamespacesKey, already parsed. An invalid list gives `invalid` and no error. */
 export function readAgentNamespaces(list: unknown): AgentNamespaces {
 	const invalid = (why: string): AgentNamespaces => ({ kind: "invalid", why: `${agentNamespacesKey}${why}` });
 	if (!Array.isArray(list)) return invalid(" is not a list");

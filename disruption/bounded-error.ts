@@ -1,16 +1,16 @@
-// Errors whose messages quote what others wrote.
+// Errors whose messages quote foreign text.
 import { indentMore } from "./printable.ts";
 import { shortenTo } from "./quote.ts";
 
-/** Room for a page of text: an API server that explains itself needs a few lines of it. */
+/** Room for a page of text. An API server that explains itself needs a few lines of it. */
 export const longestMessage = 3_000;
 
 /**
- * An error of bounded length: at most longestMessage of its message is kept, whatever it quotes. Quoted text cannot start a
- * line of its own: its further lines are indented, so that none of them looks like another message.
+ * An error of bounded length: it keeps at most longestMessage characters of its message, whatever that quotes. Quoted text cannot start a
+ * line of its own. Its further lines are indented, so none of them looks like another message.
  */
 export abstract class BoundedError extends Error {
-	/** `lines`: "own" if everything that it quotes is on one line, or comes from an error that is already indented. */
+	/** `lines` is "own" if all quoted text is on one line, or comes from an error that is already indented. */
 	constructor(message: string, options?: ErrorOptions, lines: "own" | "quoted" = "quoted") {
 		const text = lines === "own" ? message : indentMore(message);
 		super(shortenTo(text, longestMessage), options);

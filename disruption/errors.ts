@@ -1,7 +1,7 @@
-// The failures of the domain: expected answers are values, these are not expected. `reason` is stable, the text is not.
+// The failures of the domain. Expected answers are values, and these are not expected. `reason` is stable, the text is not.
 import { BoundedError } from "./bounded-error.ts";
 
-/** A budget that cannot be enforced as it is written; `field` is the path in the object that is wrong. */
+/** A budget that cannot be enforced as written. `field` is the path of the wrong part in the object. */
 export class InvalidBudgetError extends BoundedError {
 	override readonly name = "InvalidBudgetError";
 	readonly reason = "InvalidBudget";
@@ -12,35 +12,35 @@ export class InvalidBudgetError extends BoundedError {
 	}
 }
 
-/** The acquisition does not stand any more: the round stops and starts over. */
+/** The acquisition no longer stands: the round stops and starts over. */
 export class LeaseLostError extends BoundedError {
 	override readonly name = "LeaseLostError";
 	readonly reason = "LeaseLost";
 }
 
-/** A Lease whose holder, versions or reservations cannot be read: nothing is granted until a person has looked at it. */
+/** A Lease whose holder, versions or reservations cannot be read. Nothing is granted until a person has fixed it. */
 export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";
 	readonly reason = "GarbledLease";
 }
 
-/** A cluster knows of a member that its declared fleet neither lists nor forgets: somebody has to do one of both. */
+/** A cluster knows a member that its declared fleet neither lists nor forgets. A person has to do one of the two. */
 export class FleetsDifferError extends BoundedError {
 	override readonly name = "FleetsDifferError";
 	readonly reason = "FleetsDiffer";
 }
 
-/** Who it was that gave no answer, as far as anybody knows. */
+/** The part that gave no answer, as far as known. */
 export type Silent = "agent" | "apiServer" | "network" | "unknown";
 
-/** No answer from a cluster's agent, or from the API server behind it; trying again may help. */
+/** No answer from a cluster's agent, or from the API server behind it. A retry may help. */
 export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
-	/** Undefined where the agent did answer, and says why it does not do what it was asked for. */
+	/** Undefined if the agent did answer, and says why it refuses the request for now. */
 	readonly silent: Silent | undefined;
-	/** Whether an agent told it, which was thus not silent itself. */
+	/** Whether an agent reported the failure, so that the agent itself was not silent. */
 	readonly told: boolean;
 	constructor(
 		message: string,
@@ -54,19 +54,19 @@ export class AgentUnavailableError extends BoundedError {
 	}
 }
 
-/** The agent does not understand us or we do not understand it: versions differ. */
+/** The agent and the caller do not understand each other, because their versions differ. */
 export class AgentProtocolError extends BoundedError {
 	override readonly name = "AgentProtocolError";
 	readonly reason = "AgentProtocol";
 }
 
-/** The agent knows the caller and does not let it. */
+/** The agent knows the caller, and the caller lacks the right. */
 export class AgentForbiddenError extends BoundedError {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";
 }
 
-/** What agents answer with instead of an answer, and mean, by its reason: an error that is none of these is a bug somewhere. */
+/** The errors that agents return intentionally, by their reason. Any other error is a bug. */
 export const domainErrors = {
 	InvalidBudget: InvalidBudgetError,
 	LeaseLost: LeaseLostError,
@@ -84,7 +84,7 @@ export function isDomainError(error: unknown): error is DomainError {
 	return Object.values(domainErrors).some((kind) => error instanceof kind);
 }
 
-/** The agent understood, and says no: asking it again changes nothing. */
+/** Whether the agent refused: repeating the request changes nothing. */
 export function isAgentRefusal(error: unknown): error is AgentForbiddenError | AgentProtocolError {
 	return error instanceof AgentForbiddenError || error instanceof AgentProtocolError;
 }

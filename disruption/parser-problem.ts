@@ -1,9 +1,9 @@
-// What a parser says of a text that people wrote, in one line.
+// A parser's problem with a text that people wrote, in one line.
 import { shortenTo } from "./quote.ts";
 
 const longestProblem = 300;
 
-/** The first line of the error, without the excerpt that follows it; a text that is too deep for the parser, in words. */
+/** The first line of the error, without the excerpt that follows it. For a text that is nested too deeply, a sentence that says so. */
 export function parserProblem(error: unknown): string {
 	const message = error instanceof Error ? error.message : String(error);
 	if (/call stack/.test(message)) return "it is nested too deeply";

@@ -1,28 +1,28 @@
-// Texts of others where people read them: what API servers, agents, kubeconfigs and other people's objects say must neither steer a
-// terminal nor look like something that it is not.
+// Makes foreign text safe to show. Text from API servers, agents, kubeconfigs and other people's objects must not control a terminal, and
+// must not look like something that it is not.
 
 /**
- * Control characters (lines and tabs stay), other ends of lines, what turns the direction of writing, and what has no width: formats,
- * tags, fillers. Emoji and scripts keep what they are written with: variation selectors, and the joiner between two pictures.
+ * Control characters (except newline and tab), other line ends, characters that change the writing direction, and characters without width:
+ * formats, tags, fillers. Emoji and scripts keep their own: variation selectors, and the joiner between two pictures.
  */
 const steering =
 	/(?![\n\t]|\p{Variation_Selector})(?!(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d\p{Extended_Pictographic})[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const plain = /^[\n\t\x20-\x7e]*$/;
 
 /**
- * Such characters as \u001b and the like, which JSON reads back as what they were: a JSON text stays one, and says the same. Printable
- * text comes out as it went in.
+ * Writes such characters as \u001b and the like, which JSON reads back as the same characters. So a JSON text stays valid and keeps its
+ * meaning. Printable text is returned unchanged.
  */
 export function printable(text: string): string {
 	return plain.test(text) ? text : text.toWellFormed().replaceAll(steering, escaped);
 }
 
-/** The same on one line. */
+/** Like printable(), and on one line. */
 export function oneLine(text: string): string {
 	return printable(text).replaceAll(/[\n\t]/g, escaped);
 }
 
-/** Indents every line but the first by at least two spaces. */
+/** Indents every line except the first by at least two spaces. */
 export function indentMore(text: string): string {
 	return text.replaceAll(/\r\n?|\n/g, "\n").replaceAll(/\n(?=.)(?! {2})/g, "\n  ");
 }

@@ -1,8 +1,8 @@
-// Foreign values in messages: never longer than a line, and in words where there is nothing to show.
+// Foreign values in messages: never longer than a line, and a word if there is nothing to show.
 
 const longestShown = 80;
 
-/** A value as a message shows it: a text in quotes, a list or an object only as what it is, "missing" where there is none. */
+/** A value as a message shows it. A text is quoted, a list or object is only named as such, and undefined is "missing". */
 export function quote(value: unknown): string {
 	if (typeof value === "string") return JSON.stringify(shorten(value));
 	if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
@@ -10,12 +10,12 @@ export function quote(value: unknown): string {
 	return Array.isArray(value) ? "a list" : "an object";
 }
 
-/** The beginning of a text that may be of any length. */
+/** The beginning of a text of any length. */
 export function shorten(text: string): string {
 	return shortenTo(text, longestShown);
 }
 
-/** At most so many characters, and no half ones. */
+/** At most `length` characters, without half characters. */
 export function shortenTo(text: string, length: number): string {
 	return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`;
 }

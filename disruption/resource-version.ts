@@ -1,5 +1,5 @@
-// resourceVersions are opaque before Kubernetes 1.35 and ordered since: decimal numbers, of any length, within one
-// resource of one API server. They are never compared across resources or clusters.
+// resourceVersions are opaque before Kubernetes 1.35 and ordered since. They are decimal numbers of any length, ordered within one resource
+// of one API server. They are never compared across resources or clusters.
 import { quote } from "./quote.ts";
 
 /** Whether a text is a resourceVersion that can be ordered: digits, without a leading zero. */
@@ -8,19 +8,19 @@ export function isResourceVersion(value: string): boolean {
 }
 
 /**
- * Negative, zero or positive as `a` is older than, equal to or newer than `b`. "" is older than every version (nothing
- * seen yet). Throws TypeError on anything else that is not a number: an order that is guessed would open the view gate.
+ * Negative if `a` is older than `b`, zero if they are equal, positive if `a` is newer. "" is older than every version (nothing seen yet).
+ * Throws TypeError on anything else that is not a number, because a guessed order would open the view gate.
  */
 export function compareResourceVersions(a: string, b: string): number {
 	assertOrdered(a);
 	assertOrdered(b);
 	if (a === b) return 0;
-	// Without leading zeros the longer number is the greater one, and equal lengths compare as texts.
+	// Without leading zeros, the longer number is greater, and numbers of equal length compare as texts.
 	if (a.length !== b.length) return a.length < b.length ? -1 : 1;
 	return a < b ? -1 : 1;
 }
 
-/** The newest of these versions; "" where there is none. */
+/** The newest of these versions, or "" if there is none. */
 export function latestResourceVersion(...versions: readonly string[]): string {
 	let latest = "";
 	for (const version of versions) if (compareResourceVersions(version, latest) > 0) latest = version;

@@ -1,8 +1,8 @@
-// What one budget allows, by the counts of all members.
+// Computes what one budget allows, from the counts of all members.
 //
-// Guarantee: all members that have the budget agree on its selector and understand it, or it allows nothing; of several bounds the strictest
-// holds. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as Kubernetes' disruption
-// controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing.
+// Guarantee: all members that have the budget agree on its selector and understand it, or it allows nothing. The strictest of several
+// bounds holds. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as in Kubernetes' disruption
+// controller (pkg/controller/disruption): percentages round up, and no expected pods allow nothing.
 import {
 	type Bound,
 	type BudgetName,
@@ -22,49 +22,49 @@ import { InvalidBudgetError } from "../errors.ts";
 import { formatSelector } from "./selector.ts";
 import type { Refused, Waiting } from "./verdict.ts";
 
-/** The counts of one budget: one of every member. */
+/** The counts of one budget, one from each member. */
 export interface BudgetCounts {
 	readonly budget: RoundBudget;
 	readonly counts: readonly Count[];
 }
 
-/** What one budget comes to, for people: before anything of this round was granted. Pods, of all clusters or of one. */
+/** The state of one budget, for people, before this round granted anything. Numbers are pods, of all clusters or of one. */
 export interface BudgetState {
 	readonly budget: BudgetName;
 	readonly healthy: number;
-	/** That must stay healthy; none where the budget is suspended. */
+	/** How many must stay healthy. Left out if the budget is suspended. */
 	readonly need?: number;
-	/** None where the budget does not need it and an owner cannot say. */
+	/** Left out if the budget does not need it and an owner reports no number. */
 	readonly expected?: number;
-	/** Expected workloads, some of whose pods the budget does not select. */
+	/** Expected workloads that have pods which the budget does not select. */
 	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
-	/** How many more may be disrupted now; none where the budget is suspended. */
+	/** How many more pods may be disrupted now. Left out if the budget is suspended. */
 	readonly left?: number;
 	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
 }
 
-/** Undefined where the budget refuses or waits for another round: the verdicts say why. */
+/** Returns the budget's state, or undefined if the budget refuses or waits for another round. The verdicts say why. */
 export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	const allowance = allowanceOf(counted);
 	return allowance.kind === "allowance" ? stateOf(allowance) : undefined;
 }
 
-/** What one budget allows; the grants of this decision use it up. */
+/** What one budget allows. Each grant of this decision reduces it. */
 export interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;
-	/** Pods that must stay healthy; undefined where the budget is suspended in all members. */
+	/** How many pods must stay healthy. Undefined if the budget is suspended in all members that have it. */
 	readonly desired: number | undefined;
 	readonly expected: number | undefined;
-	/** The bound that is judged by the number of expected pods, where there is one. */
+	/** The bound that depends on the number of expected pods, if there is one. */
 	readonly needsExpected: Bound | undefined;
-	/** Without what this decision has granted. */
+	/** Without the pods that this decision has granted. */
 	counts: readonly Count[];
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
-/** Before anything was granted. */
+/** Returns the budget's state. Call it before anything is granted. */
 export function stateOf({ budget, desired, expected, counts, mislabelled }: Allowance): BudgetState {
 	const { healthy } = totalsOf(counts);
 	const isUsedUp = expected === 0 || (desired !== undefined && countedHealthy(counts) < desired);
@@ -82,12 +82,15 @@ export function stateOf({ budget, desired, expected, counts, mislabelled }: Allo
 	};
 }
 
-/** By the clusters' names, whoever answered first: what people read of a budget keeps its order. */
+/** Sorts by the clusters' names and not by who answered first, so that people always read the same order. */
 function inOrder(counts: readonly Count[]): readonly Count[] {
 	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
-/** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
+/**
+ * Whether the budget allows one more disruption. `costsIn` is the cluster that loses a healthy pod, or undefined if the pod is not healthy.
+ * Such a pod costs nothing, but only while enough others are healthy (IfHealthyBudget, eviction.go).
+ */
 export function allowsDisruption({ desired, expected, counts }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;
 	if (expected !== undefined && expected <= 0) return false;
@@ -117,7 +120,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiti
 			if (missing.length > 0) {
 				return refused("FeatureMissing", `${uses}, which the agent of ${missing.join(", ")} does not understand`);
 			}
-			// The agents may be newer than whoever decides here, and say of a candidate what would be lost on us.
+			// The agents may be newer than this process, and may report facts about a candidate that this version would lose.
 			if (!supportedFeatures.includes(feature)) {
 				return refused("FeatureMissing", `${uses}, which this version of xpdb does not understand: use a newer one`);
 			}
@@ -151,12 +154,12 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiti
 			here.settles ?? false,
 		);
 	}
-	// Where it is unknown here, every bound comes to the same for any number.
+	// If the number is unknown here, every bound gives the same result for any number.
 	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected ?? 0)));
 	return { ...base, desired, expected, needsExpected };
 }
 
-/** What the counts of all members come to together; nobody knows what is expected where one of them does not. */
+/** The sums over all members. The number of expected pods is unknown if one member does not know its own. */
 export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[]): {
 	readonly healthy: number;
 	readonly expected: number | undefined;
@@ -170,7 +173,7 @@ export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[])
 	return { healthy, expected };
 }
 
-/** The specs of one budget, as each member that has it says; InvalidBudget where one of them cannot be read. */
+/** The parsed specs of one budget, from each member that has it. Refuses with InvalidBudget if one of them cannot be read. */
 export function readSpecs(
 	name: string,
 	counts: readonly Pick<Count, "clusterName" | "budgets">[],

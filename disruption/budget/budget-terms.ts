@@ -1,7 +1,6 @@
-// What the members report of a budget, as one text: while the text is the same, a decision that was made under that budget
-// stands. The text has all that decisions depend on (bound, selector, suspension, features), and which member reports it. A
-// budget that some member has but that cannot be read never equals a counted one, because no pod is granted under such a
-// budget.
+// What the members report of a budget, as one text. While the text stays the same, a decision made under that budget stands. The text
+// contains all that decisions depend on (bound, selector, suspension, features), and which member reports it. If some member has the budget
+// but its spec cannot be read, the text never equals a counted one: no pod is granted under such a budget.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "../errors.ts";

@@ -1,4 +1,4 @@
-// What rounds, plans and explanations say of a budget: all use the same words.
+// Messages about budgets. Rounds, plans and explanations use the same words.
 import type { MislabelledWorkload } from "./cluster.ts";
 
 /** Keeps messages readable. */
@@ -11,14 +11,14 @@ interface Numbers {
 	readonly expected?: number | undefined;
 }
 
-/** At this moment; `name` as NAMESPACE/NAME. */
+/** Says why the budget allows nothing at this moment. `name` is NAMESPACE/NAME. */
 export function exhaustedText(name: string, { need, healthy, expected }: Numbers): string {
 	return expected === 0
 		? `budget ${name} expects no pods, its controllers are scaled to 0: that allows nothing`
 		: `budget ${name} needs ${need} healthy, has ${healthy}`;
 }
 
-/** Names expected workloads that have pods which the budget does not select, for the end of a message; "" if there are none. */
+/** Names expected workloads that have pods which the budget does not select, for the end of a message. "" if there are none. */
 export function mislabelledText(workloads: readonly (MislabelledWorkload & { readonly cluster: string })[]): string {
 	const texts = workloads.map(({ cluster, kind, namespace, name, wants, others }) => {
 		const pods = others === 1 ? "1 of its pods has" : `${others} of its pods have`;
@@ -29,7 +29,7 @@ export function mislabelledText(workloads: readonly (MislabelledWorkload & { rea
 	);
 }
 
-/** Whatever becomes healthy: `healthy` are as many as there could be. */
+/** Says that the budget never allows a disruption. `healthy` is the largest possible number of healthy pods. */
 export function neverMetText(name: string, bound: string, { need, healthy, expected }: Numbers): string {
 	const all = expected === undefined ? `and at best has ${healthy}` : `of ${expected} expected pods`;
 	return `budget ${name} with ${bound} needs ${need} healthy ${all}: that leaves none to disrupt`;

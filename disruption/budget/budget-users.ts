@@ -1,16 +1,16 @@
-// Who uses a budget up: whether there is something new to say of it.
+// Detects whether there is something new to report about the pods that use up a budget.
 import type { UnavailablePod } from "./cluster.ts";
 
 export interface BudgetUser extends Omit<UnavailablePod, "why"> {
 	readonly cluster: string;
 	readonly why: string;
-	/** The one who is told evicts it. */
+	/** The reader's own run evicts this pod. */
 	readonly own?: boolean;
 }
 
 /**
- * The same for as long as there is nothing new to say: ages pass, pods start step by step, and what somebody evicts they say
- * anyway.
+ * A key that stays the same until there is something new to report. Ages change all the time, pods start step by step, and a run already
+ * reports its own evictions.
  */
 export function usersKey(users: readonly BudgetUser[]): string {
 	const keys = users.map(({ own = false, ...user }) =>
@@ -21,16 +21,16 @@ export function usersKey(users: readonly BudgetUser[]): string {
 	return [...new Set(keys)].toSorted().join("\n");
 }
 
-/** What comes after it is about preemption. */
+/** The first sentence of the scheduler's message. The rest is about preemption. */
 export function firstSentence(message: string): string {
 	return message.replace(/\.(?:\s.*)?$/s, "");
 }
 
-/** What somebody may have to see to. */
+/** The trouble that a person may have to fix, or "" if there is none. */
 function troubleOf({ why, state = "", message = "" }: Omit<BudgetUser, "own">): string {
 	if (why !== "NotReady") return why;
 	if (message !== "") return firstSentence(message);
 	if (/^(?:Pending|ContainerCreating|PodInitializing|Running|NotReady|Init:\d+\/\d+)?$/.test(state)) return "";
-	// A container that crashes goes round these.
+	// A crashing container passes through these states again and again.
 	return /BackOff$|Error$|^OOMKilled$|ExitCode:|Signal:/.test(state) ? "fails" : state;
 }

@@ -1,4 +1,4 @@
-// XPodDisruptionBudget, x-pdb.form3.tech/v1alpha1: parsed strictly, because a bound that is misread is a bound broken.
+// XPodDisruptionBudget, x-pdb.form3.tech/v1alpha1. It is parsed strictly, because a misread bound is a broken bound.
 import { InvalidBudgetError } from "../errors.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -27,14 +27,14 @@ export interface BudgetSpec {
 	readonly selector: LabelSelector;
 	readonly bound: Bound;
 	readonly suspended: boolean;
-	/** Fields beyond the plain budget; a member that does not announce one of them cannot hold the budget. */
+	/** Optional fields that the budget uses. A member that does not announce one of them cannot enforce the budget. */
 	readonly features: readonly BudgetFeature[];
 }
 
-/** What an agent may announce and a budget may need. */
+/** The features that an agent may announce and a budget may need. */
 type BudgetFeature = "Probe";
 
-/** The features that this version enforces; a budget that needs another one is refused by name. */
+/** The features that this version enforces. A budget that needs another one is refused by name. */
 export const supportedFeatures: readonly BudgetFeature[] = [];
 
 /** "namespace/name", as kubectl writes it. */
@@ -45,8 +45,8 @@ export function formatBudgetName(budget: BudgetName): string {
 const knownFields = new Set(["selector", "minAvailable", "maxUnavailable", "suspend", "probe"]);
 
 /**
- * Reads the `spec` of an XPodDisruptionBudget. Throws InvalidBudgetError that names the field: neither or both bounds,
- * negative or over 100 %, an invalid selector, a field nobody here understands.
+ * Parses the `spec` of an XPodDisruptionBudget. Throws InvalidBudgetError that names the field, for: neither or both bounds, a bound that
+ * is negative or over 100 %, an invalid selector, or an unknown field.
  */
 export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	if (!isRecord(spec)) throw new InvalidBudgetError("Cannot read budget: spec is missing", "spec");
@@ -94,14 +94,14 @@ export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	};
 }
 
-/** How many pods must stay healthy out of `expected`, percentages rounded up as in pkg/controller/disruption; never below 0. */
+/** How many pods must stay healthy out of `expected`. Never below 0. Percentages are rounded up, as in pkg/controller/disruption. */
 export function desiredHealthy(bound: Bound, expected: number): number {
 	const { kind, quantity } = bound;
 	const pods = quantity.kind === "number" ? quantity.value : Math.ceil((quantity.value * expected) / 100);
 	return kind === "minAvailable" ? pods : Math.max(0, expected - pods);
 }
 
-/** Whether the bound can be judged without knowing the expected pods: only minAvailable as a number. */
+/** Whether the bound needs the number of expected pods. Only minAvailable as a number does not. */
 export function needsExpectedPods(bound: Bound): boolean {
 	return !(bound.kind === "minAvailable" && bound.quantity.kind === "number");
 }
@@ -128,7 +128,7 @@ function parsePodQuantity(value: unknown, field: string): PodQuantity {
 	return { kind: "percent", value: Number(percent[1]) };
 }
 
-/** Upstream's `probe: {endpoint, enabled}`: switched off only where it says so. */
+/** Whether the spec uses upstream's `probe: {endpoint, enabled}`. It is off only if the probe is left out or says so. */
 function usesProbe(probe: unknown): boolean {
 	if (probe === undefined || probe === null) return false;
 	return !(isRecord(probe) && probe["enabled"] === false);

@@ -1,4 +1,5 @@
-// What a failure means for a pod that waits: it passes, or asking again changes nothing. Everything else is a bug, and is thrown on.
+// What a failure means for a waiting pod: it is temporary, or another request would fail in the same way. Any other error is a bug and is
+// rethrown.
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -11,31 +12,31 @@ import type { FailureReason, RefusalReason } from "./verdict.ts";
 
 /** A question or a request that failed. */
 export interface Failure {
-	/** retry: ask again after `afterMs`. refuse: not before somebody has put something right. */
+	/** retry: ask again after `afterMs`. refuse: ask again only after a person has fixed the cause. */
 	readonly kind: "retry" | "refuse";
 	readonly reason: FailureReason | RefusalReason;
 	readonly message: string;
 	readonly afterMs: number;
 }
 
-/** An error from outside the domain, which says itself what it means. */
+/** An error from outside the domain that carries its own classification. */
 export interface ClassifiedError extends Error {
 	readonly failure: Failure;
 }
 
-/** After an agent without an answer, and while members disagree. */
+/** The pause if an agent gave no answer, or while members disagree. */
 export const askAgainAfterMs = 1_000;
-/** After what somebody has to put right, which may happen at any time; kubectl's own pause after a refusal. */
+/** The pause if a person has to fix the cause, which may happen at any time. kubectl pauses as long after a refusal. */
 export const retryAfterMs = 5_000;
 
-/** Undefined for a bug. */
+/** Classifies an error. Returns undefined for a bug. */
 export function classifyFailure(error: unknown): Failure | undefined {
 	if (!(error instanceof Error)) return undefined;
 	const failed = (kind: Failure["kind"], reason: Failure["reason"], afterMs = 0): Failure => {
 		return { kind, reason, message: error.message, afterMs };
 	};
 	if (error instanceof AgentUnavailableError) return failed("retry", "PeerUnreachable", askAgainAfterMs);
-	// The fleet is asked who it is, and names who is missing.
+	// The next question to the fleet names the missing member.
 	if (error instanceof FleetsDifferError) return failed("retry", "FleetsDiffer");
 	if (error instanceof GarbledLeaseError) return failed("retry", "GarbledLease", retryAfterMs);
 	if (error instanceof LeaseLostError) return failed("retry", "LeaseHeld");

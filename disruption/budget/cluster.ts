@@ -1,10 +1,10 @@
-// What the round asks of one cluster of the fleet. Types only: the agent answers these questions from its own API
-// server, a gRPC client answers them from an agent elsewhere, and the exploration answers them from a simulated one.
+// What the round requests from one cluster of the fleet. Types only. The agent answers from its own API server, a gRPC client passes on the
+// answers of an agent elsewhere, and the exploration answers from a simulated cluster.
 import type { BudgetName, LabelSelector } from "./budget.ts";
 import type { ControllerReference } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";
 
-/** One pod, as the person or controller who asked for its disruption named it; `uid` decides, never the name alone. */
+/** One pod, as named by the person or controller that wants to disrupt it. `uid` decides, never the name alone. */
 export interface PodReference {
 	readonly namespace: string;
 	readonly name: string;
@@ -12,65 +12,65 @@ export interface PodReference {
 }
 
 /**
- * One holding of one budget's Lease. All three parts are compared: a Lease that was deleted and made again restarts
- * its transitions, and a late double of an acquire must not revive a holding that was lost.
+ * One hold of one budget's Lease. All three parts are compared. A Lease that was deleted and created again restarts its transitions, and a
+ * late duplicate of an acquire must not revive a hold that was lost.
  */
 export interface Acquisition {
 	readonly budget: BudgetName;
 	readonly leaseUid: string;
 	readonly leaseTransitions: number;
 	readonly nonce: string;
-	/** The last count under it, new for each; left out where that is the one that came with it. */
+	/** The id of the last count under this acquisition, new for each. Left out for the count that came with the acquisition. */
 	readonly countId?: string;
-	/** Left out where the Lease was written. */
+	/** Left out if the acquisition is written in the Lease. */
 	readonly unwritten?: UnwrittenHold;
 }
 
 /**
- * An acquisition that was never written: it keeps no other round away from the Lease, and only the commit shows whether
- * another round came in between. It stands only in the agent that was asked for it, and only if the Lease is still exactly
- * the one that was read, the connection to the API server is still the one that it was counted over, and the cluster, after
- * the commit's own write, has no fewer healthy pods than were counted.
+ * An optimistic hold: an acquisition that was never written. It excludes no other round from the Lease, and only the commit detects whether
+ * another round came in between. It stands only in the agent that was asked for it, and only if three things hold. The Lease is still
+ * exactly the one that was read. The connection to the API server is still the one used for the count. After the commit's own write, the
+ * cluster has no fewer healthy pods than were counted.
  */
 export interface UnwrittenHold {
 	readonly holder: string;
 	/**
-	 * Identifies the Lease as it was read before the count, to the agents of its cluster: leaseFingerprint, or the id under
-	 * which the agent that was asked remembers it (agent/leases/optimistic-holds.ts).
+	 * Identifies the Lease as it was read before the count, to the agents of its cluster. It is a leaseFingerprint, or the id under which the
+	 * asked agent remembers the hold (agent/leases/optimistic-holds.ts).
 	 */
 	readonly lease: string;
 	readonly selector: LabelSelector;
-	/** As counted. */
+	/** The healthy pods of the count. */
 	readonly healthy: number;
 }
 
-/** Asks for a budget's Lease and, in the same answer, for the count. `nonce` is new for every attempt. */
+/** Requests a budget's Lease and, in the same answer, the count. `nonce` is new for every attempt. */
 export interface AcquireRequest {
 	readonly budget: BudgetName;
-	/** The selector the round counts with; members whose own budget says otherwise are found out by `decide`. */
+	/** The selector that the round counts with. `decide` refuses if a member's own budget has another one. */
 	readonly selector: LabelSelector;
 	readonly holder: string;
 	readonly nonce: string;
-	/** Pods of this very cluster for which the round would like a grant. */
+	/** Pods of this very cluster for which the round requests a grant. */
 	readonly candidates: readonly PodReference[];
-	/** The caller knows of unwritten holds, and nobody was in its way yet. */
+	/** The caller supports optimistic holds, and no other run has been in its way yet. */
 	readonly mayBeUnwritten?: boolean;
 }
 
-/** How an acquire waits: at once (`wait` false) or in the fair line, until `signal` aborts. */
+/** How an acquire waits: not at all (`wait` false), or in the fair line until `signal` aborts. */
 export interface AcquireOptions {
 	readonly wait: boolean;
 	readonly signal: AbortSignal;
 	readonly onQueued?: (place: PlaceInLine) => void;
-	/** Resolves once the caller was sent the answer, where it is not here: from then on it has to show life. */
+	/** Set only if the caller is another process. Resolves once the answer was sent to it. From then on, the caller has to show life. */
 	readonly answered?: Promise<void>;
 }
 
-/** Where a waiting caller stands: 1 is next. `holder` is empty where nobody holds the Lease at this instant. */
+/** The place of a waiting caller: 1 is next. `holder` is empty if the Lease has no holder at this instant. */
 export interface PlaceInLine {
 	readonly position: number;
 	readonly holder: string;
-	/** Milliseconds since the agent first saw that holding. */
+	/** Milliseconds since the agent first saw this hold. */
 	readonly heldForMs: number;
 }
 
@@ -80,30 +80,30 @@ export type AcquireOutcome =
 			readonly acquisition: Acquisition;
 			readonly count: Count;
 			/**
-			 * How long the holding lasts from this answer on without a renewal. Shorter for a Lease that was handed over in
-			 * line, because its new holder may have died while it waited, and after a slow count.
+			 * How long the hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is also shorter
+			 * for a Lease that was handed over in line, because its new holder may have died during the wait.
 			 */
 			readonly leaseDurationMs: number;
 	  }
 	| ({ readonly kind: "held" } & PlaceInLine);
 
 /**
- * A budget as one member has it. `spec` is what the object says, unparsed: whoever decides reads it with the one strict
- * parser, so that a budget which somebody cannot understand refuses by name and is never read as "no budget".
+ * A budget as one member has it. `spec` is the object's spec, unparsed. All code that decides reads it with the one strict parser. So a
+ * budget that cannot be understood is refused by name, and never read as "no budget".
  */
 export interface MemberBudget {
 	readonly name: BudgetName;
 	readonly spec: unknown;
-	/** The annotation of suspension.ts, unparsed, for people; old agents do not tell it. */
+	/** The annotation of suspension.ts, unparsed, for people. Older agents do not report it. */
 	readonly suspension?: string;
 }
 
-/** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */
+/** Expected pods of one cluster, or why the number is unknown (for example an owner without scale). Only a bound that needs it refuses. */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
 	/**
-	 * `settles`: it will be known in a moment, without any action. `cause`: the name of the reason, unless the reason is an
-	 * owner that reports no number.
+	 * `settles`: the number will be known in a moment, without any action. `cause`: the name of the reason, left out if an owner reports no
+	 * number.
 	 */
 	| {
 			readonly kind: "unknown";
@@ -115,10 +115,10 @@ export type ExpectedPods =
 /** Named reasons why the number of expected pods is unknown. WorkloadsNotListed: the agent may not list workloads. */
 export const unknownCauses = ["WorkloadsNotListed"] as const;
 
-/** What a pod's own cluster says of a candidate. */
+/** What the candidate's own cluster reports about it. */
 export type CandidateState =
 	| { readonly kind: "gone"; readonly pod: PodReference }
-	/** Terminating or finished: nothing can make it healthy again, its disruption costs nothing. */
+	/** Terminating or finished: nothing can make the pod healthy again, so its disruption costs nothing. */
 	| { readonly kind: "free"; readonly pod: PodReference; readonly why: "Terminating" | "Finished" }
 	/** The cluster's view has not seen this pod yet. */
 	| { readonly kind: "unseen"; readonly pod: PodReference }
@@ -127,39 +127,42 @@ export type CandidateState =
 			readonly pod: PodReference;
 			readonly healthy: boolean;
 			readonly resourceVersion: string;
-			/** Somebody keeps changing it without any effect on the count, heartbeats in annotations for instance: how often. */
+			/**
+			 * How often the pod changes, if something keeps changing it without any effect on the count. Heartbeats in annotations are an
+			 * example.
+			 */
 			readonly changesEveryMs?: number;
 			readonly labels: Readonly<Record<string, string>>;
-			/** Who says how many pods like this one there should be; none where nobody does. */
+			/** The controller that says how many such pods there should be, if there is one. */
 			readonly controller?: ControllerReference;
 			/**
-			 * Why nobody says so: no controller, or one that is gone. The pod counts as one expected pod, so that every
-			 * eviction of its like would lower what is expected: bounds that need the number keep it.
+			 * Why no controller says so: the pod has none, or it is gone. The pod then counts as one expected pod. Every eviction of such a pod
+			 * would lower the number of expected pods, so bounds that need that number never grant it.
 			 */
 			readonly unexpected?: string;
-			/** Granted already, to whom and when (seconds since the epoch): nobody else may use that reservation. */
+			/** The holder that was granted the pod, and since when (seconds since the epoch). No other run may use that reservation. */
 			readonly reservedBy?: { readonly holder: string; readonly sinceSeconds: number };
-			/** Names of pre-activities that hold this pod back (annotation `pre-activity.xpdb.form3.tech/NAME`). */
+			/** Names of the pre-activities that this pod has to wait for (annotation `pre-activity.xpdb.form3.tech/NAME`). */
 			readonly preActivities: readonly string[];
 	  };
 
-/** A pod that the budget counts as unavailable now, for people: who uses the budget up. */
+/** A pod that the budget counts as unavailable now. It shows people what uses up the budget. */
 export interface UnavailablePod extends PodStatus {
 	readonly namespace: string;
 	readonly name: string;
 	readonly why: "Reserved" | "Terminating" | "NotReady";
-	/** Who was granted it, as they call themselves, where that is known. */
+	/** The holder that was granted the pod, as it calls itself, if known. */
 	readonly holder?: string;
-	/** The verified user behind that, where the agent knows. */
+	/** The verified user behind that holder, if the agent knows it. */
 	readonly account?: string;
 }
 
-/** Of the pods of one budget in one cluster that are not available: with as many, nobody knows how many more there are. */
+/** How many unavailable pods of one budget one cluster reports at most. With exactly this many, there may be more. */
 export const mostUnavailableTold = 20;
 
 /**
- * A workload that a budget expects by its pod template, although some of its pods carry other labels: it uses up the budget
- * until a user changes the labels or the template.
+ * A workload that a budget expects by its pod template, although some of its pods have other labels. It uses up the budget until a user
+ * changes the labels or the template.
  */
 export interface MislabelledWorkload {
 	readonly kind: string;
@@ -178,20 +181,20 @@ export interface Count {
 	readonly fleetHash: string;
 	/** Names of the budget features that this agent understands. */
 	readonly features: readonly string[];
-	/** All budgets of the budget's namespace in this cluster, the counted one among them where it exists here. */
+	/** All budgets of the budget's namespace in this cluster, including the counted one if it exists here. */
 	readonly budgets: readonly MemberBudget[];
 	readonly expected: ExpectedPods;
 	readonly healthy: number;
 	readonly candidates: readonly CandidateState[];
-	/** At most `mostUnavailableTold`, those with a holder first. */
+	/** At most `mostUnavailableTold`. Pods with a holder come first. */
 	readonly unavailable: readonly UnavailablePod[];
 	/** For people; at most `mostUnavailableTold`. Older agents do not report them. */
 	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
-/** What a commit writes for one pod: from then on it counts as unavailable until its reservation ends. */
+/** What a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
 export interface Grant {
-	/** Random and never shown: who names it may evict the pod. */
+	/** Random and never shown: with it, anyone can use this grant. */
 	readonly id: string;
 	readonly pod: PodReference;
 	readonly resourceVersion: string;
@@ -201,24 +204,26 @@ export interface Grant {
 /** A grant that got no reservation, because the agent of the pod's own cluster knows better. */
 export interface LeftOut {
 	readonly uid: string;
-	/** Gone: its view has come to the grant's version, and has no such pod. NotCovered: the budget does not select its labels. */
+	/**
+	 * Gone: the agent's view has reached the grant's version and has no such pod. NotCovered: the budget does not select the pod's labels.
+	 */
 	readonly why: "Gone" | "NotCovered";
 }
 
 export type CommitOutcome =
-	/** `leftOut`: these got no reservation, and all others did. */
+	/** `leftOut` got no reservation. All other grants did. */
 	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
 	/**
-	 * The acquisition was broken before the write: nothing was written. Or an unwritten one did not rest on what was counted any
-	 * more: what was written is taken back as for any other commit that did not stand.
+	 * The acquisition was broken before the write, so nothing was written. For an optimistic hold it can also mean that the counted state no
+	 * longer held at the write. Then what was written is taken back, as for any other commit that did not stand.
 	 */
 	| { readonly kind: "lost"; readonly reason: string }
-	/** The Lease has no room for more reservations: nothing was written, the Lease is still held. */
+	/** The Lease has no room for more reservations. Nothing was written, and the Lease is still held. */
 	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };
 
 /**
- * One member of the fleet. Every method rejects with AgentUnavailableError where no answer could be had, and with
- * LeaseLostError where the acquisition it names does not stand any more.
+ * One member of the fleet. Every method rejects with AgentUnavailableError if there is no answer. It rejects with LeaseLostError if the
+ * acquisition that it names no longer stands.
  */
 export interface Cluster {
 	readonly id: string;
@@ -229,28 +234,28 @@ export interface Cluster {
 	count(acquisition: Acquisition, request: AcquireRequest): Promise<Count>;
 	renew(acquisition: Acquisition): Promise<void>;
 	/**
-	 * Adds the reservations and releases, in one conditional write; idempotent for one acquisition. The agent checks the
-	 * grants against its own view first, and rejects where that does not come to their versions.
+	 * Adds the reservations and releases the Lease in one conditional write. Idempotent for one acquisition. The agent first checks the
+	 * grants against its own view, and rejects if that view does not reach their versions.
 	 */
 	commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome>;
-	/** Gives the Lease back; nothing happens where the acquisition is lost already. */
+	/** Releases the Lease. Does nothing if the acquisition is already lost. */
 	release(acquisition: Acquisition): Promise<void>;
-	/** Whether all these reservations stand unmarked in the budget's Lease, by a read made after the call. */
+	/** Whether all these reservations stand unmarked in the budget's Lease, by a read that began after the call. */
 	confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean>;
 	/**
-	 * Ends reservations by id. `sent` false (no eviction was ever sent) removes them at once; true goes the long way
-	 * of mark, touch and read, because a request may still be on its way.
+	 * Ends reservations by id. With `sent` false (no eviction was ever sent) it removes them immediately. With `sent` true it uses the fence
+	 * (mark, touch, read, remove), because a request may still be on its way.
 	 */
 	cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void>;
 }
 
 export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" | "candidates"> {
-	/** No other budgets are told than this one; agents that do not know it yet tell all of the namespace. */
+	/** Report only this budget. Agents that do not support this option report all budgets of the namespace. */
 	readonly thisBudgetAlone?: boolean;
 }
 
-/** A member that also counts for those who hold nothing. */
+/** A member that also counts for callers without an acquisition. */
 export interface Member extends Cluster {
-	/** A count without an acquisition: a hint, on which no decision may rest. */
+	/** A count without an acquisition. It is a hint, on which no decision may rest. */
 	look(request: LookRequest): Promise<Count>;
 }

@@ -1,39 +1,39 @@
-// May this very version of a pod be evicted without a round?
+// Judges whether this very version of a pod may be evicted without a round.
 //
-// Guarantee: `uncovered` is said only where lists of the budgets of the pod's namespace, one of every member of the one
-// fleet that all of them declare, asked for at most a second ago, hold none that selects the labels of the version that
-// the eviction will name; whoever changes the pod meanwhile makes it a 409, and it is judged again. Where no member has
-// a budget in the namespace, labels cannot matter, and the pod may go in any version. All doubt asks again or refuses.
-// How old the labels are does not matter for that, because the version is named; what is older than a second is read anew
-// once, as it may be another one by now, and goes then however long the reading took. A list has nothing that could be
-// named: whatever was made since it was asked for may be missing in it, so lists that take longer than a second say nothing.
-// Assumptions: a list is a consistent read that began after it was asked for; the API server honours preconditions;
-// `now`, `askedAt` and `readAt` are of one monotonic clock, and the two latter were taken before the question was sent.
-// A budget that is made in the second before the eviction may come too late, as one made while it is on its way.
+// Guarantee: `uncovered` needs one list of the budgets of the pod's namespace from every member of the one fleet that all members declare.
+// These lists were requested at most a second ago. None of their budgets selects the labels of the version that the eviction will name. If
+// the pod is changed meanwhile, the eviction gets a 409 and the pod is judged again. If no member has a budget in the namespace, labels
+// cannot matter, and any version of the pod may be evicted. Any doubt requests again or refuses. The age of the labels does not matter for
+// this, because the eviction names the version. A version that was read more than a second ago is read again once, because the pod may have
+// changed. It is then used however long that read took. A list has no version that an eviction could name: it may miss any budget created
+// since it was requested. So a list that takes longer than a second proves nothing.
+// Assumptions: a list is a consistent read that began after it was requested. The API server honours preconditions. `now`, `askedAt` and
+// `readAt` come from one monotonic clock, and `askedAt` and `readAt` were taken before the request was sent. A budget that is created in
+// the second before the eviction may come too late, like one that is created while the eviction is on its way.
 import { formatBudgetName, type RoundBudget } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
 
-/** The budgets that one member has in the namespaces that were asked for, and the fleet that it declares. */
+/** The budgets that one member has in the requested namespaces, and the fleet that it declares. */
 export interface BudgetsOfMember {
 	readonly clusterId: string;
 	/** For people only. */
 	readonly clusterName: string;
 	readonly fleetHash: string;
 	readonly budgets: readonly MemberBudget[];
-	/** How long it took to answer, for people only. */
+	/** How many milliseconds its answer took, for people only. */
 	readonly tookMs?: number;
 }
 
-/** Lists of all members, asked for at once. */
+/** Lists of all members, requested at once. */
 export interface ListedBudgets {
 	readonly askedAt: number;
 	readonly namespaces: readonly string[];
 	readonly members: readonly BudgetsOfMember[];
 }
 
-/** One version of a pod, as the API server said it; `readAt`: before it was asked. */
+/** One version of a pod, as the API server returned it. `readAt` is the time before it was requested. */
 export interface PodVersion {
 	readonly resourceVersion: string;
 	readonly labels: Readonly<Record<string, string>>;
@@ -41,17 +41,17 @@ export interface PodVersion {
 }
 
 export type CoverageJudgement =
-	/** `resourceVersion`: the only one that may go; none where any may. */
+	/** `resourceVersion` is the only version that may be evicted. If it is left out, any version may be. */
 	| { readonly kind: "uncovered"; readonly resourceVersion?: string }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** A budget of the pod's namespace whose selector nobody can read: it may cover the pod. */
+	/** A budget of the pod's namespace has a selector that cannot be read. It may cover the pod. */
 	| { readonly kind: "unreadable"; readonly budget: string }
 	| { readonly kind: "fleetsDiffer"; readonly message: string }
-	/** Too old to say anything, or of other members. */
+	/** The lists are stale, or come from other members. */
 	| { readonly kind: "listAgain" }
 	| { readonly kind: "readAgain" };
 
-/** What is older says nothing any more of budgets or labels. */
+/** Older lists and labels prove nothing. */
 export const coverageFreshForMs = 1_000;
 
 export function judgeCoverage(
@@ -64,7 +64,7 @@ export function judgeCoverage(
 	}: {
 		readonly memberIds: readonly string[];
 		readonly now: number;
-		/** Since when who asks has tried to find out: a version that was read since then is read no more. */
+		/** When the caller started to judge this pod. A version that was read after this is not read again. */
 		readonly triedAt: number;
 	},
 ): CoverageJudgement {
@@ -80,7 +80,7 @@ export function judgeCoverage(
 	return covering.kind === "none" ? { kind: "uncovered", resourceVersion: version.resourceVersion } : covering;
 }
 
-/** Which budgets cover the labels; nothing about how old they are. */
+/** Finds the budgets that cover the labels, and ignores how old they are. */
 export function findCovering(
 	budgets: readonly MemberBudget[],
 	pod: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
@@ -95,7 +95,7 @@ export function findCovering(
 	};
 }
 
-/** Why these members are not one fleet, for people; undefined where each declares just these. */
+/** Returns why these members are not one fleet, for people. Undefined if each of them declares exactly these members. */
 export function findFleetsDiffer(
 	members: readonly Pick<BudgetsOfMember, "clusterId" | "clusterName" | "fleetHash">[],
 ): string | undefined {
@@ -109,6 +109,6 @@ export function findFleetsDiffer(
 }
 
 function isFresh(at: number, now: number): boolean {
-	// What comes from the future is of another clock.
+	// A time in the future comes from another clock.
 	return at <= now && now - at <= coverageFreshForMs;
 }

@@ -1,19 +1,19 @@
-// Which budgets cover a pod: those that any member of the fleet has, also where the pod's own cluster lacks them.
+// Finds the budgets that cover a pod: those that any member of the fleet has, even if the pod's own cluster lacks them.
 import { type BudgetName, formatBudgetName, type LabelSelector } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "../errors.ts";
 import { isRecord } from "../record.ts";
 import { matchesSelector, parseLabelSelector } from "./selector.ts";
 
-/** A budget that covers a pod; `selector` is undefined where no member's can be read, and then it covers everything. */
+/** A budget that covers a pod. `selector` is undefined if no member's selector can be read. Such a budget covers everything. */
 interface CoveringBudget {
 	readonly name: BudgetName;
 	readonly selector: LabelSelector | undefined;
 }
 
 /**
- * The budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. One with a selector
- * that cannot be read covers every pod of its namespace: it refuses by name, it is never skipped.
+ * The budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. If a selector cannot be read, its budget
+ * covers every pod of its namespace: it refuses by name and is never skipped.
  */
 export function coveringBudgets(
 	budgets: Iterable<MemberBudget>,
@@ -30,7 +30,7 @@ export function coveringBudgets(
 	return [...found.keys()].toSorted().flatMap((key) => found.get(key) ?? []);
 }
 
-/** Of specs that nobody can change, for they are frozen: a look at a namespace of 1,000 budgets reads the same ones again and again. */
+/** Selectors of frozen specs, which cannot change. A look at a namespace with 1,000 budgets reads the same specs again and again. */
 const known = new WeakMap<object, LabelSelector | undefined>();
 
 function findSelector(spec: unknown): LabelSelector | undefined {

@@ -1,11 +1,10 @@
-// The decision: counts and candidates in, an answer for each candidate out.
+// The decision: turns counts and candidates into an answer for each candidate.
 //
-// Guarantee: a pod is granted only if every member answered for the same fleet, every budget that any member has and that
-// selects the pod was counted, all members agree on its selector and understand it, and at least the desired number stays
-// healthy after this grant and all earlier ones. No cluster counts for more healthy pods than it expects
-// (healthy.ts). Bounds are judged as Kubernetes' disruption controller judges them (pkg/controller/disruption):
-// percentages round up, no expected pods allow nothing. A pod that no controller speaks for is not granted under a bound
-// that needs the number of expected pods; other pods are.
+// Guarantee: a pod is granted only if all of the following hold. Every member answered for the same fleet. Every budget that any member has
+// and that selects the pod was counted. All members agree on its selector and understand it. At least the desired number stays healthy
+// after this grant and all earlier ones. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as in
+// Kubernetes' disruption controller (pkg/controller/disruption): percentages round up, and no expected pods allow nothing. A pod without a
+// controller that says how many pods there should be is not granted under a bound that needs the number of expected pods. Other pods are.
 import {
 	type Allowance,
 	allowanceOf,
@@ -25,19 +24,19 @@ import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
 
-/** A candidate that may be granted, as its own cluster has it. */
+/** A candidate that may be granted, as its own cluster reports it. */
 export interface Grantable {
 	readonly kind: "grantable";
 	readonly state: Extract<CandidateState, { kind: "present" }>;
-	/** The budgets that cover the pod, all of them counted. */
+	/** The budgets that cover the pod. All of them were counted. */
 	readonly budgets: readonly BudgetName[];
 }
 
 export type Judgement = { readonly candidate: RoundCandidate } & (Grantable | Free | Waiting | Refused);
 
 /**
- * Judges the candidates in their order, each against what the ones before it left. `memberIds` are the ids of all
- * members of the fleet; there must be one count of each for every budget.
+ * Judges the candidates in their order, each by what the earlier ones left. `memberIds` are the ids of all members of the fleet. For every
+ * budget there must be one count from each member.
  */
 export function decide(
 	memberIds: readonly string[],
@@ -49,7 +48,7 @@ export function decide(
 	return judgeAll(candidates, budgets, allowancesOf(budgets));
 }
 
-/** The same, and what each budget comes to before anything is granted; of those that refuse or wait there is no state. */
+/** Like decide(). Also returns the state of each budget before anything is granted, except for budgets that refuse or wait. */
 export function decideWithStates(
 	memberIds: readonly string[],
 	budgets: readonly BudgetCounts[],
@@ -58,7 +57,7 @@ export function decideWithStates(
 	const refusal = refuseFleet(memberIds, budgets);
 	if (refusal) return { judgements: candidates.map((candidate) => ({ candidate, ...refusal })), states: [] };
 	const allowances = allowancesOf(budgets);
-	// First: each grant uses up what its budgets have.
+	// The states come first, because each grant reduces what its budgets allow.
 	const states = budgets.flatMap((counted) => {
 		const allowance = allowances.get(formatBudgetName(counted.budget.name));
 		return allowance?.kind === "allowance" ? [stateOf(allowance)] : [];
@@ -80,7 +79,7 @@ function judgeAll(
 	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
 }
 
-/** What one budget comes to where nobody asks for a pod: its state, or why it would grant nothing. */
+/** Judges one budget without candidates: returns its state, or why it would grant nothing. */
 export function judgeBudget(
 	memberIds: readonly string[],
 	counted: BudgetCounts,
@@ -118,7 +117,7 @@ function judge(
 	const covering = coveringBudgets(members, { namespace: candidate.pod.namespace, labels: state.labels });
 	const uncounted = covering.map(({ name }) => formatBudgetName(name)).filter((name) => !allowances.has(name));
 	for (const name of uncounted) {
-		// One that cannot be read will not be counted in the next round either: it has to be named now.
+		// A budget that cannot be read will not be counted in the next round either, so it must be named now.
 		const specs = readSpecs(
 			name,
 			budgets.flatMap(({ counts }) => counts),
@@ -131,7 +130,7 @@ function judge(
 	if (covering.length === 0) {
 		return waiting("CoverageChanged", `pod ${podName(candidate)} is not covered by these budgets any more`);
 	}
-	// Each budget's count has them.
+	// The count of each budget lists the pod's pre-activities.
 	const preActivities = [...new Set(present.flatMap((each) => each.preActivities))];
 	if (preActivities.length > 0) {
 		const message = `pod ${podName(candidate)} waits for its pre-activity ${preActivities.join(", ")}`;
@@ -154,7 +153,7 @@ function judge(
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 
-/** Of such pods each is one expected pod: granted, they would be walked down to nothing, bound by bound. */
+/** Each such pod counts as one expected pod. If such pods were granted, they would be evicted one by one until none is left. */
 function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: Allowance, why: string): Refused {
 	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
 	return refused(
@@ -170,7 +169,7 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
 		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
-		// As many counts as members and each member's just one: nobody else's either, and no member twice.
+		// There are as many counts as members, and one from each member. So no member is counted twice, and no other cluster is counted.
 		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",

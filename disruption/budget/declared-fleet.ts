@@ -1,4 +1,4 @@
-// The fleet as ConfigMap `xpdb-fleet` declares it: what each of its keys may hold.
+// The fleet as ConfigMap `xpdb-fleet` declares it, and what each key may contain.
 import { agentNamespacesKey, readAgentNamespaces } from "../agent-namespaces.ts";
 import { BoundedError } from "../bounded-error.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "./fleet.ts";
@@ -6,16 +6,16 @@ import { oneLine } from "../printable.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
 
-/** The declaration cannot be used as it is written; the message names the entry. */
+/** The declaration cannot be used as it is. The message names the entry. */
 export class InvalidFleetError extends BoundedError {
 	override readonly name = "InvalidFleetError";
 	readonly reason = "InvalidFleet";
 }
 
-/** Every key that is read, for whoever asks whether the declaration is still as it was. */
+/** Every key that is read. Code that detects changes of the declaration compares these keys. */
 export const fleetKeys = ["members", "forgotten", "leaseNamespace", agentNamespacesKey] as const;
 
-/** The values of these keys, lists already parsed; undefined where a key is not there. */
+/** The values of these keys, with lists already parsed. Undefined if a key is missing. */
 export interface DeclaredFleetData {
 	readonly members: unknown;
 	readonly forgotten: unknown;
@@ -23,7 +23,7 @@ export interface DeclaredFleetData {
 	readonly leaseNamespace: unknown;
 }
 
-/** Throws InvalidFleetError: a fleet that is misread is a cluster that is not counted. */
+/** Reads the declaration. Throws InvalidFleetError, because a misread fleet would leave a cluster uncounted. */
 export function readDeclaredFleet(data: DeclaredFleetData): DeclaredFleet {
 	if (data.members === undefined) throw new InvalidFleetError("it has no data.members");
 	const listed = readList(data.members, "members");
@@ -38,7 +38,7 @@ export function readDeclaredFleet(data: DeclaredFleetData): DeclaredFleet {
 	for (const { id } of forgotten) {
 		if (ids.has(id)) throw new InvalidFleetError(`the id ${quote(id)} is both in members and in forgotten`);
 	}
-	// It is for those who look for agents; what they would refuse is refused here too, where somebody sees it.
+	// Only the plugin uses this key, to find agents. What the plugin would refuse is refused here too, where a person sees it.
 	const named = readAgentNamespaces(data.namespaces === undefined ? [] : data.namespaces);
 	if (named.kind === "invalid") throw new InvalidFleetError(named.why);
 	const leaseNamespace = readNamespace(data.leaseNamespace, "leaseNamespace");
@@ -52,7 +52,7 @@ function readList(value: unknown, key: string): readonly unknown[] {
 
 function readNamespace(value: unknown, key: string): string | undefined {
 	if (value === undefined) return undefined;
-	// A block of YAML ends in a newline.
+	// A YAML block ends with a newline.
 	const name = typeof value === "string" ? value.trim() : "";
 	if (name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return name;
 	throw new InvalidFleetError(`${key} is not the name of a namespace: ${quote(value)}`);
@@ -96,7 +96,7 @@ function readFields(entry: unknown, path: string, known: readonly string[]): Tex
 	const text = (field: string): string => {
 		const value = entry[field];
 		if (typeof value !== "string" || value.trim() === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
-		// They are shown to people and sent to others.
+		// These texts are shown to people and sent to other processes.
 		if (oneLine(value) !== value || value.length > 253) {
 			throw new InvalidFleetError(
 				`${path}.${field} has characters that cannot be shown, or more than 253: ${quote(value)}`,

@@ -1,36 +1,36 @@
 // The declared set of clusters over which budgets hold.
 import { createHash } from "node:crypto";
 
-/** A cluster of the fleet as another one, or itself, declares it. */
+/** A cluster of the fleet, as a cluster declares it. */
 export interface FleetMember {
 	readonly id: string;
 	readonly name: string;
-	/** HOST:PORT of its agents; none where agents do not reach each other. */
+	/** HOST:PORT of its agents. Left out if agents do not reach each other. */
 	readonly address?: string;
 }
 
-/** A cluster that was a member and is none any more, by a person's word. */
+/** A cluster that was a member, until a person declared it forgotten. */
 export interface ForgottenMember {
 	readonly id: string;
 	/** For people. */
 	readonly name?: string;
 }
 
-/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`; no id is in both lists. */
+/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`. No id is in both lists. */
 export interface DeclaredFleet {
-	/** Of the declaration: another one wherever it was written in between. Undefined where that cannot be told. */
+	/** The version of the declaration. It differs if the declaration was written in between. Undefined if that cannot be known. */
 	readonly version?: string;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
-	/** Where the Leases of this cluster stand; without it, beside the declaration. */
+	/** The namespace of this cluster's Leases. If left out, it is the namespace of the declaration. */
 	readonly leaseNamespace?: string;
 }
 
-/** By what is hashed, of the fleets that were asked for lately: every count and every decision asks for its own. */
+/** Recently computed hashes by their input, because every count and every decision needs one. */
 const hashes = new Map<string, string>();
 const maxHashes = 100;
 
-/** A hash over the sorted ids of the members; two clusters that declare the same fleet have the same hash. */
+/** A hash over the sorted ids of the members. Two clusters that declare the same fleet have the same hash. */
 export function fleetHash(memberIds: readonly string[]): string {
 	const text = [...new Set(memberIds)].toSorted().join("\n");
 	const known = hashes.get(text);

@@ -1,17 +1,17 @@
-// Why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion): for
-// people, and nothing is decided by it. So what cannot be read is left out here, and everything has an end: others wrote it.
+// Why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion). It is for people,
+// and no decision depends on it. Others wrote these texts. So fields that cannot be read are left out here, and every text is bounded.
 import { oneLine } from "../printable.ts";
 import { shortenTo } from "../quote.ts";
 import { isRecord } from "../record.ts";
 import { isText } from "../text.ts";
 
-/** Kept of every pod that is not up, so it is small; old agents say nothing of it. */
+/** Kept for every pod that is not up, so it is small. Older agents do not report it. */
 export interface PodStatus {
-	/** As in STATUS: Pending, CrashLoopBackOff, Terminating; or Reserved. */
+	/** As in STATUS: Pending, CrashLoopBackOff, Terminating. Or Reserved. */
 	readonly state?: string;
-	/** Why no node takes it, in the scheduler's words. */
+	/** Why no node can run the pod, in the scheduler's words. */
 	readonly message?: string;
-	/** Since when that is so, in seconds since the epoch, by the clock of whoever wrote it. */
+	/** When this state began, in seconds since the epoch, by the clock of the component that wrote it. */
 	readonly sinceSeconds?: number;
 }
 
@@ -19,10 +19,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Reasons of containers are single words. */
 const longestState = 60;
-/** The scheduler's first sentence, with a reason for each kind of node. */
+/** Enough for the scheduler's first sentence, with a reason for each kind of node. */
 const longestMessage = 250;
 
-/** On one line, and no longer than what is kept of any pod. */
+/** Puts the texts on one line and limits their length. */
 export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodStatus {
 	return {
 		...(isText(state) && { state: shortenTo(oneLine(state), longestState) }),
@@ -31,7 +31,7 @@ export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodS
 	};
 }
 
-/** Of a pod that terminates, or is not ready. */
+/** The status of a pod that is terminating or not ready. */
 export function podStatus(pod: unknown): PodStatus {
 	const metadata = fieldsOf(pod, "metadata");
 	const spec = fieldsOf(pod, "spec");
@@ -75,7 +75,7 @@ function stateOf(spec: Fields, status: Fields): string | undefined {
 		return `Init:${says ? reason : `${current}/${initContainers.length}`}`;
 	}
 	const containers = listOf(status, "containerStatuses");
-	// The first container that has something to say.
+	// The first container that gives a reason.
 	const [reason] = containers.flatMap((container) => reasonOf(container) ?? []);
 	const runs = containers.some((container) => isRecord(fieldsOf(container, "state")["running"]));
 	return reason === "Completed" && runs ? "NotReady" : (reason ?? ofPod);

@@ -1,4 +1,4 @@
-// What the domain keeps of a pod, and when it counts as healthy.
+// What the domain keeps of a pod. Everything is counted from it.
 import { type PodStatus, podStatus } from "./pod-status.ts";
 import { quote } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -26,16 +26,16 @@ export interface PodRecord {
 	/** Phase Succeeded or Failed. */
 	readonly finished: boolean;
 	readonly preActivities: readonly string[];
-	/** For people, of a pod that is not up. */
+	/** For people, if the pod is not up. */
 	readonly status?: PodStatus;
 }
 
-/** Of the annotation that a pre-activity is; its name follows. */
+/** The prefix of the annotation that declares a pre-activity. The name follows it. */
 export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
 /**
- * Projects a pod as the API server sent it. Throws TypeError on anything that is not as it must be: a pod that is misread
- * as terminating would go without being counted.
+ * Projects a pod as the API server sent it. Throws TypeError if any part is invalid: a pod that is misread as terminating would be evicted
+ * without being counted.
  */
 export function podRecord(pod: unknown): PodRecord {
 	const metadata = fieldsOf(pod, "metadata");
@@ -71,7 +71,7 @@ export function podRecord(pod: unknown): PodRecord {
 	};
 }
 
-/** Names of the pre-activities that hold the pod back. */
+/** Names of the pre-activities that the pod has to wait for. */
 export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>): readonly string[] {
 	return Object.keys(annotations)
 		.filter((key) => key.startsWith(preActivityPrefix))
@@ -89,7 +89,7 @@ function garbledObject(object: unknown): Garbled {
 	return (what) => new TypeError(`Cannot read object${name}: ${what}`);
 }
 
-/** Fields that are left out are none; `metadata` never is. */
+/** Reads a missing field as empty. A missing `metadata` is an error, because every object has it. */
 function fieldsOf(object: unknown, field: string, garbled: Garbled = noPod): Fields {
 	const value = isRecord(object) ? (object[field] ?? undefined) : undefined;
 	if (value === undefined && field !== "metadata") return {};
@@ -103,7 +103,7 @@ function listOf(fields: Fields, field: string, path: string, garbled: Garbled): 
 	return list;
 }
 
-/** The API server leaves an empty text out. */
+/** The API server omits an empty text. */
 function optionalText(value: unknown, path: string, garbled: Garbled): string | undefined {
 	if (value === undefined || value === null) return undefined;
 	if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);
@@ -120,8 +120,8 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 }
 
 /**
- * The owner that controls an object and makes another one when it goes, if any; throws what `garbled` makes of a reference
- * that cannot be read: misread as nobody's, a pod would be counted alone, or taken by a drain's --force.
+ * The owner that controls an object, and replaces it when it is gone, if there is one. Throws the error of `garbled` if a reference cannot
+ * be read. A pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
  */
 export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {
 	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);

@@ -1,4 +1,4 @@
-// Label selectors as Kubernetes treats them (apimachinery LabelSelectorAsSelector and labels.Requirement.Matches).
+// Label selectors, with the rules of Kubernetes (apimachinery LabelSelectorAsSelector and labels.Requirement.Matches).
 import { InvalidBudgetError } from "../errors.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -10,8 +10,8 @@ interface LabelSelectorRequirement {
 }
 
 /**
- * A parsed selector in canonical form: matchLabels are turned into In requirements, requirements and values are sorted
- * and made unique, so that two selectors are equal if and only if their texts are. No requirements: every pod.
+ * A parsed selector in canonical form. matchLabels become In requirements. Requirements and values are sorted and made unique, so two
+ * selectors are equal if and only if their texts are. Without requirements it selects every pod.
  */
 export interface LabelSelector {
 	readonly requirements: readonly LabelSelectorRequirement[];
@@ -21,7 +21,7 @@ const operators = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 const namePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Reads a metav1.LabelSelector; throws InvalidBudgetError that names the field under `path`. */
+/** Parses a metav1.LabelSelector. Throws InvalidBudgetError that names the field under `path`. */
 export function parseLabelSelector(value: unknown, path: string): LabelSelector {
 	if (!isRecord(value)) throw new InvalidBudgetError(`Cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
@@ -51,12 +51,12 @@ export function parseLabelSelector(value: unknown, path: string): LabelSelector 
 	return canonical(requirements);
 }
 
-/** Whether a pod with these labels is selected. NotIn and DoesNotExist match where the key is absent, as in Kubernetes. */
+/** Whether the selector selects a pod with these labels. NotIn and DoesNotExist match if the key is absent, as in Kubernetes. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
 	return selector.requirements.every((requirement) => meetsRequirement(requirement, labels));
 }
 
-/** One requirement; those of node selectors mean the same by these operators. */
+/** Whether the labels meet one requirement. These operators mean the same in node selectors. */
 export function meetsRequirement(
 	{ key, operator, values }: LabelSelectorRequirement,
 	labels: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export function meetsRequirement(
 	}
 }
 
-/** The selector as a list call takes it (`app in (a,b),!old`); "" selects everything. Equal selectors, equal texts. */
+/** The selector as a list call takes it (`app in (a,b),!old`). "" selects everything. Equal selectors have equal texts. */
 export function formatSelector(selector: LabelSelector): string {
 	return selector.requirements
 		.map(({ key, operator, values }) => {
@@ -92,7 +92,7 @@ export function formatSelector(selector: LabelSelector): string {
 		.join(",");
 }
 
-/** The selector as a metav1.LabelSelector; parseLabelSelector reads it back to the same. */
+/** The selector as a metav1.LabelSelector. parseLabelSelector reads it back unchanged. */
 export function labelSelectorObject(selector: LabelSelector): { matchExpressions: LabelSelectorRequirement[] } {
 	return {
 		matchExpressions: selector.requirements.map(({ key, operator, values }) => ({
@@ -132,7 +132,7 @@ function parseRequirement(value: unknown, path: string): LabelSelectorRequiremen
 	return { key, operator, values: values.map((item: unknown, index) => labelValue(item, `${path}.values[${index}]`)) };
 }
 
-/** A qualified name: an optional DNS prefix of at most 253 characters, "/", and a name of at most 63. */
+/** A qualified name: an optional DNS prefix of at most 253 characters and "/", then a name of at most 63. */
 function labelKey(value: unknown, path: string): string {
 	const parts = typeof value === "string" ? value.split("/") : [];
 	const name = parts.at(-1) ?? "";
@@ -155,7 +155,7 @@ function labelValue(value: unknown, path: string): string {
 }
 
 function canonical(requirements: readonly LabelSelectorRequirement[]): LabelSelector {
-	// Most selectors are one label, which is in order as it is.
+	// Most selectors are one label, which needs no sorting.
 	if (requirements.length === 1 && (requirements[0]?.values.length ?? 0) <= 1) return { requirements };
 	const unique = new Map<string, LabelSelectorRequirement>();
 	for (const { key, operator, values } of requirements) {

@@ -1,21 +1,21 @@
-// Who suspended a budget, when and why: an annotation that `kubectl xpdb suspend` writes together with spec.suspend. It is for people and
-// claimed by whoever wrote it; what holds is judged by spec.suspend alone (decide.ts).
+// Who suspended a budget, when and why: an annotation that `kubectl xpdb suspend` writes together with spec.suspend. It is for people, and
+// its author claims it. Decisions use spec.suspend alone (decide.ts).
 import { isRecord } from "../record.ts";
 
 export const suspensionAnnotation = "xpdb.form3.tech/suspended";
 
-/** With the words around it, it has room in an Event's note of 1,024 bytes. */
+/** With the words around it, it fits an Event's note of 1,024 bytes. */
 export const longestSuspensionReason = 500;
 
-/** Of what is written here; a later one is not understood. */
+/** The version of the annotation's format. A later version is not understood. */
 const version = 1;
 const longestText = 1_024;
-/** Of the annotation; one that is longer says nothing. */
+/** The maximum length of the annotation. A longer one is ignored. */
 export const longestSuspensionText = 4_096;
 
 export interface Suspension {
 	readonly by: string;
-	/** ISO 8601, by the clock of whoever suspended it. */
+	/** ISO 8601, by the clock of the machine that suspended it. */
 	readonly since: string;
 	readonly reason?: string;
 }
@@ -24,7 +24,7 @@ export function formatSuspension({ by, since, reason }: Suspension): string {
 	return JSON.stringify({ version, by, since, ...(reason !== undefined && { reason }) });
 }
 
-/** Undefined for what nobody here can read: somebody else may have written it. */
+/** Parses the annotation. Returns undefined if this version cannot read it, because someone else may have written it. */
 export function parseSuspension(text: string): Suspension | undefined {
 	if (text.length > longestSuspensionText) return undefined;
 	let value: unknown;

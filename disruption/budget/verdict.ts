@@ -1,14 +1,14 @@
-// What is said of a pod for which a grant is wanted, short of granting it.
+// The verdicts on a pod for which a grant is requested, other than the grant itself.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference, UnavailablePod } from "./cluster.ts";
 
-/** A pod for which a grant is wanted, in the cluster that runs it. */
+/** A pod for which a grant is requested, and the cluster that runs it. */
 export interface RoundCandidate {
 	readonly clusterId: string;
 	readonly pod: PodReference;
 }
 
-/** Reasons that end by themselves, by what others do or by listing the budgets again (CoverageChanged). */
+/** Reasons that pass by themselves: through what others do, or when the budgets are listed again (CoverageChanged). */
 export const waitReasons = [
 	"BudgetExhausted",
 	"PodReserved",
@@ -18,7 +18,7 @@ export const waitReasons = [
 	"CoverageChanged",
 ] as const;
 
-/** Reasons that somebody has to do something about. */
+/** Reasons that a person has to act on. */
 export const refusalReasons = [
 	"InvalidBudget",
 	"SelectorsDiffer",
@@ -29,12 +29,12 @@ export const refusalReasons = [
 	"GarbledLease",
 ] as const;
 
-/** Reasons that are no decision's: a question or a request that failed. */
+/** Reasons that come from no decision: a question or a request failed. */
 export const failureReasons = [
 	"LeaseHeld",
 	"PeerUnreachable",
 	"AgentRefused",
-	// An API server, and its own budgets.
+	// The following come from an API server and its own budgets.
 	"DisruptionBudget",
 	"MultipleBudgets",
 	"NamespaceTerminating",
@@ -53,14 +53,14 @@ export interface Waiting {
 	readonly kind: "waiting";
 	readonly reason: WaitReason;
 	readonly message: string;
-	/** The budget that has nothing left, with its numbers, where it is one. */
+	/** The budget that is used up, with its numbers, if that is the reason. */
 	readonly budget?: BudgetName;
 	readonly need?: number;
 	readonly healthy?: number;
 	readonly expected?: number;
-	/** The names of those that hold the pod back. */
+	/** The names of the pre-activities that the pod waits for. */
 	readonly preActivities?: readonly string[];
-	/** Who uses the budget up, over all clusters. */
+	/** The pods that use up the budget, in all clusters. */
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 }
 
@@ -68,12 +68,12 @@ export interface Refused {
 	readonly kind: "refused";
 	readonly reason: RefusalReason;
 	readonly message: string;
-	/** Whether asking again later may help without anybody doing something here: fleets and selectors that are being rolled out. */
+	/** Whether a later request may succeed although no person acts here, for example while fleets or selectors are being rolled out. */
 	readonly retry: boolean;
 }
 
 export interface Free {
 	readonly kind: "free";
-	/** Nothing can make the pod healthy again, so its disruption costs nothing. */
+	/** Why the disruption costs nothing: nothing can make the pod healthy again. */
 	readonly why: "Terminating" | "Finished" | "Gone";
 }
