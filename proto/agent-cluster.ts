@@ -1,4 +1,4 @@
-// What an agent answers beyond the round: who it is, and which budgets it has.
+// What an agent answers in addition to the round: its identity, its budgets, and its Leases for people.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
@@ -7,44 +7,46 @@ import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.
 export interface AgentDescription {
 	readonly clusterId: string;
 	readonly clusterName: string;
-	/** Of the agent. */
+	/** The agent's version. */
 	readonly version: string;
 	readonly features: readonly string[];
 	readonly members: readonly FleetMember[];
 	readonly fleetHash: string;
 	readonly leaseNamespace: string;
-	/** Whom the cluster knows as members, and its fleet neither lists nor forgets: until it does, it counts nothing. */
+	/**
+	 * Members that the cluster knows, and that its fleet neither lists nor forgets. Until it does one of both, the cluster counts nothing.
+	 */
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
-	/** Its clock when it answered, since the epoch: for people. */
+	/** The agent's clock when it answered, in milliseconds since the epoch, for people. */
 	readonly clockMs?: number;
 	/** Members that were forgotten by name. */
 	readonly forgotten?: readonly ForgottenMember[];
-	/** Left out by agents that do not tell. */
+	/** Left out by agents that do not report it. */
 	readonly certificates?: AgentCertificates;
-	/** The other clusters that this very agent has heard of, by a greeting or by an answer to its own. */
+	/** The other clusters that contacted this very agent, by a greeting or by an answer to its own greeting. */
 	readonly heard?: readonly HeardMember[];
-	/** Where they were asked for: left out where they cannot be had this way, and listBudgets() has them or says why not. */
+	/** The budgets, if they were requested. Left out if they cannot be had in this way: then listBudgets() returns them or the reason. */
 	readonly budgets?: BudgetList;
 }
 
-/** What an agent says to whoever meets it: of itself, and what the other members said to it. */
+/** The answer of an agent that is asked first: its own description, and those that the other members gave it. */
 export interface Introduction extends AgentDescription {
-	/** Whoever is missing is to be asked, and says why. */
+	/** The caller must ask a missing member itself, and gets the reason there. */
 	readonly others?: readonly AgentDescription[];
 }
 
-/** What an agent uses for TLS at this moment. */
+/** What the agent uses for TLS at this moment. */
 export interface AgentCertificates {
-	/** What it shows. */
+	/** The certificate that it presents. */
 	readonly certificate: CertificateMark;
-	/** Whose certificates it takes. */
+	/** The CAs whose certificates it accepts. */
 	readonly authorities: readonly CertificateMark[];
 }
 
 export interface CertificateMark {
 	/** The SHA-256 over its DER, as openssl prints it. */
 	readonly sha256: string;
-	/** Since the epoch. */
+	/** Seconds since the epoch. */
 	readonly expiresAtSeconds: number;
 }
 
@@ -59,32 +61,32 @@ export interface BudgetList {
 	readonly budgets: readonly MemberBudget[];
 }
 
-/** A budget as one member has it, and what it comes to there. */
+/** A budget as one member has it, and its state there. */
 export interface WatchedBudget {
 	readonly budget: MemberBudget;
-	/** Its count without candidates, of which `budgets` is this one alone; or why there is none. */
+	/** The budget's count without candidates, or why there is none. `budgets` of the count is this budget alone. */
 	readonly state: Count | { readonly unknown: string };
 }
 
-/** How many pods of a budget were healthy in one member, looked at in even steps of the wall clock. */
+/** How many pods of a budget were healthy in one member, sampled at even steps of the wall clock. */
 export interface BudgetHistory {
 	readonly budget: BudgetName;
-	/** Of the last look: seconds since the epoch by the agent's clock, a multiple of `everySeconds`. */
+	/** The time of the last sample: seconds since the epoch by the agent's clock, a multiple of `everySeconds`. */
 	readonly lastAt: number;
 	readonly everySeconds: number;
-	/** The oldest first; undefined where the agent could not look. */
+	/** The oldest first. Undefined if the agent could not look. */
 	readonly healthy: readonly (number | undefined)[];
 }
 
-/** What has changed since the last one; one without changes is a sign of life. */
+/** What has changed since the last update. An update without changes is a sign of life. */
 export interface BudgetsUpdate {
 	readonly changed: readonly WatchedBudget[];
 	readonly gone: readonly BudgetName[];
-	/** All that there is has been told: what was known before, and was not told since the watch began, is gone. */
+	/** All budgets have been reported since the watch began. Budgets that were known before and not reported since are gone. */
 	readonly complete: boolean;
-	/** Why nothing is known at this moment: what was told before does not hold. The next one without it begins anew. */
+	/** Why nothing is known at this moment. Earlier reports are no longer valid. The next update without it starts again. */
 	readonly unknown?: string;
-	/** Each as a whole. Left out where there is nothing new, or the agent keeps none. */
+	/** Complete histories. Left out if there is nothing new, or if the agent keeps none. */
 	readonly histories?: readonly BudgetHistory[];
 }
 
@@ -93,24 +95,24 @@ export interface WatchOptions {
 	readonly onUpdate: (update: BudgetsUpdate) => void;
 }
 
-/** The agent is older than watches of budgets. */
+/** The agent is too old to support watches of budgets. */
 export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }
 
-/** A member of the fleet with all that its agent answers. */
+/** A member of the fleet with all calls that its agent answers. All of them reject as the calls of Cluster do. */
 export interface AgentCluster extends Member {
-	/** `budgetsOf`: the namespaces whose budgets are told as well, none for those of all. */
+	/** `budgetsOf` lists the namespaces whose budgets are reported too. An empty list means all namespaces. */
 	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
-	/** No namespaces: all of them. */
+	/** An empty list means all namespaces. */
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
-	/** The Leases of these budgets, for people; none of them: all budgets'. */
+	/** The Leases of these budgets, for people. An empty list means all budgets. */
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
-	/** Ends that holding, whoever has it; reservations stay. False where it had ended before. */
+	/** Ends that hold, whichever run has it. Reservations stay. Resolves with false if the hold had already ended. */
 	endHolding(holding: HoldingReference): Promise<boolean>;
 	/**
-	 * The budgets of these namespaces, or of all, and what becomes of them, for people: no decision may rest on it. Rejects with
-	 * the reason of `signal` where that aborts, as any call where the watch breaks off.
+	 * Reports the budgets of these namespaces, or of all, and their changes, for people. No decision may rest on it. Rejects with the reason
+	 * of `signal` if that aborts, and like any other call if the watch breaks.
 	 */
 	watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported>;
 }

@@ -1,26 +1,29 @@
-// Answers of agents, bounded before they are decoded.
+// Limits the answers of agents before they are decoded.
 //
-// Guarantee: a member that lists too much, by mistake or as a lie, costs its reader the bytes of one message, and no object
-// for each entry: 20,000 budgets took another member's agent over its memory limit.
+// Guarantee: a member that lists too much, by mistake or as a lie, costs its reader the bytes of one message, but no object for each entry.
+// Without this limit, 20,000 budgets took another member's agent over its memory limit.
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { type AgentServiceClient, AgentServiceService } from "./gen/xpdb/v1/agent.ts";
 
-/** In one list. With their specs they are about a megabyte. */
+/** The maximum in one list. With their specs they are about a megabyte. */
 export const mostBudgets = 5_000;
-/** Budgets of fifty members, or 1,000 candidates with all their labels; some 10 MB as objects. */
+/** Enough for the budgets of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
 const mostParts = 100_000;
-/** To another agent, whose heap is small, and to the plugin. 1,000 candidates with all labels are about 1 MB, 5,000 budgets as much. */
+/**
+ * Limits for answers to another agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1 MB, and
+ * so are 5,000 budgets.
+ */
 export const longestAnswer = { toAgent: 4 * 1024 * 1024, toPlugin: 16 * 1024 * 1024 };
 
-/** Where budgets are in a message, and in which of its parts there is more to count. */
+/** Which field of a message contains budgets, and which of its parts have more to count. */
 interface Shape {
 	readonly budgets?: number;
 	readonly parts?: Readonly<Record<number, Shape>>;
 }
 
-// By the numbers of agent.proto; a test holds both together.
+// Field numbers of agent.proto. A test compares both.
 const count: Shape = { budgets: 5, parts: { 8: { parts: { 5: {} } } } };
 const budgetList: Shape = { budgets: 3 };
 const shapes: Readonly<Record<string, Shape>> = {
@@ -31,13 +34,13 @@ const shapes: Readonly<Record<string, Shape>> = {
 	watchBudgets: { parts: { 2: { parts: { 2: count } } } },
 };
 
-/** Throws AgentProtocolError where the answer has too much in it. */
+/** Throws AgentProtocolError if the answer contains too much. */
 export function refuseOversized(method: string, answer: Uint8Array): void {
 	const parts = tally(answer, shapes[method] ?? {});
 	if (parts > mostParts) throw new AgentProtocolError(`it has more than ${mostParts} parts`);
 }
 
-/** How many parts there are, as far as it was counted: no further than there may be. */
+/** Counts the parts, but stops above the limit. */
 function tally(message: Uint8Array, { budgets: listed, parts: inner = {} }: Shape): number {
 	const reader = new BinaryReader(message);
 	let parts = 0;
@@ -71,7 +74,7 @@ const service = Object.fromEntries(
 	]),
 );
 
-/** As the generated one; an answer with too much in it is one that cannot be read. */
+/** Like the generated client, but an answer that contains too much counts as unreadable. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its methods are the generated ones, as in proto/gen
 export const BoundedAgentClient = makeGenericClientConstructor(service, "xpdb.v1.AgentService") as unknown as new (
 	address: string,

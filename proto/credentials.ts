@@ -1,6 +1,6 @@
-// Channels to agents: TLS 1.3 against the fleet's CA, and the caller's identity, which is a short-lived token (plugin) or
-// a certificate of that CA (agents among themselves). The agent's certificate has the name of all agents and, where the
-// caller knows which member it dials, names that member; a certificate that expired since is refused call by call.
+// Channels to agents. They use TLS 1.3 against the fleet's CA. The caller's identity is a short-lived token (plugin) or a certificate of
+// that CA (other agents). The agent's certificate contains the name that all agents share. If the caller knows which member it dials, the
+// certificate must also name that member. If the certificate has expired since the connection was made, each call is refused.
 import { X509Certificate } from "node:crypto";
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import {
@@ -23,34 +23,34 @@ import { statusOfError } from "./status.ts";
 export type CallerIdentity =
 	| {
 			readonly kind: "token";
-			/** Asked before each call; see createTokenSource. */
+			/** Called before each call. See createTokenSource. */
 			readonly token: () => Promise<string>;
 	  }
-	/** Both as PEM. */
+	/** Both in PEM. */
 	| { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string };
 
 interface AgentClientOptions {
 	/** HOST:PORT, or unix:PATH for the local end of a tunnel. */
 	readonly address: string;
-	/** The name that the agent's certificate must have, whatever the address is: see agentServerName. */
+	/** The name that the agent's certificate must contain, whatever the address is. See agentServerName. */
 	readonly serverName: string;
-	/** The fleet's CA as PEM, one certificate or more. */
+	/** The fleet's CA in PEM, one certificate or more. */
 	readonly ca: string;
 	readonly identity: CallerIdentity;
-	/** The cluster id that the certificate must name; without one any agent of the CA is taken. */
+	/** The cluster id that the certificate must name. If left out, any agent of the CA is accepted. */
 	readonly member?: string;
-	/** Told of every call. */
+	/** Observes every call. */
 	readonly observer?: CallObserver | undefined;
-	/** Milliseconds since 1970, by which certificates expire. */
+	/** Milliseconds since 1970. Decides whether a certificate has expired. */
 	readonly wallClock?: () => number;
 }
 
-/** The name in the certificate of every agent whose anchor of trust is this namespace. */
+/** The name in the certificates of all agents whose anchor of trust is this namespace. */
 export function agentServerName(agentNamespace: string): string {
 	return `${agentName}.${agentNamespace}.svc`;
 }
 
-/** A client whose calls fail at once while the agent cannot be reached; must be closed. */
+/** Creates a client. Its calls fail immediately while the agent cannot be reached. The caller must close it. */
 export function createAgentClient(options: AgentClientOptions): AgentServiceClient {
 	const longest = options.identity.kind === "certificate" ? longestAnswer.toAgent : longestAnswer.toPlugin;
 	return new BoundedAgentClient(options.address, channelCredentials(options), {
@@ -60,23 +60,23 @@ export function createAgentClient(options: AgentClientOptions): AgentServiceClie
 	});
 }
 
-/** Whether an agent has answered in TLS and HTTP/2: the channel's connection stands. */
+/** Whether the channel's connection is established: an agent has answered in TLS and HTTP/2. */
 export function isConnected(client: AgentServiceClient): boolean {
 	return client.getChannel().getConnectivityState(false) === connectivityState.READY;
 }
 
 export interface IssuedToken {
 	readonly token: string;
-	/** How long it is good for from the moment it was asked for. */
+	/** How long the token is valid, in milliseconds since it was requested. */
 	readonly lifetimeMs: number;
 }
 
-/** Used up to this part of its lifetime, the token still has time for a call that takes long, and for clocks that differ. */
+/** The token is used up to this part of its lifetime. The rest is for calls that take long, and for clocks that differ. */
 const refreshAfter = 0.75;
 
 /**
- * A function that gives the current token and asks for a new one in good time; callers at once share one request. While
- * a new one cannot be had, the old one is used for as long as it is good.
+ * Returns a function that gives the current token and requests a new one in time. Concurrent callers share one request. If a new token
+ * cannot be had, the old one is used as long as it is valid.
  */
 export function createTokenSource(
 	issue: () => Promise<IssuedToken>,
@@ -110,7 +110,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 		minVersion: "TLSv1.3",
 		...(identity.kind === "certificate" && { cert: identity.certificate, key: identity.privateKey }),
 	});
-	// Of the connection that was made last: a channel to one address has one at a time.
+	// The end of validity on the latest connection: a channel to one address has one connection at a time.
 	let validTo = "";
 	const channel = credentials.createFromSecureContext(context, {
 		rejectUnauthorized: true,
@@ -146,7 +146,7 @@ function callCredentials(metadataOf: () => Promise<Metadata>): CallCredentials {
 			(metadata) => callback(null, metadata),
 			(error: unknown) => {
 				const message = error instanceof Error ? error.message : String(error);
-				// Without a token nobody knows the caller; an error of ours says more exactly what is wrong.
+				// Without a token the caller is unknown (UNAUTHENTICATED). An error of our own says more exactly what is wrong.
 				const { code } = statusOfError(error);
 				const known = code === status.UNAVAILABLE || code === status.PERMISSION_DENIED;
 				callback(Object.assign(new Error(message), { code: known ? code : status.UNAUTHENTICATED }));
@@ -167,14 +167,14 @@ async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
 }
 
 /**
- * Every certificate of a bundle in PEM: a CA that is being changed has two. Throws AgentProtocolError that names `what`
- * where there is none, or one that cannot be read.
+ * Returns every certificate of a PEM bundle. A CA that is being replaced has two. Throws AgentProtocolError that names `what` if there is
+ * no certificate, or if one cannot be read.
  */
 export function parseCertificates(pem: string, what: string): readonly X509Certificate[] {
 	const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 	const begun = pem.split("-----BEGIN").length - 1;
 	try {
-		// A block that is not whole is one that TLS would leave out without a word.
+		// TLS would silently leave out a block that is not complete.
 		if (blocks.length === 0 || blocks.length !== begun) throw new TypeError("A block is not whole, or there is none");
 		return blocks.map((block) => new X509Certificate(block));
 	} catch (error) {
@@ -184,18 +184,18 @@ export function parseCertificates(pem: string, what: string): readonly X509Certi
 
 function channelOptions(serverName: string): ChannelOptions {
 	return {
-		// Both: the TLS layer refuses IP addresses as names, and the HTTP/2 layer asks for the authority it sends.
+		// Both are needed: the TLS layer refuses IP addresses as names, and the HTTP/2 layer verifies the authority that it sends.
 		"grpc.ssl_target_name_override": serverName,
 		"grpc.default_authority": serverName,
 		"grpc.enable_http_proxy": 0,
-		// Only who runs the round retries.
+		// Only the code that runs the round retries.
 		"grpc.enable_retries": 0,
 		"grpc.service_config_disable_resolution": 1,
 		"grpc.use_local_subchannel_pool": 1,
-		// An agent that is back is found within two seconds.
+		// With this delay, an agent that is back is found within two seconds.
 		"grpc.initial_reconnect_backoff_ms": 100,
 		"grpc.max_reconnect_backoff_ms": 2_000,
-		// Who waits in line has no deadline: a dead connection shows after 3 + 5 seconds, within the lease time of 10.
+		// A wait in line has no deadline. A dead connection is detected after 3 + 5 seconds, within the lease time of 10.
 		"grpc.keepalive_time_ms": 3_000,
 		"grpc.keepalive_timeout_ms": 5_000,
 	};

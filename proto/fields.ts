@@ -1,22 +1,23 @@
-// Strict readers of single fields: what is missing or out of range is an error that names the field, never a default.
+// Strict readers of single fields. If a value is missing or out of range, they throw an error that names the field, and never use a
+// default.
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { oneLine } from "../disruption/printable.ts";
 import { quote } from "../disruption/quote.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 
-/** The message, or AgentProtocolError where it was not sent. */
+/** Returns the message, or throws AgentProtocolError if it was not sent. */
 export function required<T>(value: T | undefined, field: string): T {
 	if (value === undefined) throw missing(field);
 	return value;
 }
 
-/** A text that says something. */
+/** Returns a text that is not empty. Throws AgentProtocolError otherwise, as all readers here do. */
 export function requiredText(value: string, field: string): string {
 	if (value === "") throw missing(field);
 	return value;
 }
 
-/** Of an object or a namespace: people see it, and programs take it from lines of output. */
+/** Reads the name of an object or namespace. People see it and programs read it from output, so it must be printable on one line. */
 export function requiredName(value: string, field: string): string {
 	if (oneLine(value) === value) return requiredText(value, field);
 	throw new AgentProtocolError(
@@ -32,7 +33,7 @@ export function wholeNumber(value: number, field: string, min = 0): number {
 	return value;
 }
 
-/** A resourceVersion: digits, because versions are compared as numbers of any length. */
+/** A resourceVersion. It must be digits, because versions are compared as numbers of any length. */
 export function resourceVersion(value: string, field: string): string {
 	if (!isResourceVersion(value) || value.length > 40) {
 		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${quote(value)}`);
@@ -40,7 +41,7 @@ export function resourceVersion(value: string, field: string): string {
 	return value;
 }
 
-/** One of the words that the protocol knows for this field. */
+/** One of the words that the protocol defines for this field. */
 export function oneOf<T extends string>(words: readonly T[], value: string, field: string): T {
 	const known = words.find((word) => word === value);
 	if (known === undefined) {

@@ -1,16 +1,16 @@
-// A member of the fleet whose questions go on to another one: straight, changed, or by a way that is found anew for each.
-// The questions that there are stand here once; the compiler sees that none is left out.
+// A member of the fleet that forwards its calls to another cluster object: unchanged, changed, or by a route that is chosen for each call.
+// All calls are listed here once, and the compiler checks that none is missing.
 import type { AgentCluster } from "./agent-cluster.ts";
 
 export type ClusterQuestion = Exclude<keyof AgentCluster, "id" | "name">;
 
-/** How a question gets its answer: `put` puts it to the cluster that it is given. */
+/** Gets the answer to a call. `put` sends the call to the given cluster. */
 type QuestionForwarder = <Answer>(
 	put: (cluster: AgentCluster) => Promise<Answer>,
 	question: ClusterQuestion,
 ) => Promise<Answer>;
 
-/** A cluster of that name that answers nothing by itself. */
+/** Creates a cluster that answers nothing itself and passes every call to `forward`. */
 export function clusterBehind(
 	{ id, name }: Pick<AgentCluster, "id" | "name">,
 	forward: QuestionForwarder,
@@ -34,7 +34,7 @@ export function clusterBehind(
 	};
 }
 
-/** The same cluster, but for what is answered here. */
+/** The same cluster, except for the calls in `answeredHere`. */
 export function forwardingCluster(
 	cluster: AgentCluster,
 	answeredHere: Partial<Pick<AgentCluster, ClusterQuestion>>,

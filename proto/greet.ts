@@ -1,4 +1,4 @@
-// A greeting: one agent tells another one that it takes the other's cluster for a member of its fleet.
+// A greeting: one agent tells another agent that it treats the other's cluster as a member of its fleet.
 import { Metadata } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
@@ -7,23 +7,23 @@ import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { callUnary, type UnaryCall } from "./unary.ts";
 
 export interface Greeting {
-	/** The greeter's cluster. */
+	/** The greeter's cluster id. */
 	readonly id: string;
-	/** As it calls itself; "" where it does not. */
+	/** The name that the greeter's cluster calls itself, or "". */
 	readonly name: string;
-	/** The members that it declares. */
+	/** The members that the greeter declares. */
 	readonly memberIds: readonly string[];
 }
 
 export interface GreetingReply {
 	readonly memberIds: readonly string[];
-	/** The greeter is one of these. */
+	/** The greeter is one of `memberIds`. */
 	readonly listed: boolean;
-	/** The greeter was forgotten there, by name. */
+	/** The greeted cluster has forgotten the greeter by name. */
 	readonly forgotten: boolean;
 }
 
-/** More members than a fleet will have, and fewer than fill a message. */
+/** More members than a fleet will have, and few enough for one message. */
 export const maxGreetedMembers = 1_000;
 const maxIdLength = 253;
 
@@ -31,7 +31,7 @@ function greetingMessage({ id, name, memberIds }: Greeting, clusterId: string): 
 	return { clusterId, fromId: id, fromName: name, memberIds: [...memberIds] };
 }
 
-/** Throws AgentProtocolError on what cannot be a greeting. */
+/** Reads a greeting. Throws AgentProtocolError if it is invalid. */
 export function readGreeting({ fromId, fromName, memberIds }: wire.GreetRequest): Greeting {
 	const id = requiredText(fromId, "from_id");
 	if (id.length > maxIdLength) throw new AgentProtocolError("from_id is longer than 253");
@@ -46,13 +46,16 @@ function assertMemberIds(ids: readonly string[]): void {
 }
 
 interface GreetOptions {
-	/** Whom the client leads to. */
+	/** The cluster that the client reaches. */
 	readonly to: { readonly id: string; readonly name: string };
 	readonly greeting: Greeting;
 	readonly deadlineMs: number;
 }
 
-/** Rejects as every call does; AgentProtocolError with UNIMPLEMENTED where the agent does not know greetings yet. */
+/**
+ * Sends a greeting. Rejects as every call does. If the agent does not support greetings, it rejects with AgentProtocolError whose cause is
+ * UNIMPLEMENTED.
+ */
 export async function greetAgent(
 	client: Pick<wire.AgentServiceClient, "greet">,
 	{ to, greeting, deadlineMs }: GreetOptions,

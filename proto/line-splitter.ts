@@ -1,9 +1,9 @@
-// Lines of a byte stream whose chunks end anywhere, also inside of a character: the watches of agent and plugin.
+// Splits a byte stream into lines. A chunk may end anywhere, even inside a character. The watches of agent and plugin use it.
 //
-// Not by node:readline, which has no bound for a line that never ends, ends lines at U+2028 inside of JSON too, and gives half
-// a line at the end of a stream that was cut off as if it were a whole one.
+// node:readline does not fit. It does not limit a line that never ends. It also ends lines at U+2028, which may be part of JSON. If a
+// stream is cut off, it returns the last half line as a whole one.
 
-/** One object of etcd is at most 1.5 MiB by default; in JSON, with room. */
+/** An etcd object is at most 1.5 MiB by default. This leaves room for its JSON. */
 const maxLineBytes = 16 * 1024 * 1024;
 
 export class LineSplitter {
@@ -30,7 +30,7 @@ export class LineSplitter {
 		}
 	}
 
-	/** Whether bytes are left that no newline ended. */
+	/** Whether bytes are left after the last newline. */
 	get unfinished(): boolean {
 		return this.#pendingBytes > 0;
 	}

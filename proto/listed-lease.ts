@@ -1,31 +1,31 @@
-// A budget's Lease in one cluster as its agent has seen it, for people: no decision may rest on it. Nothing is in it by which
-// anybody could commit, evict or cancel in the name of whoever holds it.
+// A budget's Lease in one cluster as its agent has seen it, for people. No decision may rest on it. It contains nothing with which a reader
+// could commit, evict or cancel in the holder's name.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 
 /** Without a name: all budgets of the namespace. */
 export type BudgetScope = Pick<BudgetName, "namespace"> & Partial<Pick<BudgetName, "name">>;
 
 export interface ListedLease {
-	/** Of the object. */
+	/** The name of the Lease object. */
 	readonly name: string;
-	/** Undefined where the Lease does not say. */
+	/** Undefined if the Lease does not name its budget. */
 	readonly budget: BudgetName | undefined;
-	/** Why it cannot be read: then nothing is granted under its budget, and what follows is empty. */
+	/** Why the Lease cannot be read. Nothing is granted under its budget then, and the following fields are empty. */
 	readonly problem?: string;
 	readonly uid: string;
-	/** The fence: counts up with every acquisition. */
+	/** Grows by one with every acquisition, so it identifies a hold. */
 	readonly transitions: number;
-	/** Undefined where nobody holds it. */
+	/** Undefined if the Lease has no holder. */
 	readonly holding: ListedHolding | undefined;
-	/** How many wait for it; undefined where nobody could say. */
+	/** How many callers wait for it. Undefined if the number cannot be had. */
 	readonly waiting: number | undefined;
-	/** The oldest first, and not all of them. */
+	/** The oldest first, and possibly not all of them. */
 	readonly reservations: readonly ListedReservation[];
-	/** How many there are. */
+	/** How many reservations there are. */
 	readonly reserved: number;
 }
 
-/** One holding of a Lease and no later one: by its fence. */
+/** Identifies one hold of a Lease, and no later one, by the Lease's uid and transitions. */
 export interface HoldingReference {
 	readonly budget: BudgetName;
 	readonly leaseUid: string;
@@ -35,11 +35,11 @@ export interface HoldingReference {
 export interface ListedHolding {
 	/** As the holder calls itself. */
 	readonly holder: string;
-	/** The verified user behind the holder, where the agent knows. */
+	/** The verified user behind the holder, if the agent knows it. */
 	readonly account?: string;
-	/** Since the agent first saw it. */
+	/** How long since the agent first saw the hold. */
 	readonly heldForMs: number;
-	/** 0: over, whoever wants it may take it. */
+	/** 0 means that the hold is over and another run may take the Lease. */
 	readonly expiresInMs: number;
 }
 
@@ -48,9 +48,9 @@ export interface ListedReservation {
 	readonly uid: string;
 	readonly holder: string;
 	readonly account?: string;
-	/** Both since the epoch: when it was granted, and when the agents begin to take it back. */
+	/** Both in seconds since the epoch: when the pod was granted, and when agents begin to cancel the reservation. */
 	readonly sinceSeconds: number;
 	readonly untilSeconds: number;
-	/** It is being taken back. */
+	/** The reservation is being cancelled. */
 	readonly cancelling: boolean;
 }

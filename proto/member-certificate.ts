@@ -1,26 +1,26 @@
-// Which member of a fleet a certificate is for: its subject alternative names have one URI, xpdb://cluster/ID, where ID is
-// the UID of that cluster's kube-system namespace. Whoever signs it says so, and nobody else can.
+// Which member of a fleet a certificate is for. Its subject alternative names contain one URI, xpdb://cluster/ID, where ID is the UID of
+// that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
 
 const prefix = "xpdb://cluster/";
 
-/** The URI for the certificate of the agents of that cluster. */
+/** The URI for the certificates of that cluster's agents. */
 export function memberUri(clusterId: string): string {
 	return `${prefix}${clusterId}`;
 }
 
 /**
- * The cluster id in subject alternative names as Node writes them (`DNS:a.svc, URI:xpdb://cluster/ID`). Undefined where
- * there is none, or more than one: a certificate of two members names neither.
+ * Finds the cluster id in subject alternative names as Node writes them (`DNS:a.svc, URI:xpdb://cluster/ID`). Undefined if there is none or
+ * more than one, because a certificate of two members identifies neither.
  */
 export function findMemberId(subjectAltName: string | undefined): string | undefined {
-	// Node puts names with commas, quotes or control characters into quotes. Ours has none of these.
+	// Node quotes names that contain commas, quotes or control characters. Our names contain none of these.
 	const names = (subjectAltName ?? "").replaceAll(/"(?:[^"\\]|\\.)*"/g, "").split(", ");
 	const [uri, ...more] = names.filter((name) => name.startsWith(`URI:${prefix}`));
 	if (uri === undefined || more.length > 0) return undefined;
 	return /^[A-Za-z0-9._-]{1,253}$/.exec(uri.slice(`URI:${prefix}`.length))?.[0];
 }
 
-/** For people: what a certificate names instead. */
+/** What a certificate names instead, for people. */
 export function describeMember(subjectAltName: string | undefined): string {
 	const id = findMemberId(subjectAltName);
 	return id === undefined ? `no one cluster (no URI ${memberUri("ID")})` : `cluster id "${id}"`;

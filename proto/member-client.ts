@@ -1,10 +1,11 @@
-// A member of the fleet that can be asked by more than one way: through its own agents, or through another member's, which passes the
-// call on. What each call is allowed stands in one table.
+// A member of the fleet that can be reached by more than one route: through its own agents, or through another member's agent, which
+// forwards the call. One table says how each call is treated.
 //
-// Guarantee: what takes, holds or gives back something, and what an eviction goes by (count, confirm), is put once; no answer stays an
-// error there. A question that takes nothing is put again by the same way where the connection was dropped before its answer came, because
-// agents may be replaced at any time; an answer that comes is the agent's own, to a question put later than the caller's: whoever goes by
-// its age counts from its own. A call that got no answer fails; only the next one goes another way.
+// Guarantee: some calls are sent once, and a missing answer is an error. These are the calls that take, hold or give back something, and
+// those on which an eviction rests (count, confirm). A call that takes nothing is sent again by the same route if its connection was
+// dropped before the answer came, because agents may be replaced at any time. The answer is always the agent's own, but the question may be
+// sent later than the caller asked. So a caller that relies on the age of an answer measures from its own question. A call without an
+// answer fails, and only the next call takes another route.
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -12,23 +13,23 @@ import { Semaphore } from "../disruption/round/semaphore.ts";
 import type { AgentCluster } from "./agent-cluster.ts";
 import { type ClusterQuestion, clusterBehind } from "./forwarding-cluster.ts";
 
-/** One way to the member. */
+/** One route to the member. */
 export interface Route {
 	readonly calls: AgentCluster;
-	/** Finds out who was silent where a call got no answer: the error to throw. */
+	/** Finds out which part was silent if a call got no answer. Returns the error to throw. */
 	readonly diagnose?: (error: AgentUnavailableError) => Promise<AgentUnavailableError>;
 }
 
 interface CallPolicy {
-	/** It takes nothing, so it may be put twice. */
+	/** The call takes nothing, so it may be sent twice. */
 	readonly again: boolean;
-	/** Such questions come in crowds, a look for each budget of a table, a confirm for each pod of a node: a few go at a time. */
+	/** Many such calls come at once: a look for each budget of a table, a confirm for each pod of a node. Only a few run at a time. */
 	readonly crowd: boolean;
 }
 
 /**
- * A round asks the first ones once for each of its budgets, and what they take or keep alive must not wait for a crowd. A watch has no
- * end, and would keep its place for ever.
+ * A round makes the first five calls once for each of its budgets. What they take or renew must not wait behind many other calls. A watch
+ * has no end, so it would keep its place for ever.
  */
 const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	acquire: { again: false, crowd: false },
@@ -46,14 +47,14 @@ const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	listLeases: { again: true, crowd: true },
 };
 
-/** An agent reads and lines up 100 of one caller, and with one context the questions to all members go to one agent. */
+/** An agent accepts and queues 100 calls of one caller. With one context, the calls to all members go to one agent. */
 const crowdAtOnce = 24;
-/** Whoever takes the place of an agent that goes is there already. Later than this the caller may have no time left for the answer. */
+/** An agent is already there to replace one that stops. After a longer time the caller may have no time left for the answer. */
 const againWithinMs = 800;
-/** A channel connects anew 0.1 s after a connection has failed. */
+/** A channel reconnects 0.1 s after a connection has failed. */
 const againAfterMs = 100;
 
-/** `routes`: the best one first, all to the same cluster. */
+/** All `routes` lead to the same cluster, the best one first. */
 export function createMemberClient({
 	id,
 	name,
@@ -71,7 +72,7 @@ export function createMemberClient({
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			const diagnosed = (await route.diagnose?.(error)) ?? error;
-			// Many calls may fail together; the first one moves on.
+			// Many calls may fail together. The first one moves on to the next route.
 			if (current === index) current = (index + 1) % routes.length;
 			throw diagnosed;
 		}
@@ -96,18 +97,18 @@ async function putAgain<T>(put: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Whether the call was on its way when its connection ended, by what grpc-js says of it (subchannel-call.js). */
+/** Whether the connection ended while the call was on its way, by grpc-js's words for it (subchannel-call.js). */
 function isDropped(error: unknown): boolean {
 	const { code, details } = causeOf(error);
 	return code === status.UNAVAILABLE && (details === "Connection dropped" || details === "read ECONNRESET");
 }
 
-/** Nobody answered: the connection ended, or there was none yet. */
+/** Whether there was no answer: the connection ended, or was not established yet. */
 function hasNoAnswer(error: unknown): boolean {
 	return error instanceof AgentUnavailableError && !error.told && causeOf(error).code === status.UNAVAILABLE;
 }
 
-/** As grpc-js gave it. */
+/** The error as grpc-js gave it. */
 function causeOf(error: unknown): { readonly code?: unknown; readonly details?: unknown } {
 	if (!(error instanceof AgentUnavailableError)) return {};
 	const { cause } = error;

@@ -1,8 +1,8 @@
-// Somebody looks on at all calls of a client, as they are before they are bytes, and changes nothing.
+// Shows an observer all calls of a client, before they become bytes. It changes nothing.
 import { InterceptingCall, type Interceptor, type Metadata, status } from "@grpc/grpc-js";
 
 export interface CallObserver {
-	/** A call begins: "/package.Service/Method". */
+	/** A call begins. `path` is "/package.Service/Method". */
 	begin(path: string): ObservedCall;
 }
 
@@ -11,7 +11,7 @@ export interface ObservedCall {
 	headers(headers: Readonly<Record<string, unknown>>): void;
 	sent(message: unknown): void;
 	received(message: unknown): void;
-	/** The code's name, "OK" or another, and what the far side says about it. */
+	/** `code` is the code's name, "OK" or another. `details` is the other side's explanation. */
 	ended(code: string, details: string): void;
 }
 

@@ -1,18 +1,18 @@
-// On whose behalf an agent passes a call on to another: the caller whom it verified, for the other's log. It stands in
-// headers, as percent-encoded text; only what comes by a member's certificate is believed.
+// The caller on whose behalf an agent forwards a call. The forwarding agent has verified that caller, and the other agent logs it. Headers
+// carry it as percent-encoded text. It is believed only if the call comes with a member's certificate.
 import type { Metadata } from "@grpc/grpc-js";
 
 export interface PassedOnCaller {
-	/** As the API server that issued the token calls it. */
+	/** The user name that the API server gave when it reviewed the token. */
 	readonly user: string;
-	/** The id of the token in that server's audit log; "" where it gives none. */
+	/** The id of the token in that server's audit log, or "" if it gives none. */
 	readonly tokenId: string;
 }
 
 const userKey = "xpdb-caller-user";
 const tokenIdKey = "xpdb-caller-token-id";
 
-/** Names of users may have any length; headers may not. */
+/** User names may have any length, but headers may not. */
 const maxLength = 253;
 
 export function writePassedOnCaller(metadata: Metadata, { user, tokenId }: PassedOnCaller): void {
@@ -20,7 +20,7 @@ export function writePassedOnCaller(metadata: Metadata, { user, tokenId }: Passe
 	metadata.set(tokenIdKey, encode(tokenId));
 }
 
-/** Undefined where none is named, or what is named cannot be read: it is for the log and decides nothing. */
+/** Returns undefined if no caller is named, or if the name cannot be read. It is for the log, and no decision depends on it. */
 export function findPassedOnCaller(metadata: Metadata): PassedOnCaller | undefined {
 	const user = find(metadata, userKey);
 	if (user === undefined || user === "") return undefined;

@@ -1,5 +1,5 @@
-// The client's end of WatchBudgets: a stream without a deadline, which an agent keeps alive by a message every two seconds. One
-// that stays silent for longer than a call may take is over: what it told last must not pass for what is so now.
+// The client side of WatchBudgets. The stream has no deadline, and the agent sends a message at least every two seconds. If the stream is
+// silent for longer than a call may take, it ends: its last message must not count as the current state.
 import { type ClientReadableStream, type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
@@ -10,13 +10,13 @@ import { type OpenCall, silent } from "./unary.ts";
 import { readUpdate } from "./wire-watch.ts";
 
 interface ReadWatchOptions extends WatchOptions {
-	/** Of the cluster that was asked. */
+	/** The id of the cluster that was asked. */
 	readonly id: string;
-	/** For people: its name. */
+	/** Its name, for people. */
 	readonly cluster: string;
 	readonly askedBy?: string | undefined;
 	readonly silentMs: number;
-	/** Holds the call while it is open. */
+	/** Contains the call while it is open. */
 	readonly open: Set<OpenCall>;
 }
 
@@ -65,7 +65,7 @@ export async function readWatch(
 	}
 }
 
-/** Who counted says so in each count: one of another cluster must not pass for this one's. */
+/** The cluster ids in the counts. A count of another cluster must not be taken for one of this cluster. */
 function countedBy({ changed }: BudgetsUpdate): readonly string[] {
 	return changed.flatMap(({ state }) => ("unknown" in state ? [] : [state.clusterId]));
 }

@@ -1,9 +1,8 @@
-// A member of the fleet behind its agent, by gRPC.
+// A member of the fleet behind its agent, over gRPC.
 //
-// Every call has a deadline, except waiting in line, where keepalive tells a dead connection; a count may take longer than
-// other calls, if the agent shows at once that it is at it. Nothing is retried here: an
-// answer that does not come, cannot be read or comes from another cluster is an error, and what it asked for may or may
-// not have happened.
+// Every call has a deadline, except a wait in line, where keepalive detects a dead connection. A count may take longer than other calls, if
+// the agent shows early that it is working on it. Nothing is retried here. An answer that does not come, cannot be read or comes from
+// another cluster is an error. The requested action may or may not have happened then.
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type {
@@ -40,31 +39,31 @@ import { readCount } from "./wire-count.ts";
 import { describeMessage, type MeetingQuestion, readDescription, readIntroduction } from "./wire-description.ts";
 import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 
-/** Some API calls of a second each at the worst; half the lease time, so that a round that hangs here can still stop. */
+/** Some API calls of a second each in the worst case. Half the lease time, so that a round that hangs here can still stop. */
 const defaultDeadlineMs = 5_000;
 
-/** Metadata of a call that one agent passes on to another. */
+/** Metadata of a call that one agent forwards to another. */
 export const passedOnKey = "xpdb-passed-on";
 
 export interface RemoteClusterOptions {
-	/** The cluster that the calls are for; the agent behind the client may be another member's, and passes them on. */
+	/** The cluster that the calls are for. The agent behind the client may belong to another member, and forwards them. */
 	readonly id: string;
 	/** For people. */
 	readonly name: string;
-	/** Stays open when the RemoteCluster is closed: several may share one. */
+	/** The client stays open when the RemoteCluster is closed, because several may share it. */
 	readonly client: wire.AgentServiceClient;
 	readonly deadlineMs?: number;
-	/** How much longer a count may take. */
+	/** How much longer a count may take than other calls. */
 	readonly countMs?: number;
-	/** For people: the cluster whose agent asks. */
+	/** The cluster whose agent makes the calls, for people. */
 	readonly askedBy?: string;
-	/** Says that the call was passed on already, for another agent of the same cluster to answer it itself. */
+	/** Marks calls that were already forwarded, so that the called agent of the same cluster answers them itself. */
 	readonly passedOn?: "line";
-	/** Whose calls they are, where an agent passes them on. */
+	/** The original caller, if an agent forwards the calls. */
 	readonly onBehalfOf?: PassedOnCaller;
 }
 
-/** Asks an agent who it is, for a caller who does not know its cluster's id yet. `name` is for people. */
+/** Asks an agent for its description, for a caller that does not know the cluster's id yet. `name` is for people. */
 export async function describeAgent(
 	client: wire.AgentServiceClient,
 	{
@@ -162,7 +161,7 @@ export class RemoteCluster implements AgentCluster {
 					if (options.wait && outcome.kind === "held") options.onQueued?.(outcome);
 					else settle(() => resolve(outcome));
 				} catch (error) {
-					// The agent sees that nobody listens any more, and gives back what it may have acquired.
+					// The agent notices that the caller is gone, and gives back what it may have acquired.
 					call.cancel();
 					settle(() => reject(error));
 				}
@@ -233,7 +232,7 @@ export class RemoteCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the calls that are open; the client stays. */
+	/** Ends the open calls. The client stays open. */
 	close(): void {
 		this.#closed = true;
 		for (const call of this.#open) call.cancel();
@@ -310,7 +309,7 @@ function readOutcome(response: wire.AcquireResponse): AcquireOutcome {
 	return outcome.$case === "held" ? { kind: "held", ...readPlace(outcome.value, "held") } : readAcquired(outcome.value);
 }
 
-/** An answer that cannot be read says whose it is, and to what. */
+/** Adds the call and the cluster to the error of an answer that cannot be read. */
 function readAnswer<T>({ call, cluster }: { readonly call: string; readonly cluster: string }, reader: () => T): T {
 	try {
 		return reader();

@@ -1,4 +1,4 @@
-// What grpc-js says of a call that nobody answered, in words for people: who was silent, as far as the caller can tell.
+// Turns grpc-js's error for an unanswered call into words for people: which part was silent, as far as the caller can tell.
 import { status } from "@grpc/grpc-js";
 import type { Silent } from "../disruption/errors.ts";
 
@@ -7,11 +7,13 @@ export interface Silence {
 	readonly silent: Silent;
 }
 
-/** What the system says where the way to a host is broken, rather than that nobody listens there. */
+/** The system's errors if the route to a host is broken. A refused connection is not among them. */
 const noWay =
 	/\b(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ECONNRESET|EPIPE)\b|socket disconnected before secure TLS|Name resolution failed/;
 
-/** Undefined where somebody answered. `askedBy`: the cluster whose agent asked; a person's own program if left out. */
+/**
+ * Returns undefined if the call was answered. `askedBy` is the cluster whose agent made the call, or undefined for a person's own program.
+ */
 export function findSilence(
 	{ code, details }: { readonly code: status; readonly details: string },
 	askedBy: string | undefined,
@@ -20,7 +22,7 @@ export function findSilence(
 	if (code === status.DEADLINE_EXCEEDED && details.startsWith("Deadline exceeded")) {
 		const [, seconds] = /^Deadline exceeded after (\d+(?:\.\d+)?)s/.exec(details) ?? [];
 		const within = seconds === undefined ? "in time" : `within ${Math.round(Number(seconds) * 10) / 10} s`;
-		// Whether it hangs or the network does cannot be seen from here.
+		// The caller cannot tell whether the agent hangs or the network does.
 		return details.includes("Waiting for LB pick")
 			? { why: `no connection${from} ${within}`, silent: "unknown" }
 			: { why: `none came${from && ` over the connection${from}`} ${within}`, silent: "unknown" };
@@ -28,7 +30,7 @@ export function findSilence(
 	if (code === status.UNAVAILABLE && details === "Connection dropped") {
 		return { why: `the connection${from} was dropped before one came`, silent: "unknown" };
 	}
-	// Of a connection that stands, but over which nothing more is sent; a new one says the same.
+	// The connection is open, but no call is sent over it any more. A new connection would give the same error.
 	const [, expired] =
 		/^Getting metadata from plugin failed with error: (certificate has expired.*)$/.exec(details) ?? [];
 	if (code === status.UNAVAILABLE && expired !== undefined)

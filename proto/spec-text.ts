@@ -1,13 +1,13 @@
-// The spec of a budget out of its JSON. Every count of a namespace tells all its budgets, nearly always the same ones again: what was read once is
-// not read anew.
+// Parses the spec of a budget from its JSON. Every count reports all budgets of a namespace, and they are nearly always the same. So parsed
+// specs are kept.
 //
-// Guarantee: what comes back is what the text says, now and later: nobody can change it, for it is frozen as a whole.
+// Guarantee: the result is what the text says, now and later. It is frozen as a whole, so no code can change it.
 
-/** Of all namespaces that a run has to do with; more are read anew. */
+/** Enough for all namespaces of a run. With more specs, the memory is emptied and specs are parsed again. */
 const mostKept = 4_096;
 const kept = new Map<string, unknown>();
 
-/** Throws SyntaxError for what is not JSON. The same text gives the same value, which is frozen. */
+/** Throws SyntaxError if the text is not JSON. The same text gives the same frozen value. */
 export function readSpecText(text: string): unknown {
 	if (kept.has(text)) return kept.get(text);
 	const spec: unknown = JSON.parse(text, (_key, value: unknown) => Object.freeze(value));

@@ -1,6 +1,5 @@
-// Our errors as gRPC statuses and back. The reason travels in the trailers, so that an error of ours comes back as
-// itself; a status that somebody else made (grpc-js, a proxy, another version) is judged by its code. Nothing here turns
-// an error into an answer.
+// Converts our errors to gRPC statuses and back. The trailers carry the reason, so one of our errors arrives as itself. A status from
+// another source (grpc-js, a proxy, another version) is judged by its code. Nothing here turns an error into an answer.
 import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import {
 	AgentForbiddenError,
@@ -22,7 +21,7 @@ interface ErrorDetails {
 	readonly message: string;
 	/** InvalidBudget: the path in the object. */
 	readonly field: string;
-	/** AgentUnavailable: whose answer is missing; a call may have been passed on. */
+	/** AgentUnavailable: the cluster whose answer is missing. It may not be the called one, because calls are forwarded. */
 	readonly cluster: string;
 	readonly silent?: Silent | undefined;
 	readonly told?: boolean;
@@ -30,9 +29,9 @@ interface ErrorDetails {
 }
 
 interface ErrorKind {
-	/** The status that the error is sent as. */
+	/** The status with which the error is sent. */
 	readonly code: status;
-	/** Statuses without a reason of ours that mean this error. */
+	/** Statuses that mean this error if they carry no reason of ours. */
 	readonly foreignCodes: readonly status[];
 	readonly make: (details: ErrorDetails) => Error;
 }
@@ -54,14 +53,14 @@ const kinds: Readonly<Record<DomainReason, ErrorKind>> = {
 		make: ({ message }) => new GarbledLeaseError(message),
 	},
 	FleetsDiffer: {
-		// Who does not know the reason takes it for AgentProtocol, and evicts nothing either.
+		// A caller that does not know the reason reads it as AgentProtocol, and evicts nothing either.
 		code: status.FAILED_PRECONDITION,
 		foreignCodes: [],
 		make: ({ message }) => new FleetsDifferError(message),
 	},
 	AgentUnavailable: {
 		code: status.UNAVAILABLE,
-		// INTERNAL and UNKNOWN: a bug over there, of which its own log tells more; for the caller there is no answer.
+		// INTERNAL and UNKNOWN are a bug in the agent, and the agent's own log has the details. For the caller they mean no answer.
 		foreignCodes: [
 			status.UNAVAILABLE,
 			status.DEADLINE_EXCEEDED,
@@ -98,14 +97,14 @@ const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";
 const clusterKey = "xpdb-cluster";
 const silentKey = "xpdb-silent";
-/** Those of which an agent tells its caller. */
+/** The values that an agent reports to its caller. */
 const toldSilences: readonly Silent[] = ["agent", "apiServer", "network", "unknown"];
 
-/** Trailers are headers: a message longer than this could make the whole answer unreadable. */
+/** Trailers are headers. A longer message could make the whole answer unreadable. */
 const maxDetailsLength = 4_000;
 const maxTrailerLength = 500;
 
-/** The status that an error is answered with. An error that is not ours is a bug: INTERNAL, without detail. */
+/** Returns the status for an error. An error that is not ours is a bug, and becomes INTERNAL without details. */
 export function statusOfError(error: unknown): Partial<StatusObject> {
 	const metadata = new Metadata();
 	if (!isDomainError(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
@@ -122,27 +121,27 @@ function trailer(value: string): string {
 	return encodeURIComponent(value.slice(0, maxTrailerLength).toWellFormed());
 }
 
-/** grpc-js writes details by encodeURI, which throws on half a surrogate pair, such as a cut may leave. */
+/** grpc-js encodes details with encodeURI, which throws on half a surrogate pair. The cut may leave such a half. */
 function detailsOf(error: Error): string {
 	return error.message.slice(0, maxDetailsLength).toWellFormed();
 }
 
-/** The status for a caller whose identity could not be established; comes back as AgentForbiddenError. */
+/** The status for a caller whose identity could not be established. The caller receives it as AgentForbiddenError. */
 export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
 }
 
-/** What people are told of a failed call. */
+/** What the message about a failed call needs. */
 export interface FailedCall {
-	/** Whose answer it would have been. */
+	/** The cluster that was asked. */
 	readonly cluster: string;
-	/** To what. */
+	/** The name of the call. */
 	readonly call: string;
-	/** The cluster whose agent asked; a person's own program if left out. */
+	/** The cluster whose agent made the call, or undefined for a person's own program. */
 	readonly askedBy?: string | undefined;
 }
 
-/** The error that a failed call means. */
+/** Returns the error that a failed call means. */
 export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: FailedCall): Error {
 	const reason = text(error.metadata, reasonKey);
 	if (isReason(reason)) {
@@ -156,7 +155,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 			cause: error,
 		});
 	}
-	// grpc-js says so where an answer came and could not be decoded.
+	// grpc-js uses these details if an answer came and could not be decoded.
 	const unreadable = error.code === status.INTERNAL && error.details.startsWith("Response message parsing error");
 	const kind = unreadable
 		? kinds.AgentProtocol
@@ -176,7 +175,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 	return kind.make({ message, field: "", cluster, cause: error, silent });
 }
 
-/** Whether an agent did not know the question: one of an earlier version. */
+/** Whether an agent does not support the call, because it has an earlier version. */
 export function isUnimplemented(error: unknown): boolean {
 	if (!(error instanceof AgentProtocolError)) return false;
 	const { cause } = error;
@@ -187,7 +186,7 @@ function isReason(name: string): name is DomainReason {
 	return Object.hasOwn(kinds, name);
 }
 
-/** A trailer as text; one that cannot be decoded says nothing. */
+/** Returns a trailer as text, or "" if it cannot be decoded. */
 function text(metadata: Metadata | undefined, key: string): string {
 	const value = metadata?.get(key)[0];
 	if (typeof value !== "string") return "";

@@ -1,4 +1,4 @@
-// One unary call as a promise: with a deadline, able to be cancelled from outside, its error turned into one of ours.
+// One unary call as a promise. It has a deadline, it can be cancelled from outside, and its error becomes one of our own.
 import { type CallOptions, type ClientUnaryCall, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { errorOfStatus } from "./status.ts";
 
@@ -15,19 +15,19 @@ export type UnaryCall<Response> = (
 
 interface UnaryOptions {
 	readonly name: string;
-	/** For people: whose answer it is. */
+	/** The cluster that answers, for people. */
 	readonly cluster: string;
-	/** The cluster whose agent asks. */
+	/** The cluster whose agent makes the call. */
 	readonly askedBy?: string | undefined;
 	readonly metadata: Metadata;
 	readonly deadlineMs: number;
-	/** How much longer the answer may take once the agent has shown, by its headers, that it is at it. */
+	/** How much longer the answer may take, once the agent's headers show that it is working on it. */
 	readonly workMs?: number;
-	/** Holds the call while it is open. */
+	/** Contains the call while it is open. */
 	readonly open: Set<OpenCall>;
 }
 
-/** Rejects with the error that the status means; where it does, the request may have been carried out all the same. */
+/** Rejects with the error that the status means. Even then, the agent may have carried out the request. */
 export async function callUnary<Response>(
 	call: UnaryCall<Response>,
 	{ name, cluster, askedBy, metadata, deadlineMs, workMs = 0, open }: UnaryOptions,
@@ -47,12 +47,12 @@ export async function callUnary<Response>(
 	});
 }
 
-/** What limits how long an agent may say nothing at all. */
+/** The part of a call that limitSilence() needs. */
 interface SilentCall extends OpenCall {
 	once(event: "metadata", listener: () => void): unknown;
 }
 
-/** Cancels a call whose agent has not even sent headers by then; the returned function ends that. */
+/** Cancels a call if its agent has not even sent headers after `ms`. The returned function removes this limit. */
 export function limitSilence(call: SilentCall, ms: number | undefined, onSilent: () => void): () => void {
 	if (ms === undefined) return () => undefined;
 	const timer = setTimeout(() => {
@@ -64,7 +64,7 @@ export function limitSilence(call: SilentCall, ms: number | undefined, onSilent:
 	return heard;
 }
 
-/** What a call ends with whose agent said nothing, as grpc-js says it. */
+/** The error of a call whose agent was silent, as grpc-js would word it. */
 export function silent(ms: number): ServiceError {
 	const details = `Deadline exceeded after ${ms / 1000}s without a sign of life`;
 	return Object.assign(new Error(details), { code: status.DEADLINE_EXCEEDED, details, metadata: new Metadata() });

@@ -1,4 +1,4 @@
-// Requests and answers of the larger calls as messages and back, as strict as wire.ts.
+// Converts requests and answers of the larger calls to messages and back, as strictly as wire.ts.
 import type { AcquireOutcome, AcquireRequest, Acquisition, Count, LookRequest } from "../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import type { BudgetList } from "./agent-cluster.ts";
@@ -52,7 +52,7 @@ export function readAcquired(message: wire.Acquired): Acquired {
 	};
 }
 
-/** Counting again under an acquisition, or (without one) a look. */
+/** A repeated count under an acquisition, or a look without one. */
 type CountCall =
 	| { readonly kind: "again"; readonly acquisition: Acquisition; readonly request: AcquireRequest }
 	| { readonly kind: "look"; readonly request: LookRequest };

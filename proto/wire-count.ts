@@ -1,4 +1,4 @@
-// One cluster's count as a message and back, as strict as wire.ts: every decision rests on it.
+// Converts one cluster's count to a message and back, as strictly as wire.ts, because every decision rests on it.
 import {
 	type CandidateState,
 	type Count,
@@ -59,7 +59,7 @@ export function readCount(message: wire.Count | undefined, field: string): Count
 }
 
 export function budgetMessage(budget: MemberBudget): wire.Budget {
-	// An object without spec stays one that the strict parser refuses.
+	// An object without a spec must still be refused by the strict parser.
 	const { name, spec, suspension } = budget;
 	return { name: budgetNameMessage(name), specJson: JSON.stringify(spec ?? null), suspension };
 }
@@ -89,7 +89,7 @@ function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {
 function readExpected(message: wire.ExpectedPods | undefined, field: string): ExpectedPods {
 	const { expected: sent, settles, cause: sentCause } = required(message, field);
 	const expected = required(sent, field);
-	// Of a cause that only a later version knows the text says what it is.
+	// If only a later version knows the cause, the text still says what it is.
 	const cause = unknownCauses.find((known) => known === sentCause);
 	switch (expected.$case) {
 		case "pods":

@@ -1,4 +1,4 @@
-// What an agent says of itself as a message and back, as strict as wire.ts. What an older agent does not say is left out.
+// Converts an agent's description to a message and back, as strictly as wire.ts. Fields that an older agent does not report are left out.
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { oneLine } from "../disruption/printable.ts";
 import { quote } from "../disruption/quote.ts";
@@ -14,15 +14,15 @@ import { required, requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { budgetListMessage, readBudgetList } from "./wire-calls.ts";
 
-/** What whoever meets an agent asks it. */
+/** What a caller asks an agent first. */
 export interface MeetingQuestion {
-	/** The namespaces whose budgets are told as well, none for those of all. */
+	/** The namespaces whose budgets are reported too. An empty list means all namespaces. */
 	readonly budgetsOf?: readonly string[] | undefined;
-	/** Whether the other members are asked the same. */
+	/** Whether the agent also asks the other members. */
 	readonly others?: boolean;
 }
 
-/** No cluster: the agent's own. */
+/** Without a cluster id, the agent describes its own cluster. */
 export function describeMessage({ budgetsOf, others = false }: MeetingQuestion, clusterId = ""): wire.DescribeRequest {
 	return { clusterId, budgetsOf: budgetsOf && { names: [...budgetsOf] }, others };
 }
@@ -48,7 +48,7 @@ export function descriptionMessage(introduction: Introduction): wire.DescribeRes
 	};
 }
 
-/** What people are shown of it stays on its line, whatever the agent says. */
+/** Reads a description. Texts that people see stay on one line, whatever the agent sends. */
 export function readDescription(message: wire.DescribeResponse): AgentDescription {
 	const { unresolved, forgotten, heard, certificates, clockMs, budgets } = message;
 	const clusterId = oneLine(requiredText(message.clusterId, "cluster_id"));

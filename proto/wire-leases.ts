@@ -1,4 +1,4 @@
-// Lists of Leases as messages and back, as strict as wire.ts.
+// Converts lists of Leases to messages and back, as strictly as wire.ts.
 import { requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import type { BudgetScope, ListedHolding, ListedLease, ListedReservation } from "./listed-lease.ts";

@@ -1,4 +1,4 @@
-// Updates of a watch of budgets as messages and back, as strict as wire.ts.
+// Converts updates of a watch of budgets to messages and back, as strictly as wire.ts.
 import { AgentProtocolError } from "../disruption/errors.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "./agent-cluster.ts";
 import { required, wholeNumber } from "./fields.ts";
@@ -6,7 +6,7 @@ import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { budgetNameMessage, readBudgetName } from "./wire.ts";
 import { budgetMessage, countMessage, readBudget, readCount } from "./wire-count.ts";
 
-/** Of a history: whoever keeps more tells the last ones. */
+/** The maximum length of a history. An agent that keeps more samples reports the last ones. */
 export const mostSamples = 60;
 
 export function updateMessage(
@@ -52,7 +52,7 @@ function readHistory(message: wire.BudgetHistory, field: string): BudgetHistory 
 			`Cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
 		);
 	}
-	// Once, not for each of 60,000 looks.
+	// Built once and not for each of 60,000 samples.
 	const looks = `${field}.healthy`;
 	return {
 		budget: readBudgetName(message.budget, `${field}.budget`),

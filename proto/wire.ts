@@ -1,5 +1,5 @@
-// The domain's values as messages and back: `xMessage` writes, `readX` reads. Every reader is strict: a field that another
-// version left out or means otherwise is AgentProtocolError with the field's name, never a default.
+// Converts the domain's values to messages and back: `xMessage` writes, `readX` reads. Every reader is strict. If another version left a
+// field out or gives it another meaning, the reader throws AgentProtocolError with the field's name. It never uses a default.
 import type { BudgetName, LabelSelector } from "../disruption/budget/budget.ts";
 import type {
 	Acquisition,
@@ -43,7 +43,7 @@ export function controllerMessage(controller: ControllerReference | undefined): 
 	return { apiVersion, kind, name, uid };
 }
 
-/** A pod may have no controller; one that is there is whole. As an object to spread, for exact optional fields. */
+/** Reads an optional controller, which must be complete if it is there. Returns an object to spread, for exact optional fields. */
 export function readController(
 	message: wire.ControllerReference | undefined,
 	field: string,
@@ -65,7 +65,7 @@ export function selectorMessage(selector: LabelSelector): wire.LabelSelector {
 	};
 }
 
-/** Selectors are compared by their texts, so that only the canonical form is taken. */
+/** Reads a selector. Selectors are compared by their texts, so only the canonical form is accepted. */
 export function readSelector(message: wire.LabelSelector | undefined, field: string): LabelSelector {
 	const sent = required(message, field);
 	let selector: LabelSelector;
