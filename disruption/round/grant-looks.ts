@@ -75,7 +75,7 @@ export class GrantLooks {
 		}
 	}
 
-	/** Whether a round is worth its cost. If not, the waiting pods have been told what they wait for. */
+	/** Whether a round is worth its cost. If not, a new reason for the wait has been reported to each waiting pod that was looked at. */
 	async look(due: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
 		const { members, observer } = this.#ports;
 		const candidates = due.slice(0, maxLookedAt).map(({ request }) => request.candidate);

@@ -1,7 +1,8 @@
-// A pod under budgets, in a dry run on the server: asked for once, as a round would judge it. Where it may go, the API
-// server is asked too; where it would wait for others, nothing is asked of that, and whoever reads knows for what.
+// Handles a pod under budgets in a dry run on the server. It requests one judgement, made as a round would make it. If the pod can be
+// evicted, it also asks the API server. If the pod would wait for others, it does not ask the API server, and reports what the pod would
+// wait for.
 //
-// Guarantee: no Lease is taken and nothing is reserved; a member without an answer is never "may go".
+// Guarantee: no Lease is taken and nothing is reserved. A member without an answer never means that the pod can be evicted.
 import type { RoundBudget } from "../../disruption/budget/budget.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -34,7 +35,7 @@ export class DryRunRounds {
 		);
 	}
 
-	/** `budgets`: all that cover the pod. */
+	/** `budgets` are all budgets that cover the pod. */
 	async tryEviction(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);
@@ -61,13 +62,13 @@ export class DryRunRounds {
 			case "waiting": {
 				const { reason, message } = verdict;
 				if (reason === "CoverageChanged") return { kind: "again", afterMs: 0, reason, message };
-				// Its agent is about to see it.
+				// The pod's agent will see it soon.
 				if (reason === "PodUnseen") return { kind: "again", afterMs: askAgainAfterMs, reason, message };
 				return this.#wouldWait(job, waitOf(job, verdict, pretendedHolder));
 			}
 			case "refused": {
 				const { reason, message, retry } = verdict;
-				// Its members have to be asked who they are.
+				// The fleet's members have to be asked again.
 				if (reason === "FleetsDiffer") return { kind: "again", afterMs: 0, reason, message };
 				return retry ? this.#wouldWait(job, verdict) : failedPod(job, verdict);
 			}
@@ -81,14 +82,14 @@ export class DryRunRounds {
 		return failure.reason === "GarbledLease" ? this.#wouldWait(job, failure) : stepAfter(job, failure);
 	}
 
-	/** Somebody else has to make way first, and nobody knows when. */
+	/** The pod would wait for others, for an unknown time. */
 	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): EvictionStep {
 		this.#deps.emit(pretendedWaitEvent(job, wait));
 		return wouldWait(job, wait);
 	}
 }
 
-/** It is not evicted, and a run that is none would wait. */
+/** The pod is not evicted: a real run would wait for it. */
 export function wouldWait(
 	job: EvictionJob,
 	{ reason, message, usedBy = [] }: Pick<Wait, "reason" | "message" | "usedBy">,

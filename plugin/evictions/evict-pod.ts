@@ -1,11 +1,11 @@
-// A pod's way from the wish to evict it to the API server's answer: who covers it, its grant, its eviction; all of it anew until it is
-// accepted, or until nothing more can be done.
+// Takes a pod from the request to evict it to the API server's answer: its budgets, its grant, its eviction. It repeats all this until the
+// eviction is accepted, or until nothing more can be done.
 //
-// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. Without one it goes only where
-// disruption/budget/coverage-judgement.ts says so of the version that the eviction names, at that moment, or where that version has
-// finished, terminates or has not started; never while members disagree who the fleet is. Tries that come to nothing are
-// further and further apart.
-// Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. It is evicted without a grant in two cases.
+// Either disruption/budget/coverage-judgement.ts allows it, at that moment, for the version that the eviction names. Or that version has
+// finished, is terminating or has not started. It is never evicted without a grant while members disagree about the fleet. The pauses
+// between unsuccessful tries grow.
+// Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts. Pods of contexts without agents do not belong to the fleet.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
 import { coverPod, type PodCoverage } from "../../disruption/round/coverage.ts";
@@ -25,16 +25,18 @@ import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 
-/** A try that came to nothing is made again at once, once: what it rested on had changed. The next ones wait. */
+/** The first unsuccessful try is repeated immediately, because the facts behind it had changed. Later tries wait. */
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
-/** Who waited for so long is not in a loop. */
+/** A pod that waited this long is not in a fast loop. */
 const longTryMs = 10_000;
-/** Each budget takes a Lease in every cluster: a member that claims thousands of budgets would hold up a run for minutes. */
+/**
+ * Each budget needs a Lease in every cluster. Without this limit, a member that claims thousands of budgets would delay a run for minutes.
+ */
 const mostBudgetsOfAPod = 64;
-/** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
+/** A dry run evicts no pod, so waiting changes little. These tries are for an agent that restarts, or has not seen a pod yet. */
 const dryRunTries = 3;
 
-/** Resolves when its eviction was accepted, or when nothing more can be done. */
+/** Resolves when the pod's eviction was accepted, or when nothing more can be done. */
 export async function evictPod(
 	job: EvictionJob,
 	deps: EvictionRun,
@@ -42,7 +44,7 @@ export async function evictPod(
 	const { stop, runtime, places, options } = deps;
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
 	let reason: Reason | undefined;
-	/** What the last try waited for, where it got no answer in time. */
+	/** What the last try waited for, if it got no answer in time. */
 	let unanswered: string | undefined;
 	let inVain = 0;
 	for (let tries = 1; ; tries += 1) {
@@ -63,7 +65,7 @@ export async function evictPod(
 		if (options.dryRun && tries >= dryRunTries) return dryRunFailed(job, step);
 		reason = step.reason ?? reason;
 		const silence = step.reason === "PeerUnreachable" ? step.message : undefined;
-		// A try that was cut short does not prove that members answer again.
+		// An aborted try does not prove that members answer again.
 		unanswered = ends.aborted ? (unanswered ?? silence) : silence;
 		if (runtime.now() - startedAt >= longTryMs) inVain = 0;
 		const pauseMs = step.afterMs > 0 ? step.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
@@ -73,15 +75,15 @@ export async function evictPod(
 
 interface Try {
 	readonly isFirst: boolean;
-	/** A stop or a timeout. */
+	/** Aborts on a stop or a timeout. */
 	readonly ends: AbortSignal;
 }
 
-/** One try, by the fleet as it is now: where its members seem to be others, they are asked who they are. */
+/** Makes one try with the current fleet. If its members seem to have changed, they are asked again. */
 async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRun): Promise<EvictionStep> {
 	const { covered } = deps;
 	const context = job.context.name;
-	// A cluster without agents is none of the fleet's business.
+	// A cluster without agents does not belong to the fleet.
 	if (!covered) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
 	const { fleet, contexts, changes } = covered;
 	const asked = fleet.members;
@@ -93,7 +95,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		const isRefused = step.kind === "failed" && step.reason === "AgentRefused";
 		if (!differs && !isRefused) return step;
 	} else if (!contexts.has(context)) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
-	// Who refused may be one that is no member any more.
+	// The agent that refused may no longer be a member.
 	const answer = await unlessOver(changes.ask(asked), ends);
 	const isSettled = answer?.kind === "same" || answer?.kind === "changed";
 	if (!answer || (step && answer.kind === "changed")) return { kind: "again", afterMs: 0 };
@@ -109,13 +111,13 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 			return waitForFleet(job, answer.message, deps);
 		case "same":
 		case "changed":
-			// They say that they agree, and answer otherwise.
+			// The members declare the same fleet, but their answers say otherwise.
 			if (step?.kind !== "again") return step ?? { kind: "again", afterMs: 0 };
 			return waitForFleet(job, step.message ?? "the members of the fleet disagree", deps);
 	}
 }
 
-/** In a cluster of the fleet: who covers the pod, and what they say. */
+/** One try in a cluster of the fleet: finds the budgets that cover the pod, and asks for a grant. */
 async function tryMember(
 	job: EvictionJob,
 	{ isFirst, ends }: Try,
@@ -126,11 +128,11 @@ async function tryMember(
 	const { reachability, runtime } = deps;
 	if (job.seen.hasNotStarted) return evictFree(job, deps);
 	const { namespace } = job.pod;
-	// What was listed for others is good for one try: if it does not hold any more, the round says so.
+	// A list that was made for other pods is used for one try. If it is stale, the round finds out.
 	const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
 	const known = findKnown();
 	if (known) return tryUnder(known, job, ends, deps, covered);
-	// What became of the run is judged by who called.
+	// The caller decides whether the run was stopped or timed out.
 	if (!(await judging.take(ends))) return { kind: "again", afterMs: 0 };
 	const startedAt = runtime.now();
 	const read = (): Promise<PodReading> => readPod(job.context.client, job.pod);
@@ -162,7 +164,7 @@ async function tryMember(
 	}
 }
 
-/** `budgets`: all that cover the pod. */
+/** `budgets` are all budgets that cover the pod. */
 async function tryUnder(
 	budgets: readonly RoundBudget[],
 	job: EvictionJob,
@@ -187,7 +189,9 @@ async function tryUnder(
 	const over = (last: GrantWait | undefined): EvictionStep => {
 		return { kind: "over", ...(last && { last: waitOf(job, last, holder) }) };
 	};
-	/** Its turn, or the end of the wait for it. Nothing may wait between a look at both and the request. */
+	/**
+	 * Resolves at the pod's turn, or when the wait for it ends. Between the check of isHeldUp() and the request there must be no other wait.
+	 */
 	const itsTurn = async (place: Place): Promise<void> => {
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
 	};
@@ -217,7 +221,7 @@ async function tryUnder(
 				const back = grant.giveBack();
 				if (ends.aborted) return over(last);
 				await back;
-				// It asks anew when the run goes on.
+				// The pod requests a new grant when the run continues.
 				return { kind: "again", afterMs: 0 };
 			}
 			try {
@@ -230,7 +234,7 @@ async function tryUnder(
 	}
 }
 
-/** What was asked for the pod may fail: it passes, or it is the end of this pod's tries. */
+/** Runs one try. If it fails, the failure is temporary, or it ends the pod's tries. */
 async function orAfterFailure(
 	job: EvictionJob,
 	{ reachability }: EvictionRun,
@@ -246,14 +250,14 @@ async function orAfterFailure(
 	}
 }
 
-/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
+/** Time ran out before the pod's budgets were known. `askedMs` is how long the members had been asked. */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
 	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }
 
-/** Until somebody has put it right. */
+/** Waits until a person has fixed the fleet. */
 function waitForFleet(job: EvictionJob, message: string, deps: EvictionRun): TryAgain {
 	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
 }

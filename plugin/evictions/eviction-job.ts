@@ -1,4 +1,4 @@
-// One pod to be evicted, from the question who covers it to its end.
+// One pod to be evicted, from the search for its budgets to its end.
 import type { V1Pod } from "@kubernetes/client-node";
 import { seenPod, type WatchedPod } from "../../disruption/round/seen-pod.ts";
 import type { PodEvent } from "../events/events.ts";
@@ -7,18 +7,18 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
 import { hasNotStarted, isReplaced } from "../kubernetes/pod-status.ts";
 
-/** The time a job may take: of its node for a drain, of the command for an eviction. */
+/** The timeout of a job: that of its node in a drain, that of the command in an eviction. */
 export interface Timeout {
 	readonly signal: AbortSignal;
-	/** As it was given, for kubectl's message. */
+	/** The timeout as the user typed it, for kubectl's message. */
 	readonly text: string;
 }
 
-/** What the run has to hold while it evicts the pod: its node. */
+/** What the run has to hold while it evicts the pod: the pod's node. */
 export interface Hold {
-	/** Aborts once another run has it; the job's timeout signal aborts with it. */
+	/** Aborts once another run has the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;
-	/** Resolves when it was held a moment ago, or when it is lost, or when `ends` aborts. */
+	/** Resolves when the node was held a moment ago, when it is lost, or when `ends` aborts. */
 	confirm(ends: AbortSignal): Promise<void>;
 }
 
@@ -29,18 +29,18 @@ export interface EvictionJob extends WatchedPod {
 	readonly hold?: Hold;
 	/** DELETE instead of an eviction. */
 	readonly deletes: boolean;
-	/** Nothing healthy will ever be in its place: nobody makes another one, or no node would take that. Only a dry run asks. */
+	/** No healthy pod will ever replace it: it has no controller, or no node could run the replacement. Only a dry run needs this. */
 	readonly staysAway?: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
-	/** Tells when it is gone, where its node is watched. */
+	/** Reports when the pod is gone, if its node is watched. */
 	readonly deletions?: PodDeletions;
 	attempts: number;
-	/** The last thing told of it is that it is being evicted without a grant. */
+	/** The latest event about the pod says that it is being evicted without a grant. */
 	isTold: boolean;
 }
 
-/** Where a pod does not say how long it may take to terminate. */
+/** The grace period of a pod that does not set one. */
 const defaultGraceSeconds = 30;
 
 export function createJob(
@@ -50,10 +50,10 @@ export function createJob(
 		readonly deletes?: boolean;
 		readonly deletions?: PodDeletions | undefined;
 		readonly hold?: Hold | undefined;
-		/** No node would take what replaces it. */
+		/** No node could run the pod's replacement. */
 		readonly strands?: boolean;
 		readonly gracePeriodSeconds: number;
-		/** On the clock of the run, before the pod was asked for. */
+		/** On the run's clock, before the pod was requested. */
 		readonly readAt?: number;
 	},
 ): EvictionJob {
@@ -83,7 +83,7 @@ export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
 	return { context: context.name, namespace, pod: name, uid, ...(node !== undefined && { node }) };
 }
 
-/** A timeout of 0 never comes, one below is over already. The timer does not keep the process alive. */
+/** A timeout of 0 never ends, and a negative one has already ended. The timer does not keep the process alive. */
 export function createTimeout(ms: number, text: string): Timeout {
 	if (ms < 0) return { signal: AbortSignal.abort(new Error("timed out")), text };
 	return { signal: ms > 0 ? AbortSignal.timeout(timerMs(ms)) : new AbortController().signal, text };

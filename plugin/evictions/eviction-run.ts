@@ -1,4 +1,4 @@
-// What the evictions of a run share: what it may do, what it tells, and what it knows of its fleet.
+// What the evictions of a run share: its rights, its events, and what it knows of its fleet.
 import type { CoverageLists } from "../../disruption/round/coverage.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
 import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -16,17 +16,17 @@ import type { ToldSuspensions } from "./told-suspensions.ts";
 /** What the evictions of a run share. */
 export interface EvictionRun {
 	readonly options: EvictionOptions;
-	/** Who this run is, for others. */
+	/** The holder that other runs see. */
 	readonly holder: string;
 	readonly evictor: EvictorMaker;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
-	/** No new evictions. */
+	/** After it aborts, no new eviction starts. */
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;
 	readonly wallClock: () => number;
 	readonly places: Places;
-	/** Undefined where no cluster has agents. */
+	/** Undefined if no cluster has agents. */
 	readonly covered: CoveredRun | undefined;
 }
 
@@ -38,10 +38,10 @@ export interface CoveredRun {
 	readonly changes: FleetChanges;
 	readonly suspensions: ToldSuspensions;
 	readonly queue: GrantQueue;
-	/** In the place of the queue, for a dry run. */
+	/** Replaces the queue in a dry run. */
 	readonly dryRun: DryRunRounds | undefined;
-	/** Contexts whose clusters were members once. */
+	/** Contexts whose clusters have been members during this run. */
 	readonly contexts: Set<string>;
-	/** Pods of which it is found out what covers them. */
+	/** Limits how many pods look for their budgets at the same time. */
 	readonly judging: Semaphore;
 }

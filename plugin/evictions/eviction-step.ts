@@ -1,4 +1,4 @@
-// What one try to evict a pod came to: its end, or why there is another try.
+// The result of one try to evict a pod: its end, or why there is another try.
 import { type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -10,25 +10,25 @@ export type EvictionStep =
 	| { readonly kind: "accepted" }
 	| PodOutcome
 	| TryAgain
-	/** A stop or a timeout came first; `last`: what it waited for. */
+	/** A stop or a timeout came first. `last` is what the pod waited for. */
 	| { readonly kind: "over"; readonly last?: Wait };
 
-/** Ask who covers the pod, and try again after so long. */
+/** Find the pod's budgets again, and try again after `afterMs`. */
 export interface TryAgain {
 	readonly kind: "again";
 	readonly afterMs: number;
 	readonly reason?: Reason;
 	readonly message?: string;
-	/** What was told of this try holds for the next one: no refusal came. */
+	/** The events of this try also hold for the next one, because no refusal came. */
 	readonly isSameTry?: boolean;
 }
 
-/** What was asked for this pod failed. */
+/** The next step after a failed request for this pod. */
 export function stepAfter(job: EvictionJob, { kind, reason, message, afterMs }: Failure): EvictionStep {
 	return kind === "refuse" ? failedPod(job, { reason, message }) : { kind: "again", afterMs, reason, message };
 }
 
-/** Tells in kubectl's words that the pod is tried again. */
+/** Reports in kubectl's words that the pod will be tried again. */
 export function retryLater(
 	job: EvictionJob,
 	{

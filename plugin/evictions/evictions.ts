@@ -1,4 +1,4 @@
-// The evictions of a run: pods come in one by one, and those that the same budgets cover go through rounds together.
+// The evictions of a run. Pods arrive one by one, and pods under the same budgets go through rounds together.
 import { CoverageLists } from "../../disruption/round/coverage.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
@@ -17,7 +17,7 @@ import { waitUntilGone } from "./pod-termination.ts";
 import { ToldStates } from "./told-states.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
 
-/** As it is now: its members may be others from one question to the next. */
+/** The current fleet. Its members may change from one call to the next. */
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
 export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "covered">, Pick<GrantPorts, "runRound"> {
@@ -28,14 +28,14 @@ export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "cov
 }
 
 /**
- * Pods of which it is found out at the same time what covers them. A thousand reads at once keep the lists of budgets waiting until
- * these are too old to say anything, and then all pods are read again: such a drain never begins.
+ * How many pods may look for their budgets at the same time. A thousand concurrent reads delay the lists of budgets until the lists are
+ * stale, and then all pods are read again. Such a drain would never begin.
  */
 const judgedAtOnce = 32;
 
 export interface EvictionCounts {
 	readonly terminating: number;
-	/** The longest that one of those may take. */
+	/** The longest grace period among the terminating pods. */
 	readonly graceSeconds: number;
 }
 
@@ -59,12 +59,12 @@ export class Evictions {
 		};
 	}
 
-	/** The budgets under which pods were evicted so far. */
+	/** The budgets under which grants were requested so far. */
 	get budgets(): readonly RoundBudget[] {
 		return this.#shared.covered?.queue.budgets ?? [];
 	}
 
-	/** Resolves when the pod is gone (or its eviction accepted, see waitsUntilGone), stopped or failed. */
+	/** Resolves when the pod is gone (or its eviction is accepted, see waitsUntilGone), stopped or failed. */
 	async evict(job: EvictionJob): Promise<PodOutcome> {
 		const startedAt = this.#deps.runtime.now();
 		const tried = await evictPod(job, this.#shared);
@@ -86,7 +86,7 @@ export class Evictions {
 		return outcome;
 	}
 
-	/** No new evictions until `resume()`; those that were sent already go on. */
+	/** Sends no new evictions until `resume()`. Evictions that were already sent continue. */
 	pause(): void {
 		if (this.#places.isPaused) return;
 		this.#pausedAt = this.#deps.runtime.now();
@@ -100,7 +100,7 @@ export class Evictions {
 		this.#deps.emit({ type: "resumed", pausedMs: this.#deps.runtime.now() - this.#pausedAt });
 	}
 
-	/** Resolves when nothing is under way any more: reservations that were not used have been given back. */
+	/** Resolves when no work is left: unused reservations have been given back. */
 	async settled(): Promise<void> {
 		await this.#shared.covered?.queue.settled();
 	}
@@ -145,7 +145,7 @@ function coveredRun(fleet: EvictionFleet, deps: EvictionsDependencies, places: P
 	};
 }
 
-/** What becomes of the rounds under the same budgets, as events. */
+/** Reports the rounds under the same budgets as events. */
 function observerOf({ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">): GrantObserver {
 	const told = new ToldStates(emit);
 	return {

@@ -1,5 +1,5 @@
-// Nothing. Builds for tests of crashes (scripts/build.ts --test) have test/fail-points/plugin-fail-points.ts in the place of this file; what
-// is shipped has no such code, whatever its environment says.
+// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file by test/fail-points/plugin-fail-points.ts. The shipped
+// programs have no such code, whatever their environment says.
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EvictorMaker } from "./send-eviction.ts";
 
@@ -10,7 +10,7 @@ export function membersWithFailPoints(
 	return members;
 }
 
-/** Everything was rehearsed, and nothing is written yet. */
+/** Called when every write was tried as a dry run, and nothing is written yet. */
 export function beforeSuspending(_env: NodeJS.ProcessEnv): void {
 	return;
 }

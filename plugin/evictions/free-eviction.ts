@@ -1,6 +1,6 @@
-// A pod without a grant: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes late never hits the
-// pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after a pause, a stop or the
-// pod's timeout, however long what came before took.
+// Evicts a pod without a grant, as kubectl does, one try at a time. The request names the pod's uid, so a late try never hits the pod that
+// replaced it. If labels matter, it also names the version that was judged. Nothing is sent after a pause, a stop or the pod's timeout,
+// however long the earlier steps took.
 import { seeAnew } from "../../disruption/round/seen-pod.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { Places } from "../../disruption/round/places.ts";
@@ -20,21 +20,21 @@ export interface FreeEvictionDependencies {
 	readonly stop: AbortSignal;
 }
 
-/** On what condition a pod may be evicted without a grant; empty if there is none. */
+/** The condition under which a pod may be evicted without a grant. Empty if there is none. */
 export interface FreeToGo {
 	/** The only version that may be evicted. */
 	readonly resourceVersion?: string;
-	/** Whether it may still be evicted: called right before the request is written. */
+	/** Whether the pod may still be evicted. Called right before the request is written. */
 	readonly guard?: () => boolean;
 }
 
-/** Sooner no etcd has come back from a backup, in which the version that was read may be one of a pod that is up. */
+/** No etcd can be restored from a backup within this time. After a restore, the version that was read may belong to a pod that is up. */
 const goodForMs = 10_000;
 
 /**
- * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive, or one that has not
- * started, which is not healthy yet. It may have waited for its turn: it is read again, and the eviction names the version that
- * was read, a moment ago. Rejects as sendFreely() does.
+ * Evicts a pod that has not started and so is not healthy yet, or that nothing can make healthy again. Only an etcd restored from a backup
+ * could have the latter alive. The pod may have waited for its turn. So it is read again, and the eviction names the version that was just
+ * read. Rejects as sendFreely() does.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(
@@ -51,8 +51,8 @@ export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies
 }
 
 /**
- * A dry run is not tried again: nothing would change, and kubectl hangs there. Rejects with ApiError or ConnectionError where the
- * pod could not be read after its eviction was answered.
+ * Sends one eviction without a grant. A dry run is not repeated: nothing would change, and kubectl hangs there. Rejects with ApiError or
+ * ConnectionError if the pod cannot be read after its eviction was answered.
  */
 export async function sendFreely(
 	job: EvictionJob,
@@ -89,7 +89,7 @@ export async function sendFreely(
 			return { kind: "again", afterMs: 0, isSameTry: true };
 		case "gone":
 		case "conflict": {
-			// A 409 may be another uid, another version, or a write of somebody else in the same moment.
+			// A 409 may mean another uid, another version, or a concurrent write by someone else.
 			const found = await seeAnew(job, read, () => runtime.now());
 			const isGone = found.kind === "gone" || answer.kind === "gone";
 			return isGone ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };

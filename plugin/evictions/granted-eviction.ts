@@ -1,4 +1,4 @@
-// A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
+// Evicts a granted pod under its reservation, until the answer is known or cannot be known.
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";
@@ -22,8 +22,8 @@ export interface GrantedEvictionDependencies {
 }
 
 /**
- * Evicts under the grant. An agent or API server without an answer is asked again: the reservation stands all the while, as it does
- * in a Lease that nobody can read.
+ * Evicts under the grant. If an agent or API server gives no answer, it is asked again. The reservation stands meanwhile, also in a Lease
+ * that cannot be read.
  */
 export async function evictGranted(
 	job: EvictionJob,
@@ -53,7 +53,7 @@ export async function evictGranted(
 		} catch (error) {
 			const failure = classifyFailure(error);
 			if (error instanceof AgentUnavailableError) reachability.failed(error);
-			// Whether the reservation stands can be read again once somebody has repaired or deleted the Lease.
+			// Whether the reservation stands can be read again once a person has repaired or deleted the Lease.
 			if (failure?.reason === "GarbledLease") emit(waitingEvent(job, failure, askAgainAfterMs));
 			const isOver = failure?.kind !== "retry" || failure.reason === "FleetsDiffer";
 			if (isOver || ends.aborted) {
@@ -77,7 +77,7 @@ async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Pro
 	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
 }
 
-/** False also where it cannot be read now: the next try asks again. */
+/** Returns false if the pod cannot be read now: the next try reads it again. */
 async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	try {
 		return (await readPod(context.client, pod)).kind === "terminating";

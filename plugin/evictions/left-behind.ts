@@ -1,11 +1,11 @@
-// What could not be given back because its agent gave no answer: a Lease, or a reservation under which nothing will be sent. It
-// ends by itself, but until then it uses up the budget for nothing, so it is tried again while the run goes on.
+// Leases and unused reservations that could not be given back, because their agent gave no answer. They end by themselves, but until then
+// they use up the budget for nothing. So the run keeps trying while it continues.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
-/** An agent that moves, or a tunnel that is made anew, is back within a second or two. */
+/** An agent that moves, or a tunnel that is rebuilt, is back within a second or two. */
 const againAfterMs = 1_000;
-/** A reservation's deadline, and the agents' turn after it. */
+/** A reservation's deadline, plus the time that the agents then need. */
 const endsByItselfMs = 35_000;
 
 export class LeftBehind {
@@ -14,7 +14,7 @@ export class LeftBehind {
 	readonly #over = new AbortController();
 	readonly #pending = new Set<Promise<void>>();
 
-	/** `tell` hears of what is left to end by itself. */
+	/** `tell` gets the problems that are left to end by themselves. */
 	constructor(runtime: Pick<RoundRuntime, "now" | "sleep">, tell: (problem: unknown) => void) {
 		this.#runtime = runtime;
 		this.#tell = tell;
@@ -29,7 +29,7 @@ export class LeftBehind {
 		this.#pending.add(pending);
 	}
 
-	/** The run is over: what is still to be given back is tried once more, now. */
+	/** Ends the waits and tries everything that is still pending once more, immediately. */
 	async settled(): Promise<void> {
 		this.#over.abort("the run is over");
 		await Promise.all(this.#pending);

@@ -1,4 +1,4 @@
-// What became of a pod that was to be evicted: the end of all its tries, and of the wait until it was gone.
+// The outcome for a pod that should be evicted, after all its tries and the wait until it was gone.
 import type { UsedBy } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
@@ -7,9 +7,9 @@ import type { EvictionJob } from "./eviction-job.ts";
 
 export type PodOutcome =
 	| { readonly kind: "evicted" }
-	/** It was gone before anything was accepted. */
+	/** The pod was gone before an eviction was accepted. */
 	| { readonly kind: "gone" }
-	/** Not evicted because the run was stopped. */
+	/** Not evicted, because the run was stopped. */
 	| { readonly kind: "stopped" }
 	| FailedPod;
 
@@ -17,13 +17,13 @@ export interface FailedPod {
 	readonly kind: "failed";
 	readonly message: string;
 	readonly reason: Reason;
-	/** Clusters without an answer were the reason. */
+	/** The reason was that clusters gave no answer. */
 	readonly unreachable: boolean;
-	/** What a waiting pod waited for last, for the summary. */
+	/** What the pod last waited for, for the summary. */
 	readonly waitedFor?: string;
 }
 
-/** In kubectl's words for a pod that was not evicted. */
+/** Words the failure as kubectl does for a pod that was not evicted. */
 export function failedPod(job: EvictionJob, { reason, message }: Pick<FailedPod, "reason" | "message">): FailedPod {
 	const { name, namespace } = job.pod;
 	const verb = job.deletes ? "deleting" : "evicting";
@@ -35,7 +35,7 @@ export function failedPod(job: EvictionJob, { reason, message }: Pick<FailedPod,
 	};
 }
 
-/** Its time was over before it was evicted. */
+/** The outcome of a pod that was not evicted before its timeout. */
 export function timedOut(
 	job: EvictionJob,
 	{
@@ -45,7 +45,7 @@ export function timedOut(
 	}: {
 		readonly reason: Reason | undefined;
 		readonly last: { readonly message: string; readonly usedBy?: readonly UsedBy[] } | undefined;
-		/** For clusters that give no answer in time. */
+		/** The pod waited for clusters that gave no answer in time. */
 		readonly isUnanswered?: boolean;
 	},
 	{ reachability, wallClock }: { readonly reachability: Pick<Reachability, "lost">; readonly wallClock: () => number },
@@ -54,7 +54,7 @@ export function timedOut(
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	const waitedFor = last && waitText(last, wallClock());
 	const unreachable = isUnanswered || reachability.lost.length > 0;
-	// A drain says it of the node, once. Many pods may have waited for the same, so there are no more than names.
+	// A drain reports it once for the node. Many pods may have waited for the same, so only names are listed.
 	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
 	const message = `global timeout reached: ${job.timeout.text}${why}`;
 	return {

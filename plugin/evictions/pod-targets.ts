@@ -1,4 +1,4 @@
-// The pods that evict is asked for: POD, TYPE/NAME of their workload, or a selector.
+// Finds the pods that `evict` names: by POD, by TYPE/NAME of their workload, or by a selector.
 import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
@@ -44,7 +44,7 @@ const workloadTypes: readonly WorkloadType[] = [
 ];
 const podTypes = ["pod", "pods", "po"];
 
-/** As kubectl takes them, and as it prints them: deploy, deployment, deployments.apps, deployments.v1.apps. */
+/** The names that kubectl accepts and prints: deploy, deployment, deployments.apps, deployments.v1.apps. */
 function namesOf({ kind, short, group }: WorkloadType): readonly string[] {
 	const singular = kind.toLowerCase();
 	const words = [singular, `${singular}s`, ...(short === undefined ? [] : [short])];
@@ -68,13 +68,13 @@ export interface PodQuery {
 
 export interface ResolvedPods {
 	readonly pods: readonly PodTarget[];
-	/** Contexts whose pods are not among them, because their API servers give no answer. */
+	/** Contexts whose pods are missing, because their API servers give no answer. */
 	readonly lost: readonly LostContext[];
 }
 
 /**
- * Each pod once, in the order given; every word names something that exists. Throws ConnectionError where nothing is found in the
- * contexts that answer, and one does not.
+ * Returns each pod once, in the given order. Every word must name something that exists. Throws ConnectionError if nothing is found in the
+ * contexts that answer and one context does not answer.
  */
 export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<ResolvedPods> {
 	const found: PodTarget[] = [];
@@ -100,7 +100,7 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 	return { pods, lost: searched.lost };
 }
 
-/** "deploy web api" is "deploy/web deploy/api". */
+/** "deploy web api" means "deploy/web deploy/api". */
 function typedWords(words: readonly string[], contexts: readonly KubeContext[]): readonly string[] {
 	const [type = "", ...names] = words;
 	if (names.length === 0 || !(podTypes.includes(type.toLowerCase()) || findType(type))) return words;
@@ -123,7 +123,7 @@ async function resolveWord(text: string, searched: SearchedContexts): Promise<re
 	}
 	const type = findType(named);
 	if (!type) throw unknownType(text, named, { contexts, absent });
-	// A workload of the fleet has the same name in every cluster: all its pods are meant.
+	// A workload of the fleet has the same name in every cluster, and all its pods are meant.
 	const workloads = await searchForAll({ ...word, type: named, rest }, searched, named, (place, name) =>
 		place.client.get<Workload>(pathOf(type, place.namespace, name)),
 	);
@@ -133,7 +133,7 @@ async function resolveWord(text: string, searched: SearchedContexts): Promise<re
 	return workloads.flatMap(({ context }, index) => (pods[index] ?? []).map((pod) => ({ context, pod })));
 }
 
-/** The pods that the workload controls, itself or through ReplicaSets; what its selector matches by chance is left out. */
+/** The pods that the workload controls, directly or through ReplicaSets. Other pods that its selector happens to match are left out. */
 async function podsOf(context: KubeContext, workload: Workload, type: WorkloadType): Promise<readonly V1Pod[]> {
 	const { client, namespace } = context;
 	const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, {
@@ -164,7 +164,7 @@ async function deploymentOf(
 }
 
 function selectorText(workload: Workload, type: WorkloadType): string {
-	// A ReplicationController has a plain map of labels.
+	// The selector of a ReplicationController is a plain map of labels.
 	const selector =
 		type.kind === "ReplicationController" ? { matchLabels: workload.spec?.selector } : workload.spec?.selector;
 	try {

@@ -1,4 +1,4 @@
-// Waiting until an evicted pod is gone, as kubectl does: by uid.
+// Waits until an evicted pod is gone. It compares uids, as kubectl does.
 import { once } from "node:events";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
@@ -9,22 +9,22 @@ import { readPod } from "./send-eviction.ts";
 import type { FailedPod, PodOutcome } from "./pod-outcome.ts";
 
 export interface TerminationOptions {
-	/** Above 0: a pod that has been terminating for longer is not waited for. */
+	/** If above 0, a pod that has been terminating for longer is not waited for. */
 	readonly skipAfterSeconds: number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 	readonly wallClock: () => number;
 	readonly emit: EventSink;
-	/** It is gone, and was not skipped. */
+	/** Called when the pod is gone and was not skipped. */
 	readonly onGone: () => void;
 }
 
-/** As kubectl reckons --skip-wait-for-delete-timeout: in whole seconds; 0 skips none. */
+/** Computed as kubectl does for --skip-wait-for-delete-timeout: in whole seconds. 0 skips no pod. */
 export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now: number): boolean {
 	const deletedAt = Date.parse(String(metadata?.deletionTimestamp ?? ""));
 	return seconds > 0 && Math.trunc((now - deletedAt) / 1_000) > seconds;
 }
 
-/** kubectl asks once a second; a pod without a grace period is gone sooner. */
+/** kubectl asks once a second. A pod without a grace period is gone sooner. */
 const pollMs = 1_000;
 const firstPollMs = 100;
 
@@ -33,7 +33,7 @@ export async function waitUntilGone(
 	options: TerminationOptions,
 ): Promise<Extract<PodOutcome, { kind: "evicted" | "failed" | "stopped" }>> {
 	const { pod, context, timeout } = job;
-	// A pod that may be skipped has to be looked at again and again.
+	// A pod that may be skipped has to be read again and again.
 	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
 	const failed = (reason: Reason, why: string): FailedPod => ({
 		kind: "failed",
@@ -60,7 +60,7 @@ export async function waitUntilGone(
 				return { kind: "evicted" };
 			}
 		} catch (error) {
-			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
+			// The pod continues to terminate whether we see it or not. Only a permanent error ends the wait.
 			if (!isPassing(error)) {
 				if (error instanceof ApiError) return failed(refusalReason(error), errorText(error));
 				throw error;

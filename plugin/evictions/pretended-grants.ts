@@ -1,6 +1,6 @@
-// What a round would say to pods now, for a dry run on the server: the counts are asked for without an acquisition, so
-// nothing is written, and judged by decide(), as the round itself judges them. Each pod is judged against what the ones
-// before it would have left; one that waits for nothing but those goes as soon as they are back.
+// Predicts what a round would decide for pods now, for a dry run on the server. It counts without an acquisition, so nothing is written.
+// Like the round, it judges by decide(). Each pod is judged by what the pods before it would have left. A pod that waits only for those can
+// be evicted as soon as they are back up.
 import { type CountedMember, lookAtBudgets } from "../../disruption/round/availability.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -10,18 +10,18 @@ import { withPodsDown } from "../../disruption/budget/healthy.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
 
 export type PretendedVerdict =
-	/** `after`: what it would wait for first, which ends when other pods of this run are back. */
+	/** `after` is what the pod would wait for first. That wait ends when other pods of this run are back up. */
 	{ readonly kind: "goes"; readonly after?: Waiting } | Free | Waiting | Refused;
 
 export interface PretendedPod extends RoundCandidate {
-	/** Nothing healthy will ever be in its place: nobody makes another one, or no node would take that. */
+	/** No healthy pod will ever replace it: it has no controller, or no node could run the replacement. */
 	readonly staysAway: boolean;
 }
 
-/** Whoever asks. */
+/** The holder in the predicted verdicts. */
 export const pretendedHolder = "this run";
 
-/** A pod that this run would have taken by then. */
+/** A pod that this run would have evicted by then. */
 interface Taken {
 	readonly pod: PretendedPod;
 	readonly budgets: ReadonlySet<string>;
@@ -32,15 +32,15 @@ interface Batch {
 	readonly verdicts: Promise<ReadonlyMap<PretendedPod, PretendedVerdict>>;
 }
 
-/** Long enough for the pods of a node to be asked for together. */
+/** Long enough for the pods of a node to share one request. */
 const collectForMs = 10;
-/** A node has 110 pods by default and 500 at most: as many as an agent looks for at once. */
+/** A node has 110 pods by default and 500 at most. An agent accepts 1,000 candidates at once. */
 const maxCandidates = 500;
 
 export class PretendedGrants {
 	readonly #members: () => readonly CountedMember[];
 	readonly #collect: (ms: number) => Promise<void>;
-	/** By their budgets: pods that are asked for together. */
+	/** By their budgets: pods that share one request. */
 	readonly #collecting = new Map<string, Batch>();
 	readonly #taken: Taken[] = [];
 	#turn: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ export class PretendedGrants {
 		this.#collect = collect;
 	}
 
-	/** `budgets`: all that cover the pod. Rejects as look() does. */
+	/** `budgets` are all budgets that cover the pod. Rejects as look() does. */
 	async ask(pod: PretendedPod, budgets: readonly RoundBudget[]): Promise<PretendedVerdict> {
 		const key = JSON.stringify(budgets);
 		const known = this.#collecting.get(key);
@@ -61,7 +61,7 @@ export class PretendedGrants {
 		return verdict;
 	}
 
-	/** One batch after the other, so that each sees what the ones before it would have taken. */
+	/** Judges one batch after the other, so that each batch sees what the earlier ones would have taken. */
 	#begin(key: string, budgets: readonly RoundBudget[]): Batch {
 		const pods: PretendedPod[] = [];
 		const before = this.#turn;
@@ -74,7 +74,7 @@ export class PretendedGrants {
 		const verdicts = judge();
 		const batch: Batch = { pods, verdicts };
 		this.#collecting.set(key, batch);
-		// Who asked hears of a failure; the next batch asks for itself.
+		// The callers of this batch get its failure. The next batch makes its own request.
 		this.#turn = verdicts.catch(() => undefined);
 		return batch;
 	}
@@ -103,7 +103,7 @@ export class PretendedGrants {
 		if (first.kind !== "waiting" || first.reason !== "BudgetExhausted") return first;
 		const later = judge(this.#taken.filter((taken) => taken.pod.staysAway));
 		if (later.kind !== "grantable") return later;
-		// By then those before it are back; what it leaves behind only matters where it does not come back itself.
+		// By then the pods before it are back. A gap remains only if this pod itself is not replaced.
 		if (pod.staysAway && isHealthy(pod, counted)) this.#take(pod, later.budgets);
 		return { kind: "goes", after: first };
 	}
@@ -113,7 +113,10 @@ export class PretendedGrants {
 	}
 }
 
-/** A pod that somebody has taken down meanwhile is left out twice: too few are said to go then, never too many. */
+/**
+ * Subtracts the pods that this run would have evicted. A pod that another run has evicted meanwhile is subtracted twice. So the prediction
+ * may allow too few pods, but never too many.
+ */
 function withoutTaken(counted: readonly BudgetCounts[], taken: readonly Taken[]): readonly BudgetCounts[] {
 	return counted.map(({ budget, counts }) => {
 		const name = formatBudgetName(budget.name);

@@ -1,4 +1,4 @@
-// --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
+// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -35,7 +35,7 @@ interface Stopped {
 
 const lookEveryMs = 1_000;
 
-/** The budgets that cover these pods, with the pods that are healthy now over all members. */
+/** The budgets that cover these pods, and how many of their pods are healthy now over all members. */
 export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
 	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
 	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
@@ -54,7 +54,7 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 	);
 }
 
-/** Before anything is touched; who gives no answer just then is waited for, as at all other times. */
+/** Measures the budgets before anything is changed. It waits for members that give no answer, as everywhere else. */
 export async function waitUntilMeasured(
 	pods: readonly PodTarget[],
 	deps: RecoveryDependencies,
@@ -81,7 +81,7 @@ export async function waitUntilMeasured(
 	}
 }
 
-/** As many healthy pods as before, or as are expected where that is less now. */
+/** Waits for as many healthy pods as before, or for the expected number if that is lower now. */
 export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: RecoveryDependencies,
@@ -123,7 +123,7 @@ function notInTime(what: string, { emit, reachability: { lost } }: RecoveryDepen
 	return { kind: "failed", message, reason, unreachable };
 }
 
-/** Members that give no answer may come back, and lists that differ are put right; until then nobody can say. */
+/** Members without an answer may come back, and people may fix lists that differ. Until then the number of healthy pods is unknown. */
 class Doubts {
 	readonly #deps: RecoveryDependencies;
 	readonly #changes: FleetChanges;
@@ -134,7 +134,7 @@ class Doubts {
 		this.#changes = new FleetChanges(deps.fleet, deps.emit, () => undefined);
 	}
 
-	/** Throws what is none. */
+	/** Reports a temporary problem. Throws any other error. */
 	async tell(error: unknown, asked: Fleet["members"]): Promise<void> {
 		const { emit, reachability } = this.#deps;
 		const problem = await doubtOf(error, asked, this.#changes);
@@ -146,7 +146,7 @@ class Doubts {
 	}
 }
 
-/** Why nothing can be said just now; undefined where the fleet has changed, and those who are in it now can be asked. */
+/** Why the healthy pods cannot be counted now. Undefined if the fleet has changed, and its current members can be asked. */
 async function doubtOf(
 	error: unknown,
 	asked: Fleet["members"],
@@ -155,7 +155,7 @@ async function doubtOf(
 	if (error instanceof AgentUnavailableError) return error;
 	const failure = classifyFailure(error);
 	const isDoubt = failure?.reason === "FleetsDiffer";
-	// One that is no member any more lets nobody ask through it.
+	// A cluster that is no longer a member refuses calls that go through it.
 	if (!failure || (!isDoubt && failure.reason !== "AgentRefused")) throw error;
 	const answer = await changes.ask(asked);
 	switch (answer.kind) {

@@ -1,5 +1,5 @@
-// One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
-// server's, which promises none of them: they stand in this one file.
+// Sends one request to evict or delete a pod, and classifies its answer. This file distinguishes texts of the API server, which promises
+// none of them. So they are all in this one file.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
@@ -19,7 +19,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
 	readonly gracePeriodSeconds: number;
-	/** DELETE instead of the eviction subresource: no budget of Kubernetes' own is asked. */
+	/** DELETE instead of the eviction subresource: Kubernetes' own budgets are not checked. */
 	readonly deletes: boolean;
 	readonly dryRun: boolean;
 }
@@ -32,28 +32,28 @@ export interface Preconditions {
 export interface EvictionRequest {
 	readonly preconditions: Preconditions;
 	readonly reservationId?: string;
-	/** As in CallOptions; left out if the eviction depends on nothing that ages. */
+	/** As in CallOptions. Left out if the eviction depends on nothing that ages. */
 	readonly guard?: (() => boolean) | undefined;
 }
 
-/** What the API server said instead of taking the eviction. */
+/** What the API server answered instead of accepting the eviction. */
 export interface Refusal {
-	/** blocked: no for now (a budget, a webhook, too many requests, a server that has trouble). */
+	/** blocked: refused for now (a budget, a webhook, too many requests, a server in trouble). */
 	readonly kind: "blocked" | "namespaceTerminating" | "denied";
 	readonly message: string;
 	readonly reason: Reason;
 }
 
-/** As much of it as is looked at. */
+/** The parts of the answer that are used. */
 interface Answer {
 	readonly status?: unknown;
 	readonly message?: unknown;
 }
 
-/** On an Eviction: the reservation that it uses. */
+/** The annotation on an Eviction with the reservation that it uses. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
-/** Sends the request once, if `guard` returns true right before it is written; nothing is retried here. */
+/** Sends the request once, if `guard` returns true right before it is written. Nothing is retried here. */
 export async function requestEviction(
 	client: KubernetesClient,
 	pod: PodReference,
@@ -79,7 +79,7 @@ export async function requestEviction(
 			? await client.delete<Answer>(path, { apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions }, call)
 			: await client.post<Answer>(`${path}/eviction`, eviction, call);
 		if (status !== "Failure") return { kind: "accepted" };
-		// Fakes answer 201 with a Status that says Failure.
+		// Fake API servers answer 201 with a Status that says Failure.
 		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
 		return { kind: "refused", refusal: { kind: "denied", message: why, reason: "Refused" } };
 	} catch (error) {
@@ -103,7 +103,7 @@ export function classifyRefusal(
 	};
 }
 
-/** Which budget of Kubernetes' own it was stands among the causes alone, with what the budget needs and has. */
+/** Only the causes name the PodDisruptionBudget, with what it needs and has. */
 function withItsBudget({ message, causes }: ApiError): string {
 	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");
 	return budget === undefined ? message : `${message} ${oneLine(budget.message)}`;
@@ -112,12 +112,12 @@ function withItsBudget({ message, causes }: ApiError): string {
 function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {
 	if (code === 429) return "blocked";
 	if (code === 403 && causes.some(({ reason }) => reason === "NamespaceTerminating")) return "namespaceTerminating";
-	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
+	// Two PodDisruptionBudgets over one pod give a 500 that no wait changes.
 	const permanent = message.includes("more than one PodDisruptionBudget");
 	return !permanent && (code === 500 || code === 503 || code === 504) ? "blocked" : "denied";
 }
 
-/** A pod as the domain wants to know it, and as the API server has it. */
+/** A pod as the domain needs it, and as the API server has it. */
 export type PodReading =
 	| Extract<FoundPod, { kind: "gone" }>
 	| (Omit<Extract<FoundPod, { kind: "present" }>, "kind"> & {
@@ -126,7 +126,7 @@ export type PodReading =
 			readonly pod: V1Pod;
 	  });
 
-/** A consistent read of this very pod; another uid under its name means that it is gone. */
+/** A consistent read of this very pod. Another uid under its name means that it is gone. */
 export async function readPod(client: KubernetesClient, pod: PodReference): Promise<PodReading> {
 	let found: V1Pod;
 	try {
@@ -157,10 +157,10 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 	};
 }
 
-/** Makes the evictor of one ticket; a test build puts its fail points around it. */
+/** Makes the evictor of one ticket. A test build adds its fail points around it. */
 export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
-/** Its evictors say once that they evict, however often the version has to be read anew. */
+/** Each of its evictors reports its eviction once, however often the version has to be read again. */
 export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
 	return (job, budgets) => {
 		const { client } = job.context;

@@ -1,4 +1,4 @@
-// What budgets come to, told when it is something else than was told last.
+// Reports the state of a budget if it differs from the last report.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { EventSink } from "../events/events.ts";
@@ -22,7 +22,7 @@ export class ToldStates {
 		}
 	}
 
-	/** The next ones are told even if they are the same. */
+	/** Makes the next states count as new, even if they are unchanged. */
 	forget(): void {
 		this.#told.clear();
 	}

@@ -1,4 +1,4 @@
-// Warns about suspended budgets that cover the pods of a run, once for each suspension: these pods go without a limit.
+// Warns about suspended budgets that cover the pods of a run, once for each suspension. These pods are evicted without a limit.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import type { EventSink, RunEvent } from "../events/events.ts";
@@ -22,19 +22,19 @@ export class ToldSuspensions {
 		this.#fleet = fleet;
 	}
 
-	/** For the events of rounds: one that counts a budget as suspended may be the first to know. */
+	/** Takes the events of rounds. A round that counts a budget as suspended may be the first to know. */
 	readonly emit = (event: RunEvent): void => {
 		this.#deps.emit(event);
 		if (event.type !== "budget.changed" || event.need !== undefined) return;
 		const [namespace = "", name = ""] = event.budget.split("/");
-		// It is a warning and no more: a member without an answer is told by the rounds.
+		// This is only a warning. If a member gives no answer, the rounds report it.
 		this.#fleet.listBudgets([namespace]).then(
 			(lists) => this.tell([{ name: { namespace, name } }], lists),
 			() => undefined,
 		);
 	};
 
-	/** `lists`: the budgets of the namespace in all members, as they were last listed. */
+	/** `lists` are the budgets of the namespace in all members, as last listed. */
 	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {
 		for (const { name } of covering) {
 			const suspended = suspensionOfAll(name, lists);

@@ -1,4 +1,4 @@
-// What people and programs hear of a pod that has to wait.
+// Events about pods that have to wait, for people and programs.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { preActivityPrefix } from "../../disruption/budget/pod.ts";
 import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
@@ -7,7 +7,7 @@ import { toldUsers } from "../events/told-users.ts";
 import type { Reason } from "../events/reason.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 
-/** Why a pod waits: a verdict of a round, or a reason that came from elsewhere. */
+/** Why a pod waits: a verdict of a round, or another reason. */
 export interface Wait {
 	readonly reason: Reason;
 	readonly message: string;
@@ -18,7 +18,7 @@ export interface Wait {
 	readonly usedBy?: readonly UsedBy[];
 }
 
-/** `holder`: who this run is. */
+/** Converts a wait for a grant. `holder` identifies this run. */
 export function waitOf(job: EvictionJob, wait: GrantWait, holder: string): Wait {
 	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy } = wait;
 	return {
@@ -32,7 +32,7 @@ export function waitOf(job: EvictionJob, wait: GrantWait, holder: string): Wait 
 	};
 }
 
-/** What a dry run would wait for. */
+/** The event for what a dry run would wait for. */
 export function pretendedWaitEvent(job: EvictionJob, wait: Wait): RunEvent {
 	const { retryAfterMs: _, ...event } = waitingEvent(job, wait, 0);
 	return { ...event, dryRun: "server" };
@@ -53,16 +53,16 @@ export function waitingEvent(
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		// Published as an integer.
+		// The schema publishes an integer.
 		retryAfterMs: Math.round(retryAfterMs),
 		usedBy,
 	};
 }
 
-/** What a waiting pod was told. */
+/** What was last reported of a waiting pod. */
 type Told = Pick<Wait, "reason" | "budget" | "usedBy">;
 
-/** Most pods first. Those of one budget wait for the same, whatever each was told of it last. */
+/** Groups the waits, the largest group first. Pods of one budget wait for the same, whatever was last reported of each. */
 export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	const sums = [...Map.groupBy(waits, ({ reason, budget }) => budget ?? reason).values()].flatMap((alike) => {
 		const [first] = alike;
@@ -73,7 +73,7 @@ export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	return sums.toSorted((a, b) => b.pods - a.pods);
 }
 
-/** What takes pre-activities off: by whoever does them, or by hand where nobody is left who would. */
+/** The command that removes pre-activities. The process that runs them uses it, or a person if no such process is left. */
 function clearing({ context, pod }: EvictionJob, preActivities: readonly string[]): string {
 	const annotations = preActivities.map((name) => `${preActivityPrefix}${name}-`);
 	return context.suggest.kubectl(["annotate", "pod", pod.name, "-n", pod.namespace, ...annotations], context.name);
