@@ -1,4 +1,4 @@
-// What an agent answers in addition to the round: its identity, its budgets, and its Leases for people.
+// The answers of an agent besides those for a round: its identity, its budgets, and its Leases for people.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
@@ -35,7 +35,7 @@ export interface Introduction extends AgentDescription {
 	readonly others?: readonly AgentDescription[];
 }
 
-/** What the agent uses for TLS at this moment. */
+/** The certificates that the agent uses for TLS at this moment. */
 export interface AgentCertificates {
 	/** The certificate that it presents. */
 	readonly certificate: CertificateMark;
@@ -78,7 +78,7 @@ export interface BudgetHistory {
 	readonly healthy: readonly (number | undefined)[];
 }
 
-/** What has changed since the last update. An update without changes is a sign of life. */
+/** The changes since the last update. An update without changes is a sign of life. */
 export interface BudgetsUpdate {
 	readonly changed: readonly WatchedBudget[];
 	readonly gone: readonly BudgetName[];

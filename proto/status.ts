@@ -90,7 +90,7 @@ const kinds: Readonly<Record<DomainReason, ErrorKind>> = {
 	},
 };
 
-/** What grpc-js puts behind the last error of a connection; of no use to people. */
+/** The text that grpc-js appends to the last error of a connection. It does not help people. */
 const lastErrorNote = /(?:\s*\(\d{4}-\d{2}-\d{2}T[^)]*\))?\.\s*Resolution note:/;
 
 const reasonKey = "xpdb-reason";
@@ -131,7 +131,7 @@ export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
 }
 
-/** What the message about a failed call needs. */
+/** The parts of the message about a failed call. */
 export interface FailedCall {
 	/** The cluster that was asked. */
 	readonly cluster: string;

@@ -14,7 +14,7 @@ import { required, requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { budgetListMessage, readBudgetList } from "./wire-calls.ts";
 
-/** What a caller asks an agent first. */
+/** The first question of a caller to an agent. */
 export interface MeetingQuestion {
 	/** The namespaces whose budgets are reported too. An empty list means all namespaces. */
 	readonly budgetsOf?: readonly string[] | undefined;

@@ -49,7 +49,7 @@ export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	return allowance.kind === "allowance" ? stateOf(allowance) : undefined;
 }
 
-/** What one budget allows. Each grant of this decision reduces it. */
+/** The disruptions that one budget allows. Each grant of this decision reduces them. */
 export interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;

@@ -1,5 +1,5 @@
-// What a failure means for a waiting pod: it is temporary, or another request would fail in the same way. Any other error is a bug and is
-// rethrown.
+// Classifies failures for a waiting pod. A failure is temporary, or another request would fail in the same way. Any other error is a bug
+// and is rethrown.
 import {
 	AgentUnavailableError,
 	FleetsDifferError,

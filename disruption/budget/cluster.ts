@@ -1,4 +1,4 @@
-// What the round requests from one cluster of the fleet. Types only. The agent answers from its own API server, a gRPC client passes on the
+// The requests of a round to one cluster of the fleet. Types only. The agent answers from its own API server, a gRPC client passes on the
 // answers of an agent elsewhere, and the exploration answers from a simulated cluster.
 import type { BudgetName, LabelSelector } from "./budget.ts";
 import type { ControllerReference } from "./pod.ts";
@@ -115,7 +115,7 @@ export type ExpectedPods =
 /** Named reasons why the number of expected pods is unknown. WorkloadsNotListed: the agent may not list workloads. */
 export const unknownCauses = ["WorkloadsNotListed"] as const;
 
-/** What the candidate's own cluster reports about it. */
+/** The state of a candidate, as its own cluster reports it. */
 export type CandidateState =
 	| { readonly kind: "gone"; readonly pod: PodReference }
 	/** Terminating or finished: nothing can make the pod healthy again, so its disruption costs nothing. */
@@ -192,7 +192,7 @@ export interface Count {
 	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
-/** What a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
+/** The entry that a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
 export interface Grant {
 	/** Random and never shown: with it, anyone can use this grant. */
 	readonly id: string;

@@ -1,4 +1,4 @@
-// What the domain keeps of a pod. Everything is counted from it.
+// The few fields of a pod that the domain keeps. Everything is counted from them.
 import { type PodStatus, podStatus } from "./pod-status.ts";
 import { quote } from "../quote.ts";
 import { isRecord } from "../record.ts";

@@ -1,5 +1,5 @@
-// What a Lease says about its budget besides its holder, in one annotation. It is written in short form and read strictly. A text that
-// cannot be read grants nothing (GarbledLeaseError).
+// The state of a budget's Lease besides its holder, in one annotation. It is written in short form and read strictly. A text that cannot be
+// read grants nothing (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";
@@ -122,7 +122,7 @@ export function parseState(text: string, garbled: (what: string) => GarbledLease
 	};
 }
 
-/** A number that is small enough to be incremented and sent. */
+/** Whether the value is a whole number that is small enough to be incremented and sent. */
 export function isWholeNumber(value: unknown): value is number {
 	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -25,7 +25,7 @@ export interface Reservation {
 	readonly cancelling: boolean;
 }
 
-/** What evidence needs from a view of all pods. */
+/** The part of a view of all pods that evidence needs. */
 export interface PodEvidenceView {
 	readonly resourceVersion: string;
 	find(pod: { readonly namespace: string; readonly uid: string }): PodRecord | undefined;

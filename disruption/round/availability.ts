@@ -9,9 +9,7 @@ export type CountedMember = Pick<Member, "id" | "look">;
 
 export interface Availability {
 	readonly judgements: readonly Judgement[];
-	/**
-	 * One for each budget that allows a number of disruptions: none for a budget that refuses or waits, and none at all if the fleets differ.
-	 */
+	/** One for each budget that neither refuses nor waits. Empty if the fleets differ. */
 	readonly states: readonly BudgetState[];
 }
 

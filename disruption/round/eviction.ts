@@ -1,7 +1,7 @@
 // Uses a grant: sends the eviction, and decides what to do if the answer is not a plain yes.
 //
-// Guarantee: every eviction names the pod's uid and a resourceVersion. That version was read before the last check that the reservation
-// stood. A cancel marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
+// Guarantee: every eviction names the pod's uid and a resourceVersion. That version was read before the reservation was last known to
+// stand. A cancel marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
 // finds another version (409, nothing happens), or a pod that still counts as unavailable. A pod whose labels are not those that were
 // counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either. If the counts
 // of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The lists come from
@@ -18,8 +18,8 @@ import type { RoundRuntime } from "./round-runtime.ts";
 import type { Ticket } from "./ticket.ts";
 
 /**
- * What the API server answered to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is
- * what the caller keeps of a refusal (status code, message).
+ * The API server's answer to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is the
+ * part of a refusal that the caller keeps (status code, message).
  */
 export type EvictionAnswer<R> =
 	/** The API server accepted the eviction, and the pod terminates in its own time. */

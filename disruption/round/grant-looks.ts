@@ -90,7 +90,7 @@ export class GrantLooks {
 		return false;
 	}
 
-	/** What a pod waits for can change without a round that is worth its cost. */
+	/** A pod's reason to wait can change although no round is worth its cost. */
 	#tellChanges(judgements: readonly Judgement[]): void {
 		const { holder, waiting: line } = this.#ports;
 		const byBudget = new Map<string, Wait>();

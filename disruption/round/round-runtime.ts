@@ -1,4 +1,4 @@
-// What the round needs from outside: a clock, ids and waiting. They are arguments, because the domain has none of its own.
+// The outside services of a round: a clock, ids and waiting. They are arguments, because the domain has none of its own.
 export interface RoundRuntime {
 	/** Monotonic milliseconds. */
 	now(): number;

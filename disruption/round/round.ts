@@ -3,10 +3,10 @@
 // Guarantee: a round issues a ticket only after a conditional write in every cluster, for every budget. Each of these writes found the
 // acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds that all stood
 // follow one another in the same order in every cluster. The later round counted the reservations of the earlier one (two-phase locking
-// with the locks checked at the end). Not guaranteed: that an acquisition stays valid during a wait. A Lease may expire, be taken over or
-// be lost at any moment. Then a commit fails and nothing is evicted. A pod is not granted if its own agent gave it no reservation, because
-// the pod is gone or got other labels. Its reservations under other budgets are taken back. None of this depends on a clock: durations only
-// decide how soon other runs may continue.
+// with the locks checked at the end). There is no guarantee that an acquisition stays valid during a wait. A Lease may expire, be taken
+// over or be lost at any moment. Then a commit fails and nothing is evicted. A pod is not granted if its own agent gave it no reservation,
+// because the pod is gone or got other labels. Its reservations under other budgets are taken back. None of this depends on a clock:
+// durations only decide how soon other runs may continue.
 import { type AcquireAllRequest, acquireAll } from "./acquire-leases.ts";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
@@ -23,7 +23,7 @@ import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
 export interface RoundRequest extends AcquireAllRequest {
-	/** Called with the state of each budget that allows a number of disruptions, once every budget was counted. */
+	/** Called once all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
 	readonly onCounted?: (states: readonly BudgetState[]) => void;
 	readonly observer?: LeaseObserver;
 }

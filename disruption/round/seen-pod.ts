@@ -1,5 +1,5 @@
-// What a run last saw of a pod: its version, its labels, and how often it changes. A run evicts a busy pod right after a change, because a
-// 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
+// The last sight of a pod in a run: its version, its labels, and how often it changes. A run evicts a busy pod right after a change,
+// because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
 import type { PodReference } from "../budget/cluster.ts";
 import type { PodVersion } from "../budget/coverage-judgement.ts";
 

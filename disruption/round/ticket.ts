@@ -1,4 +1,4 @@
-// What a round returns for a granted pod. Types only: eviction.ts uses them.
+// The result of a round for a granted pod. Types only: eviction.ts uses them.
 import type { BudgetName } from "../budget/budget.ts";
 import type { PodReference } from "../budget/cluster.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../budget/verdict.ts";
@@ -10,7 +10,7 @@ export interface Ticket {
 	/** The reservation's id. Never shown: with it, anyone can use this grant. */
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
-	/** What the members reported of each of these budgets when it was counted (see budget-terms.ts). */
+	/** The members' reports of each of these budgets when it was counted (see budget-terms.ts). */
 	readonly terms: readonly string[];
 	readonly resourceVersion: string;
 	/** How often the pod changes, if something keeps changing it. */

@@ -44,7 +44,7 @@ export async function evictPod(
 	const { stop, runtime, places, options } = deps;
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
 	let reason: Reason | undefined;
-	/** What the last try waited for, if it got no answer in time. */
+	/** The clusters that the last try waited for, if they gave no answer in time. */
 	let unanswered: string | undefined;
 	let inVain = 0;
 	for (let tries = 1; ; tries += 1) {

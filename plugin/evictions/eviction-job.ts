@@ -14,7 +14,7 @@ export interface Timeout {
 	readonly text: string;
 }
 
-/** What the run has to hold while it evicts the pod: the pod's node. */
+/** The thing that the run has to hold while it evicts the pod: the pod's node. */
 export interface Hold {
 	/** Aborts once another run has the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;

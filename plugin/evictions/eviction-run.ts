@@ -1,4 +1,4 @@
-// What the evictions of a run share: its rights, its events, and what it knows of its fleet.
+// Everything that the evictions of a run share: options, events, and the state of its fleet.
 import type { CoverageLists } from "../../disruption/round/coverage.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
 import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -13,7 +13,6 @@ import type { DryRunRounds } from "./dry-run-rounds.ts";
 import type { EvictionOptions, EvictorMaker } from "./send-eviction.ts";
 import type { ToldSuspensions } from "./told-suspensions.ts";
 
-/** What the evictions of a run share. */
 export interface EvictionRun {
 	readonly options: EvictionOptions;
 	/** The holder that other runs see. */
@@ -30,7 +29,7 @@ export interface EvictionRun {
 	readonly covered: CoveredRun | undefined;
 }
 
-/** What a run knows of its fleet. */
+/** The state of the fleet in a run. */
 export interface CoveredRun {
 	readonly fleet: Pick<Fleet, "members" | "memberOf">;
 	readonly lists: CoverageLists;

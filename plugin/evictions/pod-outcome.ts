@@ -19,7 +19,7 @@ export interface FailedPod {
 	readonly reason: Reason;
 	/** The reason was that clusters gave no answer. */
 	readonly unreachable: boolean;
-	/** What the pod last waited for, for the summary. */
+	/** The last thing that the pod waited for, for the summary. */
 	readonly waitedFor?: string;
 }
 

@@ -36,7 +36,7 @@ export interface EvictionRequest {
 	readonly guard?: (() => boolean) | undefined;
 }
 
-/** What the API server answered instead of accepting the eviction. */
+/** The API server's answer if it does not accept the eviction. */
 export interface Refusal {
 	/** blocked: refused for now (a budget, a webhook, too many requests, a server in trouble). */
 	readonly kind: "blocked" | "namespaceTerminating" | "denied";
@@ -90,7 +90,7 @@ export async function requestEviction(
 	}
 }
 
-/** What an answer other than 2xx means for the pod. */
+/** Classifies an answer other than 2xx. */
 export function classifyRefusal(
 	error: ApiError,
 ): Extract<EvictionAnswer<Refusal>, { kind: "gone" | "conflict" | "refused" }> {

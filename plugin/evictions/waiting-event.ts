@@ -59,7 +59,7 @@ export function waitingEvent(
 	};
 }
 
-/** What was last reported of a waiting pod. */
+/** The last report of a waiting pod. */
 type Told = Pick<Wait, "reason" | "budget" | "usedBy">;
 
 /** Groups the waits, the largest group first. Pods of one budget wait for the same, whatever was last reported of each. */
