@@ -29,7 +29,7 @@ export interface EvictionJob extends WatchedPod {
 	readonly hold?: Hold;
 	/** DELETE instead of an eviction. */
 	readonly deletes: boolean;
-	/** No healthy pod will ever replace it: it has no controller, or no node could run the replacement. Only a dry run needs this. */
+	/** No healthy pod will ever replace it: no controller makes another one, or no node could run that one. Only a dry run needs this. */
 	readonly staysAway?: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;

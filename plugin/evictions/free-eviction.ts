@@ -32,9 +32,9 @@ export interface FreeToGo {
 const goodForMs = 10_000;
 
 /**
- * Evicts a pod that has not started and so is not healthy yet, or that nothing can make healthy again. Only an etcd restored from a backup
- * could have the latter alive. The pod may have waited for its turn. So it is read again, and the eviction names the version that was just
- * read. Rejects as sendFreely() does.
+ * Evicts a pod that has not started, and so is not healthy yet, or a pod that nothing can make healthy again. The one exception to the
+ * latter is an etcd restored from a backup in which the pod is alive. The pod may have waited for its turn. So it is read again, and the
+ * eviction names the version that was just read. Rejects as sendFreely() does.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(

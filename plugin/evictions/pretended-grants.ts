@@ -14,7 +14,7 @@ export type PretendedVerdict =
 	{ readonly kind: "goes"; readonly after?: Waiting } | Free | Waiting | Refused;
 
 export interface PretendedPod extends RoundCandidate {
-	/** No healthy pod will ever replace it: it has no controller, or no node could run the replacement. */
+	/** No healthy pod will ever replace it: no controller makes another one, or no node could run that one. */
 	readonly staysAway: boolean;
 }
 
