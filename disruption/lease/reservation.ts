@@ -3,7 +3,8 @@
 // Guarantee: a reservation ends only by its id, and only in one of three ways.
 // (1) On evidence from a view that is past the version in the reservation: the pod is gone, terminating, finished or replaced. The same
 // write records as `observed` what was seen. No agent counts from a view that has not come as far.
-// (2) By the fence: the reservation is marked, then the pod is touched, then the pod is read alive (agent/leases/cancellation.ts).
+// (2) By the fence (agent/leases/cancellation.ts): the reservation is marked, then the pod is touched, then the pod is read. If that read
+// finds the pod terminating, finished or replaced, the write records its version as `observed`. If it finds no pod, nothing ends.
 // (3) Taken back by a round that never sent an eviction.
 // Assumption: resourceVersions of pods grow in the order in which the API server changed them (Kubernetes 1.35 promises it).
 import type { PodRecord } from "../budget/pod.ts";
