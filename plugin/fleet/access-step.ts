@@ -1,14 +1,14 @@
-// A step on the way to the agents: what went wrong in it, and who repairs it with what, in one line.
+// One step of connecting to the agents. If it fails, one line says what went wrong, who can repair it, and how.
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 
-/** A step that somebody has to repair. */
+/** A step that failed and that a person has to repair. */
 export class StepError extends BoundedError {
 	override readonly name = "StepError";
 }
 
-/** Waits for the answer; a refusal of the API server says what was asked for, and who gives a right that is missing. */
+/** Waits for the answer. If the API server refuses, the error says what was requested and who can grant a missing right. */
 export async function step<T>(
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 	action: string,
@@ -18,7 +18,7 @@ export async function step<T>(
 		return await answer;
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
-		// Which roles and for whom, check asks the API server itself.
+		// The check command asks the API server which roles are missing, and for which account.
 		const check = suggest.xpdb(["check"], name);
 		const help = error.code === 403 ? ` (an administrator gives you what is missing: '${check}' has the commands)` : "";
 		throw new StepError(`cannot ${action}: ${error.message}${help}`, { cause: error });

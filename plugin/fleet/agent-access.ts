@@ -1,4 +1,4 @@
-// The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
+// Connects a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
 import { tmpdir } from "node:os";
 import { agentLabel, agentName, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -26,12 +26,12 @@ import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
 
-/** The agents of a context's cluster, reached; must be closed. */
+/** A connection to the agents of a context's cluster. It must be closed. */
 export interface AgentAccess extends Meeting {
 	readonly kind: "reached";
 	readonly context: KubeContext;
 	readonly client: AgentServiceClient;
-	/** Where this cluster's agents are: the anchor, and what its fleet names. */
+	/** Namespaces that may contain this cluster's agents: the anchor, and those that its fleet names. */
 	readonly namespaces: readonly string[];
 	/** Moves to another agent if this pod is the one in use. */
 	leave(podUid: string): void;
@@ -40,18 +40,18 @@ export interface AgentAccess extends Meeting {
 
 export type AgentAccessResult =
 	| AgentAccess
-	/** Neither agents, nor the kind XPodDisruptionBudget, nor membership of a fleet: this cluster has nothing to do with us. */
+	/** The cluster has no agents, no kind XPodDisruptionBudget and no fleet membership. It has nothing to do with xpdb. */
 	| { readonly kind: "none"; readonly context: KubeContext }
-	/** What is missing, and what to do: one line. `isSilent`: its API server gave no answer. */
+	/** One line that says what is missing and what to do. `isSilent`: the API server gave no answer. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string; readonly isSilent?: boolean };
 
 interface AccessOptions {
-	/** Read already. */
+	/** An anchor that the caller has already started to read. */
 	readonly anchor?: Anchor;
 	readonly question?: MeetingQuestion;
 }
 
-/** Never rejects for what a person can put right: that is a `failed`. */
+/** Returns `failed` for every problem that a person can fix. Rejects only on other errors. */
 export async function accessAgents(
 	context: KubeContext,
 	{ anchor = readAnchor(context), question = {} }: AccessOptions = {},
@@ -97,7 +97,7 @@ export async function accessAgents(
 	}
 }
 
-/** One agent of the cluster and no other, to ask what it says of itself. `namespaces`: where agents are. */
+/** Connects to one given agent of the cluster, to ask what it reports about itself. `namespaces`: where agents are. */
 export async function accessAgent(
 	context: KubeContext,
 	namespaces: readonly string[],
@@ -147,7 +147,7 @@ async function open(
 			identity: { kind: "token", token },
 			observer: context.log && createCallLog(context.log, context.name),
 		});
-		// The connection is made while the token is issued, and the call has its time from then on.
+		// Connect while the token is being issued, because the time limit of a call starts with the call.
 		client.getChannel().getConnectivityState(true);
 		await first;
 		const meeting = await meet(client, { name: context.name, dialer, question });
@@ -175,7 +175,7 @@ async function open(
 	}
 }
 
-/** Throws where the agent speaks for another cluster than the one whose API server led to it. */
+/** Throws if the agent speaks for a cluster other than the one whose API server led to it. */
 export function requireOwnCluster(
 	description: Pick<AgentDescription, "clusterId">,
 	clusterId: string,
@@ -190,9 +190,9 @@ export function requireOwnCluster(
 }
 
 /**
- * Whether a cluster with nothing else of ours belongs to a fleet: its ConfigMap decides. A user who may not read it gets the
- * answer for a missing ConfigMap, and a warning, because most clusters that have nothing to do with us forbid it. Rejects if
- * the ConfigMap cannot be read for another reason.
+ * Whether a cluster without agents and without our kind belongs to a fleet. Its ConfigMap decides. A user who may not read the ConfigMap
+ * (403) gets the answer for a missing one, and a warning: most clusters outside a fleet forbid that read. Rejects if the ConfigMap cannot
+ * be read for another reason.
  */
 async function isMember({ places }: Pick<Anchor, "places">): Promise<boolean> {
 	try {

@@ -1,8 +1,9 @@
-// The agents of one cluster, found by label, and the way to one that answers.
+// Finds the agents of one cluster by label, and connects to one that answers.
 //
-// Guarantee: nobody is taken for an agent but pods of the anchor (one namespace, xpdb-system unless the person who runs the plugin
-// says otherwise) and of the namespaces that the anchor's ConfigMap xpdb-fleet names. A pod elsewhere changes nothing, whatever
-// its labels. It assumes that whoever may write in these namespaces is trusted as the agent.
+// Guarantee: only pods of the anchor, and of the namespaces that the anchor's ConfigMap xpdb-fleet names, are treated as agents. The anchor
+// is one namespace: xpdb-system, unless the person who runs the plugin names another. Pods in other namespaces are ignored, whatever their
+// labels.
+// It assumes that a user who may write in these namespaces is trusted as the agent.
 import type { Socket } from "node:net";
 import type { V1Pod } from "@kubernetes/client-node";
 import { parse } from "yaml";
@@ -16,14 +17,14 @@ import { readyCondition } from "../kubernetes/pod-status.ts";
 import { dialPod, hangUp, type PodConnection, type PodPort } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
-/** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
+/** An agent whose connection broke goes to the end of the list for this long. It may be frozen while its pod is still called ready. */
 const avoidBrokenForMs = 10_000;
 /**
- * One to whom the connection does not stand after so long, as on a node that has just died, be it in the middle of TLS's handshake, is left
- * for another one; after twice as long where there is none that is better: by then others may have come.
+ * If an agent does not complete the TLS handshake within this time, the plugin tries another one. An agent on a node that just died is one
+ * example. If no better agent is left, the plugin waits twice as long, because other agents may start meanwhile.
  */
 const silentForMs = 3_000;
-/** A list of agents this old is good enough for the next connection of the same moment. */
+/** A list of agents may be reused for this long, for connections made at nearly the same moment. */
 const listFreshForMs = 500;
 
 export interface AgentPod {
@@ -34,7 +35,7 @@ export interface AgentPod {
 	readonly port: number;
 }
 
-/** Whether a pod is an agent of ours: those go last when a node is drained. `namespaces`: where agents are. */
+/** Whether a pod is one of our agents. A drain evicts those last. `namespaces`: where agents are. */
 export function isAgentPod(
 	{ namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
 	namespaces: readonly string[],
@@ -42,14 +43,14 @@ export function isAgentPod(
 	return labels[agentLabel] === agentName && namespaces.includes(namespace);
 }
 
-/** The anchor says something about its agents that cannot be used; the message is all that a person needs. */
+/** The anchor names namespaces that cannot be used. The message says everything that a person needs. */
 export class AgentNamespacesError extends BoundedError {
 	override readonly name = "AgentNamespacesError";
 }
 
-/** What the anchor's ConfigMap xpdb-fleet says of where agents are. */
+/** What the anchor's ConfigMap xpdb-fleet says about where agents are. */
 export interface AgentPlaces {
-	/** Whether there is that ConfigMap: then the cluster is a member, whatever else it has. */
+	/** Whether the ConfigMap exists. If it does, the cluster is a member, whatever else is missing there. */
 	readonly isMember: boolean;
 	/** The anchor, and the namespaces that its fleet names. */
 	readonly namespaces: readonly string[];
@@ -89,7 +90,7 @@ function unusable(anchor: string, why: string): AgentNamespacesError {
 	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${defaultFleetConfigMap}: ${why}`);
 }
 
-/** The agents in these namespaces, ready ones first, then by name. */
+/** The agents in these namespaces: ready agents first, then by name. */
 export async function findAgentPods(
 	client: KubernetesClient,
 	namespaces: readonly string[],
@@ -105,9 +106,9 @@ export async function findAgentPods(
 		.toSorted((a, b) => Number(b.ready) - Number(a.ready) || (a.name < b.name ? -1 : 1));
 }
 
-/** A connection to an agent, begun before it was known that it may be used. It may be rejected before anybody awaits it. */
+/** A connection to an agent, started before the plugin knows whether it may be used. The promise may reject before a caller awaits it. */
 export interface DialedAhead {
-	/** Of the agent's pod. */
+	/** The uid of the agent's pod. */
 	readonly uid: string;
 	readonly connection: Promise<PodConnection>;
 }
@@ -119,20 +120,20 @@ export function dialAhead(client: KubernetesClient, { uid, ...pod }: PodPort & P
 }
 
 interface DialerOptions {
-	/** Those of these namespaces, listed just now. */
+	/** The agents of these namespaces, listed just now. */
 	readonly pods?: readonly AgentPod[];
-	/** For the first connection, if it is one to one of these pods; otherwise it is hung up. */
+	/** Used as the first connection if it leads to one of these pods. Otherwise it is closed. */
 	readonly ahead?: DialedAhead | undefined;
-	/** The uid of the one pod that is to be joined. */
+	/** The uid of the only pod to connect to. */
 	readonly only?: string;
-	/** Left out: silentForMs. */
+	/** Default: silentForMs. */
 	readonly patienceMs?: number;
 }
 
-/** Joins sockets with ready agents of one cluster. */
+/** Connects sockets to ready agents of one cluster. */
 export class AgentDialer {
 	readonly #client: KubernetesClient;
-	/** Where the agents are. */
+	/** The namespaces that may contain agents. */
 	readonly namespaces: readonly string[];
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
@@ -161,21 +162,21 @@ export class AgentDialer {
 		return this.#current;
 	}
 
-	/** Why the last connection could not be made, or was closed by the other side. */
+	/** Why the last connection failed, or why the other side closed it. */
 	get problem(): string | undefined {
 		return this.#problem;
 	}
 
-	/** This agent is about to be evicted: use it only where there is no other. */
+	/** This agent is about to be evicted: use it only if there is no other. */
 	leave(uid: string): void {
 		this.#leaving.add(uid);
 	}
 
-	/** `isUp`: whether whoever uses the socket has an agent at its other end by now. */
+	/** `isUp`: whether the user of the socket has a working connection to an agent by now. */
 	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();
 		for (;;) {
-			// Again after each one that failed: those who take the place of the agents that are going are in no older list.
+			// List again after each failed agent: an older list lacks the replacements of agents that are being replaced.
 			const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
 			const ahead = this.#takeAhead(ready);
 			if (ready.length === 0) throw this.#failed("no agent is ready");
@@ -225,7 +226,7 @@ export class AgentDialer {
 	async #dial(pod: AgentPod, ahead: DialedAhead | undefined, patienceMs: number): Promise<PodConnection> {
 		if (pod.uid !== ahead?.uid) return openWithin(dialPod(this.#client, pod), patienceMs);
 		const connection = await openWithin(ahead.connection, patienceMs);
-		// It may have waited for long, and its agent be gone.
+		// The connection may have waited for a long time, and its agent may be gone.
 		return connection.isOver ? openWithin(dialPod(this.#client, pod), patienceMs) : connection;
 	}
 
@@ -234,12 +235,12 @@ export class AgentDialer {
 		return new Error(problem);
 	}
 
-	/** Afterwards nobody comes who would use it. */
+	/** Closes the connection that was dialed ahead, if it was never used. Call it when no more connections will be requested. */
 	close(): void {
 		this.#takeAhead([]);
 	}
 
-	/** Once, and where it leads to one of these pods. */
+	/** Returns the connection that was dialed ahead, at most once. If it leads to none of these pods, closes it instead. */
 	#takeAhead(ready: readonly AgentPod[]): DialedAhead | undefined {
 		const ahead = this.#ahead;
 		this.#ahead = undefined;
@@ -272,7 +273,7 @@ export class AgentDialer {
 	}
 }
 
-/** Hung up where it takes longer. */
+/** Closes the connection if opening it takes longer than `ms`. */
 async function openWithin(connection: Promise<PodConnection>, ms: number): Promise<PodConnection> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => {

@@ -1,15 +1,15 @@
-// The short-lived token that the agents are shown, and of which account of the anchor: the one that was named, else the one that
-// decides about all budgets, else the only one that this person may ask tokens for. Which that is costs a question, and only
-// those are asked it whose team has an account of its own.
+// The short-lived token that authenticates the plugin to the agents, and the choice of its ServiceAccount in the anchor. In this order: the
+// account that the user named, the account that may decide about all budgets, the only other account that this user may request tokens for.
+// Finding the last one costs a request, which only users need whose team has its own account.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 
-/** Whose tokens the agents are shown, where nobody names another one. */
+/** The ServiceAccount to authenticate as, unless the user names another one. */
 export const operatorAccount = "xpdb-operator";
-/** The shortest that the API server gives; it is renewed while the run goes on. */
+/** The shortest lifetime that the API server grants. The plugin renews the token during the run. */
 const tokenLifetimeSeconds = 600;
 
 interface TokenRequestAnswer {
@@ -27,10 +27,10 @@ interface RulesReview {
 	};
 }
 
-/** Asks for a token each time it is called; throws StepError for what somebody has to put right. */
+/** The returned function requests a new token at each call. It throws StepError if a person has to fix something. */
 export function createTokenIssuer(context: KubeContext): () => Promise<IssuedToken> {
 	const { namespace, account } = context.agents;
-	// Found once: a run is known by one account.
+	// Found once, so that agents see the whole run under one account.
 	let found = account;
 	return async () => {
 		if (found !== undefined) return issue(found);
@@ -71,7 +71,7 @@ async function requestToken({ client, agents }: KubeContext, account: string): P
 	return { token, lifetimeMs: tokenLifetimeSeconds * 1_000 };
 }
 
-/** The one account beside the operator's that this person may ask tokens for by name; undefined where there is none. */
+/** The only account besides the operator's that this user may request tokens for by name. Undefined if there is none. */
 async function findOwnAccount(context: KubeContext): Promise<string | undefined> {
 	const { namespace } = context.agents;
 	const review = await step(

@@ -1,4 +1,4 @@
-// What a context's API server says of its cluster's agents, for nobody else could: who they are, and how their word is checked.
+// What a context's API server says about its cluster's agents: where they are, and how to verify them. No other source is trusted for this.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 import { type AgentPlaces, type AgentPod, type DialedAhead, findAgentPlaces, findAgentPods } from "./agent-pods.ts";
@@ -8,7 +8,7 @@ const caConfigMap = "xpdb-ca";
 const caKey = "ca.crt";
 
 export interface ClusterIdentity {
-	/** Of the agents' certificates. */
+	/** The CA of the agents' certificates. */
 	readonly ca: Promise<string>;
 	readonly clusterId: Promise<string>;
 }
@@ -16,17 +16,17 @@ export interface ClusterIdentity {
 export interface Anchor extends ClusterIdentity {
 	/** Where agents are. */
 	readonly places: Promise<AgentPlaces>;
-	/** In the agents' own namespace. */
+	/** The agents in the anchor's namespace. */
 	readonly pods: Promise<readonly AgentPod[]>;
-	/** The agent of an earlier call. Whoever reads the anchor uses it, or hangs up. */
+	/** A connection to the agent of an earlier call. The caller must use it or close it. */
 	readonly dialed?: DialedAhead | undefined;
 }
 
-/** Asks for all of it side by side, because a round trip costs more than what is not needed. Whoever awaits one of them hears why it failed. */
+/** Sends all requests in parallel: a round trip costs more than an answer that is not needed. Each promise rejects with its own error. */
 export function readAnchor(context: KubeContext): Anchor {
 	const { client, agents } = context;
 	return {
-		// A cluster that has nothing to do with us may well forbid to read what is not there.
+		// A cluster outside every fleet often forbids reading what does not exist there.
 		places: forLater(findAgentPlaces(client, agents.namespace)),
 		pods: forLater(findAgentPods(client, [agents.namespace])),
 		...readIdentity(context),
@@ -38,7 +38,7 @@ export function readIdentity(context: KubeContext): ClusterIdentity {
 	return { ca: forLater(readCa(context)), clusterId: forLater(readClusterId(context)) };
 }
 
-/** Nobody may be waiting yet when it fails. */
+/** Marks the promise as handled, because it may reject before a caller awaits it. */
 function forLater<T>(answer: Promise<T>): Promise<T> {
 	answer.catch(() => undefined);
 	return answer;
@@ -58,7 +58,7 @@ async function readCa(context: KubeContext): Promise<string> {
 	return ca;
 }
 
-/** The cluster's id as the API server has it, which no agent can make up. */
+/** The cluster's id as its API server reports it. No agent can forge it. */
 async function readClusterId(context: KubeContext): Promise<string> {
 	const namespace = await step(
 		context,

@@ -1,7 +1,7 @@
-// What takes as long as the rest of what an API server is asked of its agents, and needs nothing of it: a connection to an agent, and a token.
+// Opens a connection to an agent and requests a token, while the other requests to the API server are still running.
 //
-// Guarantee: nothing goes through the connection, and the token is shown to nobody, before the rest is known: whose agents they are, which
-// certificates theirs are, and which cluster it is.
+// Guarantee: nothing is sent through the connection, and the token is shown to no agent, before the other answers are known. They say whose
+// agents these are, which certificates they have, and which cluster it is.
 import { createTokenSource } from "../../proto/credentials.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { hangUp } from "../kubernetes/port-forward.ts";
@@ -10,18 +10,20 @@ import { createTokenIssuer } from "./agent-token.ts";
 import type { Anchor } from "./anchor.ts";
 
 export interface BegunWay {
-	/** Whoever has it uses it, or hangs up. */
+	/** The caller must use the connection or close it. */
 	readonly ahead: DialedAhead;
 	readonly login: Login;
 }
 
 export interface Login {
 	readonly token: () => Promise<string>;
-	/** It may be rejected before anybody awaits it. */
+	/** The promise may reject before a caller awaits it. */
 	readonly first: Promise<string>;
 }
 
-/** Undefined where no agent is ready. One that was dialed before they were listed has been hung up then, as where it is none of them. */
+/**
+ * Undefined if no agent is ready. A connection that was dialed before the list arrived is closed if it leads to none of the ready agents.
+ */
 export async function beginWay(
 	context: KubeContext,
 	{ pods, dialed }: Pick<Anchor, "pods" | "dialed">,

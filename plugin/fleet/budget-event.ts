@@ -1,15 +1,15 @@
-// The Event that tells, beside the budget in each cluster, what a person did with it.
+// The Event, beside the budget in each cluster, that says what a person did with the budget.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type PersonEvent, personEvent, writePersonEvent } from "./person-event.ts";
 
 export interface BudgetEvent extends Omit<PersonEvent, "regarding"> {
 	readonly name: BudgetName;
-	/** Of the budget there; "" where there is none any more. */
+	/** The budget's uid in that cluster. "" if the budget no longer exists there. */
 	readonly uid: string;
 }
 
-/** Why the Event could not be had; undefined where it could. `rehearse`: nothing is written. */
+/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
 export async function writeBudgetEvent(
 	context: Pick<KubeContext, "client">,
 	{ namespace }: BudgetName,

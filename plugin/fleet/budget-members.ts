@@ -52,7 +52,7 @@ export function unreadableIn(
 		.map(({ cluster }) => cluster);
 }
 
-/** Undefined unless every member that has the budget suspends it; the same rule as in a decision (allowanceOf in decide.ts). */
+/** Undefined unless every member that has the budget suspends it. This is the rule of a decision (allowanceOf in allowance.ts). */
 export function suspensionOfAll(
 	name: BudgetName,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],

@@ -1,5 +1,5 @@
-// What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
-// decide(), which every round asks.
+// What each budget allows across all members: the rows of `kubectl xpdb budgets`. The numbers and refusals come from decide(), which every
+// round uses too.
 import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/budget/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
@@ -13,48 +13,50 @@ import type { Fleet } from "./fleet.ts";
 export interface BudgetRow {
 	readonly namespace: string;
 	readonly name: string;
-	/** Undefined where nobody can know. */
+	/** Undefined if unknown. */
 	readonly allowed: number | undefined;
 	readonly healthy: number | undefined;
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 	readonly suspended: boolean;
-	/** By member name; undefined where nobody can know. */
+	/** By member name. Undefined if unknown. */
 	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
-	/** As each member that has it has it. */
+	/** The budget as each member that has it defines it. */
 	readonly members: readonly BudgetOfMember[];
-	/** Pods that are counted as unavailable, of each member at most as many as it tells: those with a holder first. */
+	/** Pods counted as unavailable. Each member reports a limited number of them, those with a holder first. */
 	readonly usedBy: readonly PodOfBudget[];
-	/** Why it refuses everything, if it does. */
+	/** Why the budget refuses everything, if it does. */
 	readonly problem: string | undefined;
 }
 
 export type PodOfBudget = UnavailablePod & {
 	readonly cluster: string;
-	/** Why no pod comes in its place. none: no controller makes one. unneeded: there are as many as its workload wants. */
+	/** Why no pod replaces this one. none: no controller creates one. unneeded: there are as many pods as the workload wants. */
 	readonly replacement?: "none" | "unneeded";
 };
 
 export interface CountsOfMember {
 	readonly healthy: number | undefined;
 	readonly expected: number | undefined;
-	/** Of those that are expected: pods that the budget does not select; left out where there are none. */
+	/** How many of the expected pods have labels that the budget does not select. Left out if there are none. */
 	readonly mislabelled?: number;
 }
 
-/** Counts of one budget; an error in place of a count that could not be had. */
+/** One member's count of a budget, or the error if it could not be counted. */
 export interface CountOfMember {
 	readonly cluster: string;
 	readonly count: Count | Error;
 }
 
-/** What was listed while the fleet was reached is not asked for again: a table is as old as its first line. */
+/**
+ * Reuses the lists that were read while the fleet was discovered, so that they are not requested again. The table is as old as they are.
+ */
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const ahead = fleet.listedAhead;
 	const known = ahead?.namespaces.join() === namespaces.join() ? ahead.members : [];
 	const lists = await Promise.all(
 		fleet.members.map(async (member): Promise<ListOfMember> => {
-			// Told by the fleet already; what the others have is still worth a row.
+			// The fleet has already reported that this member is silent. The other members' answers still make a row.
 			if (!fleet.descriptions.has(member.id)) return { clusterName: member.name, budgets: [] };
 			const { budgets } =
 				known.find(({ clusterId }) => clusterId === member.id) ?? (await member.listBudgets(namespaces));
@@ -69,7 +71,7 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	return Promise.all(rows);
 }
 
-/** `lists`: of the members that told. */
+/** `lists`: of the members that answered. */
 export async function readBudgetRow(
 	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,
@@ -100,10 +102,10 @@ export async function readBudgetRow(
 	);
 }
 
-/** The budgets of a member. */
+/** One member's budgets. */
 export type ListOfMember = Pick<BudgetsOfMember, "clusterName" | "budgets">;
 
-/** What is to be counted of a budget, or its row where nothing can be: without a selector nothing is. */
+/** The budget to count, or its finished row if it cannot be counted. Without a selector, no pod can be counted. */
 export function countable(
 	name: BudgetName,
 	lists: readonly ListOfMember[],
@@ -117,7 +119,7 @@ export function countable(
 	return { kind: "budget", budget: { name, selector } };
 }
 
-/** Its members are as the lists have them: a count that is missing must not hide what its member has. */
+/** Shows the members as the lists have them, so that a missing count does not hide what a member has. */
 export function listedRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -127,7 +129,7 @@ export function listedRow(
 	return { ...budgetRow(budget, memberIds, counts), members: budgetOfMembers(budget.name, lists) };
 }
 
-/** A count that is missing makes all sums unknown, and unknown allows nothing. */
+/** If one count is missing, all sums are unknown, and an unknown sum allows nothing. */
 export function budgetRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -140,7 +142,7 @@ export function budgetRow(
 	return countedRow(memberIds, { budget, counts: answered(counts) });
 }
 
-/** Of a budget that every member has counted. */
+/** The row of a budget that every member has counted. */
 export function countedRow(memberIds: readonly string[], counted: BudgetCounts): BudgetRow {
 	const { name } = counted.budget;
 	const counts = counted.counts.map((count) => ({ cluster: count.clusterName, count }));
@@ -161,7 +163,7 @@ function answered(counts: readonly CountOfMember[]): readonly Count[] {
 	return counts.flatMap(({ count }) => (count instanceof Error ? [] : [count]));
 }
 
-/** Of a budget of which nobody knows what it allows, with what is known. */
+/** The row of a budget whose allowance is unknown, with the parts that are known. */
 export function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
 	return {
 		...name,
@@ -191,7 +193,7 @@ function countsOf({ healthy, expected, mislabelled = [] }: Count): CountsOfMembe
 	};
 }
 
-/** A pod that ends is not replaced where all that are wanted are there: after a scale-down, or when its replacement came first. */
+/** A terminating pod gets no replacement if all wanted pods exist: after a scale-down, or if its replacement came first. */
 function unavailableOf(count: Count): readonly PodOfBudget[] {
 	const { clusterName: cluster, unavailable } = count;
 	const { healthy = 0, expected, mislabelled = 0 } = countsOf(count);

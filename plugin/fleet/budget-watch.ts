@@ -1,5 +1,5 @@
-// What each budget allows over all members, kept up to date: the rows of `kubectl xpdb budgets -w`. The numbers are made as those of
-// the table are (budget-table.ts), of what each member's agents tell; a member of which nothing is known makes them unknown.
+// What each budget allows across all members, kept up to date: the rows of `kubectl xpdb budgets -w`. The numbers are computed like those
+// of the table (budget-table.ts), from what each member's agents report. If nothing is known about one member, they are unknown.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { isDomainError } from "../../disruption/errors.ts";
@@ -13,29 +13,31 @@ import { type MemberState, type WatchClock, WatchedMember } from "./watched-memb
 export interface RowChanges {
 	readonly changed: readonly BudgetRow[];
 	readonly gone: readonly BudgetName[];
-	/** Of all members, sorted by name. */
+	/** All members, sorted by name. */
 	readonly members: readonly MemberState[];
 }
 
 interface BudgetWatchOptions {
 	readonly fleet: Pick<Fleet, "members" | "reconnect">;
-	/** None: all. */
+	/** Empty: all namespaces. */
 	readonly namespaces: readonly string[];
-	/** Rows of others are left out; all if left out. */
+	/** Leaves out rows for which it returns false. Default: all rows. */
 	readonly wants?: (name: BudgetName) => boolean;
 	readonly clock: WatchClock;
 	readonly signal: AbortSignal;
-	/** The first time with all rows that there are, then with what has changed, at most four times a second. */
+	/** Called first with all rows, then with the changed ones, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
-	/** Of all rows whose last hour every member's agents have kept, whenever they have looked again. */
+	/** The healthy pods of the last hour, for each budget whose history every member keeps. Called after each new sample. */
 	readonly onHistories?: (histories: HealthyHistories) => void;
 }
 
-/** More often nobody reads it. */
+/** A person cannot read faster updates. */
 const flushMs = 250;
-/** How soon it is seen that something has become old. */
+/** How often the watch checks whether what it knows has become stale. */
 const tickMs = 1_000;
-/** A member that does not have a budget counts its pods all the same, and does not tell of it. */
+/**
+ * A member without a budget still counts the budget's pods, but its watch does not report them. So the plugin asks for them this often.
+ */
 const lookEveryMs = 2_000;
 const reconnectEveryMs = 5_000;
 
@@ -44,12 +46,12 @@ export async function watchBudgets(options: BudgetWatchOptions): Promise<void> {
 	while (!options.signal.aborted) await new Session(options, shown).run();
 }
 
-/** As long as the fleet has the same members. */
+/** One watch, for as long as the fleet keeps the same members. */
 class Session {
 	readonly #options: BudgetWatchOptions;
 	readonly #members: readonly WatchedMember[];
 	readonly #shown: Map<string, { readonly name: BudgetName; readonly text: string }>;
-	/** By member and budget: of members that do not have it. */
+	/** By member and budget: the counts of members that do not have the budget. */
 	readonly #looks = new Map<string, Look>();
 	readonly #end = new AbortController();
 	#dirty: Set<string> | "all" = "all";
@@ -102,7 +104,7 @@ class Session {
 
 	async #flushSoon(): Promise<void> {
 		const { clock, signal } = this.#options;
-		// The first rows are what somebody waits for.
+		// Show the first rows without a delay, because a person is waiting for them.
 		if (this.#hasBegun) await clock.pause(flushMs, signal).catch(() => undefined);
 		else await Promise.resolve();
 		this.#isFlushing = false;
@@ -149,14 +151,14 @@ class Session {
 		this.#options.onChanges({ changed, gone, members });
 	}
 
-	/** By their keys: those of them that any member has, out of thousands not more than are asked for. */
+	/** The budgets that at least one member has, by key. Looks up only the requested keys, because there can be thousands. */
 	#names(keys: ReadonlySet<string> | "all"): ReadonlyMap<string, BudgetName> {
 		const { wants = () => true } = this.#options;
 		const found = this.#members.flatMap((member) => (keys === "all" ? member.names() : member.namesOf(keys)));
 		return new Map(found.filter(wants).map((name) => [formatBudgetName(name), name]));
 	}
 
-	/** Undefined until everybody has been asked. */
+	/** Undefined until all members have been asked. */
 	#row(key: string, name: BudgetName): BudgetRow | undefined {
 		const lists = this.#members.map((member) => {
 			const budget = member.budget(key);
@@ -176,7 +178,7 @@ class Session {
 		return listedRow(found.budget, ids, lists, counts);
 	}
 
-	/** What a member counts that does not have the budget; undefined while it is asked for the first time. */
+	/** The count of a member that does not have the budget. Undefined while its first answer is outstanding. */
 	#look(
 		{ member }: WatchedMember,
 		key: string,
@@ -185,7 +187,7 @@ class Session {
 		const { clock } = this.#options;
 		const at = `${member.id} ${key}`;
 		const known = this.#looks.get(at);
-		// An agent that answers more slowly than it is asked would be owed ever more answers.
+		// At most one request at a time: if an agent answers too slowly, requests must not pile up.
 		if (known && (known.isUnderWay || clock.now() - known.askedAt < lookEveryMs)) return known.answer;
 		this.#looks.set(at, { key, askedAt: clock.now(), answer: known?.answer, isUnderWay: true });
 		const told = (answer: Count | Error): void => {
@@ -198,7 +200,7 @@ class Session {
 		return known?.answer;
 	}
 
-	/** Where members count for another fleet, the fleet may have become another. */
+	/** If a member counts for a different fleet, the fleet's members may have changed. */
 	async #followFleet(): Promise<void> {
 		const { fleet, clock } = this.#options;
 		const hash = fleetHash(this.#members.map(({ id }) => id));
@@ -212,7 +214,7 @@ class Session {
 		try {
 			await fleet.reconnect();
 		} catch (error) {
-			// Its rows say that members declare different fleets.
+			// The rows already say that members declare different fleets.
 			if (isDomainError(error) || error instanceof FleetUncoveredError) return;
 			throw error;
 		}
@@ -224,6 +226,6 @@ interface Look {
 	readonly key: string;
 	readonly askedAt: number;
 	readonly answer: Count | Error | undefined;
-	/** Asked again, and not answered yet. */
+	/** A new request has been sent and not answered yet. */
 	readonly isUnderWay: boolean;
 }
