@@ -1,12 +1,12 @@
-// What -v tells of a call to an agent, in the form of a request to an API server: "RPC" for its verb, the method for its URL, and the cluster
-// that it is for, which may be another than the one it goes through.
+// Logs calls to agents for -v, in the form of a request to an API server: verb "RPC", the method as the URL, and the target cluster. The
+// target may be another cluster than the one whose tunnel carries the call.
 import { isRecord } from "../../disruption/record.ts";
 import type { CallObserver } from "../../proto/observe-calls.ts";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
-/** `context`: through whose tunnel the calls go. */
+/** `context`: the context whose tunnel carries the calls. */
 export function createCallLog(log: VerboseLog, context: string): CallObserver {
-	/** By id, as agents say it; until then, calls for a cluster show its id. */
+	/** Cluster names by id, learned from agents' answers. Until a name is known, calls show the cluster's id. */
 	const names = new Map<string, string>();
 	return {
 		begin(path) {
@@ -27,7 +27,7 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 				},
 				sent(message) {
 					cluster = textOf(message, "clusterId");
-					// Its ids and its nonce are known from now on, whether this level shows them or not.
+					// Register the ids and the nonce now as known values, even if this log level does not print them.
 					log.secrets.masked(message);
 					tellBody("Request Body", message);
 					if (log.level >= 7) log.tell("Request", [...call(), ["headers", headersText]]);
@@ -54,7 +54,7 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 		if (field) log.tell(title, [field]);
 	}
 
-	/** A description has its own cluster's and those of its members. */
+	/** A description contains the name of its own cluster and those of its members. */
 	function learnNames(message: unknown): void {
 		if (!isRecord(message)) return;
 		const own = { id: message["clusterId"], name: message["clusterName"] };

@@ -1,39 +1,39 @@
-// The way from contexts to their fleet. What the API servers are asked first is on its way before gRPC is loaded: it takes as long as their
-// answers.
+// Connects contexts to their fleet. It sends the first requests to the API servers before it loads gRPC, because loading takes as long as
+// their answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { readAnchor } from "./anchor.ts";
 import type { ConnectOptions, FleetConnection } from "./fleet.ts";
 
-/** What a context without agents is told. */
+/** The warning for a context whose cluster has no agents. */
 export const uncoveredWarning =
 	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 
-/** What a context is told whose API server does not answer, and in which nothing is to be done. */
+/** The warning for a context whose API server does not answer and in which nothing has to be done. */
 export function throughOthersWarning(problem: string): string {
 	return `its cluster is asked through the agents of the others: ${problem}`;
 }
 
 /**
- * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
- * missing, UsageError for two contexts of one cluster. Members who disagree about the fleet are asked anew, for five seconds.
- * What it returns must be closed.
+ * Connects to the agents of every context and to every member of their fleet. Throws a FleetUncoveredError that names each missing member,
+ * and a UsageError if two contexts lead to one cluster. Members who disagree about the fleet are asked again, for five seconds. The result
+ * must be closed.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],
 	options: ConnectOptions = {},
 ): Promise<FleetConnection> {
 	const anchors = contexts.map((context) => ({ context, anchor: readAnchor(context) }));
-	// In the first turn the sockets are connected, and say so in the next one, in which TLS begins.
+	// The sockets are connected in this turn of the event loop and report it in the next one, in which TLS starts.
 	await nextTurn();
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);
 }
 
-/** A fleet that is being reached. */
+/** A fleet whose members are still being contacted. */
 export interface Connecting {
 	readonly connection: Promise<FleetConnection>;
-	/** The names of contexts and members whose answers are waited for at this moment. */
+	/** The names of contexts and members whose answers are outstanding. */
 	readonly silent: ReadonlySet<string>;
 }
 

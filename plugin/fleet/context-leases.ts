@@ -1,5 +1,5 @@
-// The Leases of a context's cluster, as its agents tell them: each context by itself, so that one which fails hides nothing of the
-// others.
+// The Leases of a context's cluster, as its agents report them. Each context is read separately, so that one failure does not hide the
+// other contexts.
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -20,7 +20,7 @@ export type LeaseSource =
 	| {
 			readonly kind: "reached";
 			readonly context: string;
-			/** Its name in the fleet. */
+			/** The cluster's name in the fleet. */
 			readonly cluster: string;
 			readonly clusterId: string;
 			readonly member: AgentCluster;
@@ -29,7 +29,7 @@ export type LeaseSource =
 	| { readonly kind: "none"; readonly context: string }
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string };
 
-/** Must be closed where it is reached. */
+/** A result of kind "reached" must be closed. */
 export async function openLeaseSource(context: KubeContext): Promise<LeaseSource> {
 	const access = await accessAgents(context);
 	const { name } = context;
@@ -50,21 +50,21 @@ export async function openLeaseSource(context: KubeContext): Promise<LeaseSource
 	};
 }
 
-/** What a context's agents have said. */
+/** The answer of a context's agents. */
 export type LeasesOfContext =
 	| {
 			readonly kind: "listed";
 			readonly context: string;
 			readonly cluster: string;
 			readonly leases: readonly ListedLease[];
-			/** When that was, since the epoch. */
+			/** When the agents were asked, in milliseconds since the epoch. */
 			readonly at: number;
 	  }
 	| { readonly kind: "none"; readonly context: string }
-	/** `unreachable`: nobody has answered. */
+	/** `unreachable`: there was no answer. */
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string; readonly unreachable: boolean };
 
-/** Never rejects for what a person can put right. */
+/** Returns `failed` for every problem that a person can fix. Rejects only on other errors. */
 export async function readLeases(
 	source: LeaseSource,
 	scopes: readonly BudgetScope[],
@@ -81,7 +81,7 @@ export async function readLeases(
 	}
 }
 
-/** What a person is told of an agent's refusal or silence. Throws what is no such thing. */
+/** The message for an agent's refusal or silence. Rethrows any other error. */
 export function agentProblem(error: unknown): { readonly problem: string; readonly unreachable: boolean } {
 	if (isUnimplemented(error)) {
 		const problem = "its agent is of an earlier version, which does not know this question: update it";
@@ -97,7 +97,7 @@ function byBudget(a: ListedLease, b: ListedLease): number {
 	return keyOf(a) < keyOf(b) ? -1 : 1;
 }
 
-/** Those that do not say whose they are come last. */
+/** Leases that do not name their budget come last. */
 function keyOf({ budget, name }: ListedLease): string {
 	return budget ? `${budget.namespace}/${budget.name} ${name}` : `~ ${name}`;
 }

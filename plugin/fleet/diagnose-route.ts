@@ -1,6 +1,6 @@
-// The way to the agents behind a context, which answer for their cluster and pass on what is for others: a port-forward, which
-// leads through the API server. Where nothing came from there, the API server is asked for a sign of life, so that neither of both
-// is blamed for the other's silence, and no third cluster for theirs: agents say in time which other one did not answer.
+// Diagnoses the connection to the agents behind a context. It is a port-forward through the API server, and these agents forward calls for
+// other clusters. If no answer came through it, the plugin asks the API server for a sign of life. So the agent and the API server are not
+// blamed for each other's silence, and no third cluster is blamed for theirs. Agents say in time which other cluster did not answer.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -11,10 +11,10 @@ interface WayIn {
 	readonly cluster: string;
 }
 
-/** A round that waits for it has waited for seconds already, and a healthy API server answers in milliseconds. */
+/** Short, because the waiting round has already waited for seconds, and a healthy API server answers in milliseconds. */
 const signOfLifeMs = 1_000;
 
-/** For one way: many calls fail together, and one question is enough for them. */
+/** Create it once per connection: many calls fail together, and they share one question. */
 export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => Promise<AgentUnavailableError> {
 	let asked: Promise<string | undefined> | undefined;
 	return async (error) => {
@@ -26,7 +26,7 @@ export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => P
 	};
 }
 
-/** The error with what is known of the API server between: `problem` is why that one gives no sign of life. */
+/** The error with what is known about the API server on that route. `problem`: why the API server gives no sign of life. */
 function diagnosed(
 	error: AgentUnavailableError,
 	{ context, cluster }: WayIn,
@@ -40,12 +40,12 @@ function diagnosed(
 	return new AgentUnavailableError(message, cluster, { cause: error, silent: "apiServer" });
 }
 
-/** Whether it is open who was silent: an agent that answers knows better. */
+/** Whether it is still unknown which part was silent. If an agent said so itself, its word stands. */
 function isOpen({ silent, told }: AgentUnavailableError): boolean {
 	return silent !== undefined && !told;
 }
 
-/** Why it gives no sign of life; undefined where it does. */
+/** Why the API server gives no sign of life. Undefined if it does. */
 async function apiServerProblem({ context }: WayIn): Promise<string | undefined> {
 	const signal = AbortSignal.timeout(signOfLifeMs);
 	try {

@@ -1,5 +1,5 @@
-// A fleet that changes while a run goes on: its members are asked anew who they are, by all who doubt it together, and the
-// person is told once of each change. While members disagree nothing is evicted.
+// Handles a fleet that changes during a run. All callers in doubt share one new question to the members about who they are. The user is
+// told once of each change. While members disagree, nothing is evicted.
 import { classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -8,16 +8,16 @@ import { FleetUncoveredError } from "../terminal/errors.ts";
 import type { Fleet } from "./fleet.ts";
 
 export type FleetAnswer =
-	/** All members agree on the fleet, and it is the one that was asked. */
+	/** All members agree on the fleet, and it is the one that the caller had. */
 	| { readonly kind: "same" }
-	/** They agree on another one than was asked; `members` of the fleet are those by now. */
+	/** The members agree on a fleet other than the caller's. `members` of the fleet are already the new ones. */
 	| { readonly kind: "changed" }
 	| FleetDoubt;
 
-/** Why nobody can say who the members are. */
+/** Why the members of the fleet are unknown. */
 export type FleetDoubt =
 	| { readonly kind: "differ"; readonly message: string }
-	/** An agent does not understand us, or does not let us. */
+	/** An agent does not support our request, or does not permit it. */
 	| { readonly kind: "refused"; readonly message: string }
 	| { readonly kind: "unreachable"; readonly error: AgentUnavailableError; readonly failure: Failure };
 
@@ -33,7 +33,7 @@ export class FleetChanges {
 		this.#onChanged = onChanged;
 	}
 
-	/** `asked`: the members whose answers are doubted. */
+	/** `asked`: the members whose answers are in doubt. */
 	async ask(asked: Fleet["members"]): Promise<FleetAnswer> {
 		this.#asking ??= this.#ask().finally(() => {
 			this.#asking = undefined;

@@ -1,25 +1,25 @@
-// What keeps clusters from being one fleet, by what their agents say of it: lists that differ, members that a list leaves
-// out though its cluster knows them, members to whom no way leads. Where the agents do not reach each other, this
-// comparison is all that tells one cluster of another's list, so that a context of every member is needed there. What is
-// found refuses this run and is written into no cluster: a caller may not name members.
+// What prevents clusters from forming one fleet, by what their agents report. Lists may differ, a list may leave out members that its
+// cluster knows, and a member may have no route to it. If the agents do not reach each other, only this comparison shows one cluster that
+// another cluster's list differs. So a context of every member is required there. A difference refuses this run and is written to no
+// cluster, because a caller may not name members.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 
 export interface DescribedMember {
-	/** Of the context or of the member. */
+	/** The name of the context or of the member. */
 	readonly name: string;
 	readonly description: AgentDescription;
 }
 
 export interface FleetDifference {
-	/** Of the context or of the member. */
+	/** The name of the context or of the member. */
 	readonly name: string;
-	/** Unresolved: it knows a member that its list leaves out. Others: its list is not that of the others, or not its agent's. */
+	/** unresolved: it knows a member that its list leaves out. differs: its list is not that of the others, or not that of its agent. */
 	readonly kind: "unresolved" | "differs";
 	readonly message: string;
 }
 
-/** One line for each difference; none where all declare the same fleet and miss nobody. */
+/** One line for each difference. Empty if all declare the same fleet and no member is missing. */
 export function fleetDifferences(described: readonly DescribedMember[]): readonly string[] {
 	return findFleetDifferences(described).map(({ name, message }) => `${name}: ${message}`);
 }

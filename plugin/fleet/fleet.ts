@@ -1,4 +1,4 @@
-// The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
+// The fleet that the contexts belong to: all members, including those that no context names. Either all are covered or the run is refused.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import { classifyFailure } from "../../disruption/budget/classify-failure.ts";
@@ -18,31 +18,31 @@ import { listAhead, listBudgetsOf } from "./list-budgets.ts";
 import { askAgent, type Meeting, saidWhenMet } from "./meeting.ts";
 import { seeSilent } from "./see-silent.ts";
 
-/** While a member is added or removed the lists differ for a moment: so long whoever starts in it asks again. */
+/** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
 
 export interface Fleet {
-	/** All members, sorted by name; others after a reconnect(). */
+	/** All members, sorted by name. They can change after a reconnect(). */
 	readonly members: readonly AgentCluster[];
-	/** What each member said of itself, by cluster id. */
+	/** What each member reported about itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
-	/** Why members gave no answer: only where that is no refusal. */
+	/** Why members gave no answer. Filled only if a missing answer is no refusal. */
 	readonly problems: readonly string[];
-	/** The member that a context leads to; undefined for a cluster without agents. */
+	/** The member that a context leads to. Undefined for a cluster without agents. */
 	memberOf(contextName: string): AgentCluster | undefined;
-	/** The name of the context that leads to a member; undefined where none of this run's does. */
+	/** The name of the context that leads to a member. Undefined if no context of this run does. */
 	contextOf(memberId: string): string | undefined;
-	/** Where the agents of a context's cluster are; empty where it has none. */
+	/** The namespaces with the agents of a context's cluster. Empty if it has none. */
 	agentNamespaces(contextName: string): readonly string[];
-	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
+	/** The budgets of these namespaces in all members, by consistent lists. Rejects if one member does not answer. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
-	/** What was listed while the members were reached; as old as it says. */
+	/** The lists that were read while the members were contacted. They are as old as they say. */
 	readonly listedAhead?: ListedBudgets | undefined;
 	/**
-	 * Asks the agents of all contexts anew which members there are, and goes on with those: also where they are others. Rejects
-	 * with AgentUnavailableError where one of them gives no answer, with FleetUncoveredError that names those who disagree;
-	 * then everything stays as it was.
+	 * Asks the agents of all contexts again which members there are, and continues with those, even if they changed. Rejects with
+	 * AgentUnavailableError if one member gives no answer, and with a FleetUncoveredError that names the members who disagree. After a
+	 * rejection nothing has changed.
 	 */
 	reconnect(): Promise<void>;
 	/** This agent's pod is about to be evicted: use another one. */
@@ -50,27 +50,27 @@ export interface Fleet {
 	close(): void;
 }
 
-/** A context, and what is being read of its agents. */
+/** A context, and the requests about its agents that are under way. */
 export interface ContextAnchor {
 	readonly context: KubeContext;
 	readonly anchor: Anchor;
 }
 
 export interface FleetConnection {
-	/** Undefined where no cluster has agents or budgets of ours. */
+	/** Undefined if no cluster has agents or our budgets. */
 	readonly fleet: Fleet | undefined;
-	/** Contexts whose clusters have neither: kubectl's own behaviour. */
+	/** Contexts whose clusters have neither. They are treated as kubectl treats them. */
 	readonly uncovered: readonly KubeContext[];
-	/** Contexts whose API servers give no answer, and which `mayLose` let go. */
+	/** Contexts whose API servers do not answer, and which `mayLose` allowed to leave out. */
 	readonly lost?: readonly { readonly context: KubeContext; readonly problem: string }[];
 }
 
-/** As connectFleet() (connect-fleet.ts). */
+/** Like connectFleet() (connect-fleet.ts). */
 export async function connectByAnchors(
 	anchors: readonly ContextAnchor[],
 	options: ConnectOptions,
 ): Promise<FleetConnection> {
-	// With one context the others are asked through its agent; with more of them nobody knows yet which lead where.
+	// With one context, its agent also asks the other members. With several contexts, it is not known yet which member each leads to.
 	const question = { budgetsOf: options.namespaces, others: anchors.length === 1 };
 	const results = await Promise.all(
 		anchors.map(({ context, anchor }) =>
@@ -83,7 +83,7 @@ export async function connectByAnchors(
 	};
 	try {
 		const { failed, lost } = await sortFailures(results, reached.length > 0 ? options.mayLose : undefined);
-		// A table shows what the others say.
+		// A table shows what the other members report.
 		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
 			throw new FleetUncoveredError(
 				"Cannot cover the fleet: the agents of some clusters cannot be reached, nothing was touched",
@@ -101,7 +101,7 @@ export async function connectByAnchors(
 	}
 }
 
-/** `failed`: one line each. */
+/** `failed`: one line for each context. */
 async function sortFailures(results: readonly AgentAccessResult[], mayLose: ConnectOptions["mayLose"]) {
 	const failed: string[] = [];
 	const lost: { readonly context: KubeContext; readonly problem: string }[] = [];
@@ -116,24 +116,24 @@ async function sortFailures(results: readonly AgentAccessResult[], mayLose: Conn
 
 export interface ConnectOptions {
 	/**
-	 * Whether the fleet may be met without a context whose API server gives no answer: only where nothing is evicted in it. Its cluster is
-	 * asked through the agents of the others then, and has to answer like any other member.
+	 * Whether the run may start without a context whose API server does not answer. Allowed only if nothing is evicted in that cluster. The
+	 * cluster is then asked through the agents of the others, and must answer like any other member.
 	 */
 	readonly mayLose?: (context: KubeContext) => boolean | Promise<boolean>;
-	/** For tables, which show what is there: members behind no context may be missing then. */
+	/** For tables, which show what is there. Members that no context leads to may then be missing. */
 	readonly mayMiss?: boolean;
-	/** Whose budgets are asked for beside the question who the members are, none for those of all; left out, nothing is. */
+	/** Namespaces whose budgets are requested together with the members. Empty: all namespaces. Left out: no budgets are requested. */
 	readonly namespaces?: readonly string[] | undefined;
-	/** The names of contexts and members whose answers are waited for at this moment. */
+	/** The names of contexts and members whose answers are outstanding. */
 	readonly silent?: Set<string>;
 }
 
 interface AssembleOptions extends ConnectOptions {
-	/** Why some contexts lead nowhere: told beside the members that give no answer. */
+	/** Why some contexts lead to no member. Reported together with the members that do not answer. */
 	readonly missed?: readonly string[];
 }
 
-/** As assembleFleet(), of members who agree by now. Nothing is taken from the answers in which they did not. */
+/** Like assembleFleet(), but repeats until the members agree. Discards all answers in which they did not. */
 async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
 	const until = performance.now() + agreeWithinMs;
 	for (let asked = accesses; ; asked = await describeAnew(asked)) {
@@ -146,7 +146,7 @@ async function assembleAgreed(accesses: readonly AgentAccess[], options: Assembl
 	}
 }
 
-/** What the agents say by now. Rejects where one of them gives no answer, or speaks for another cluster than before. */
+/** What the agents report now. Rejects if one of them does not answer, or speaks for a cluster other than before. */
 async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
 	return Promise.all(
 		accesses.map(async (access) => {
@@ -162,7 +162,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
 }
 
 /**
- * The fleet of these agents, with all its members. Throws as connectFleet() does, and leaves the agents open then; what it returns
+ * The fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. The returned fleet
  * closes them.
  */
 export async function assembleFleet(
@@ -230,8 +230,8 @@ interface Problem {
 }
 
 /**
- * The members that the agents declare, `known` ones as they are; what is opened is added to `opened`. `besides` is asked of them at
- * the same time; it may fail, and is then as if it was never asked.
+ * The members that the agents declare. Members in `known` are reused, and new clients are added to `opened`. `besides` runs at the same
+ * time as the questions to them. If it fails, the failure is ignored, as if it had not run.
  */
 async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],
@@ -253,7 +253,7 @@ async function reachMembers(
 		.map(({ id, name }) => {
 			const before = known.find((member) => member.id === id && member.name === name);
 			if (before) return before;
-			// Its own agents first; any other agent passes the call on.
+			// Its own agents first. Any other agent forwards the call.
 			const direct = accesses.filter(({ description }) => description.clusterId === id);
 			const others = accesses.filter(({ description }) => description.clusterId !== id);
 			const routes = [...direct, ...others].map(({ client, context, description }) => {
@@ -264,7 +264,7 @@ async function reachMembers(
 			});
 			return createMemberClient({ id, name, routes });
 		});
-	// Those behind a context have just said it, and with one context the others to its agent.
+	// Members behind a context have just described themselves. With one context, its agent has already asked the other members.
 	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));
 	const asked = besides(members).catch(() => undefined);
 	const placeOf = (id: string) => {
@@ -282,7 +282,7 @@ async function reachMembers(
 	return { members, descriptions, problems };
 }
 
-/** Every member has to answer, but for those that have `said` it; each has as many tries as there are ways to it. */
+/** Every member has to answer, except those that have `said` it already. Each is tried once per route to it. */
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
@@ -322,7 +322,7 @@ async function describeAll(
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
 }
 
-/** Whoever does not wait to the end wants to know for whom it was. */
+/** Names the members whose answers are outstanding, for a caller that stops waiting early. */
 async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<string> | undefined): Promise<T> {
 	silent?.add(name);
 	try {
@@ -332,7 +332,7 @@ async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<strin
 	}
 }
 
-/** Without agents the cluster's id is the uid of its kube-system namespace; who may not read it is known by its address. */
+/** A cluster without agents is identified by the uid of its kube-system namespace, or by its address if that may not be read. */
 async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<void> {
 	if (contexts.length < 2) return;
 	const seen = new Map<string, string>();

@@ -1,18 +1,18 @@
-// How many pods of a budget were healthy over all members in the last hour, of what each member's agents have kept. A moment counts
-// only where every member has looked: what one of them does not know is not made up.
+// How many pods of a budget were healthy across all members in the last hour, from the samples that each member's agents keep. A moment
+// counts only if every member has a sample of it. Missing samples are not invented.
 import type { BudgetHistory } from "../../proto/agent-cluster.ts";
 import { mostSamples } from "../../proto/wire-watch.ts";
 
 export type HealthyHistory = Pick<BudgetHistory, "lastAt" | "everySeconds" | "healthy">;
 
-/** By budget: added up when somebody looks at one, not of 1,000 every minute. */
+/** By budget. Computed only for the budget that a reader opens, not for 1,000 budgets every minute. */
 export type HealthyHistories = Pick<ReadonlyMap<string, HealthyHistory>, "get">;
 
-/** What one agent tells, and another one of the same member had told: each keeps its own. */
+/** Merges an agent's samples with those that another agent of the same member sent. Each agent keeps its own samples. */
 export function mergedHistory(before: BudgetHistory | undefined, told: BudgetHistory): BudgetHistory {
-	// A clock that was set back: nobody knows any more when that was.
+	// The clock was set back, so the times of the earlier samples are meaningless.
 	if (before?.everySeconds !== told.everySeconds || before.lastAt > told.lastAt + told.everySeconds) return told;
-	// Nearly always the agent of the minute before: of 1,000 budgets none is looked at minute by minute.
+	// Usually the agent is the same as a minute ago. This avoids comparing the samples of 1,000 budgets.
 	if (tellsAll(told, before)) return told;
 	const lastAt = Math.max(told.lastAt, before.lastAt);
 	const healthy = timesUntil(lastAt, told.everySeconds).map((at) => sampleAt(told, at) ?? sampleAt(before, at));
@@ -28,7 +28,7 @@ function firstAt({ lastAt, everySeconds, healthy }: HealthyHistory): number {
 	return lastAt - (healthy.length - 1) * everySeconds;
 }
 
-/** Undefined where one of them keeps none, or nothing is known by all. */
+/** Undefined if a member keeps no samples, or if no moment is known by all. */
 export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): HealthyHistory | undefined {
 	const known = members.filter((each) => each !== undefined);
 	const [first] = known;
@@ -45,13 +45,13 @@ export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): 
 		}
 		return pods;
 	};
-	// They do not tell in the same second.
+	// Members do not take their samples in the same second.
 	const lastAt = sum(newest) === undefined ? newest - everySeconds : newest;
 	const healthy = fromFirstKnown(timesUntil(lastAt, everySeconds).map(sum));
 	return healthy.length === 0 ? undefined : { lastAt, everySeconds, healthy };
 }
 
-/** The oldest first. */
+/** Oldest first. */
 function timesUntil(lastAt: number, everySeconds: number): readonly number[] {
 	return Array.from({ length: mostSamples }, (_, at) => lastAt - (mostSamples - 1 - at) * everySeconds);
 }

@@ -1,4 +1,4 @@
-// Lists of the budgets in all members: one member without an answer fails them.
+// Lists the budgets in all members. The list fails if one member does not answer.
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import type { AgentCluster, BudgetList } from "../../proto/agent-cluster.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
@@ -11,7 +11,7 @@ export async function listBudgetsOf(
 	return Promise.all(members.map((member) => askMember(member, namespaces)));
 }
 
-/** Asks those members that have not told their budgets when they were met. As old as the oldest of these answers. */
+/** Asks only the members that have not already reported their budgets. The result is as old as the oldest of these answers. */
 export async function listAhead(
 	members: readonly AgentCluster[],
 	namespaces: readonly string[],
