@@ -1,8 +1,7 @@
-// How a run meets the agents of a context: who they are, and with the same question what the other members say and which budgets
-// there are.
+// Asks the agents of a context who they are. The same question also asks what the other members report and which budgets exist.
 //
-// Guarantee: an answer is as old as the question, never younger. An agent's own word comes before what another one heard of it, and
-// what nobody said is left out, so that it is asked for.
+// Guarantee: an answer counts as being as old as its question, never younger. What an agent reports about itself takes precedence over what
+// another agent heard from it. If no agent reported on a member, the member is left out, so that it is asked directly.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentDescription, Introduction } from "../../proto/agent-cluster.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
@@ -11,25 +10,25 @@ import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import type { AgentDialer } from "./agent-pods.ts";
 
-/** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
+/** One more than needed for an agent that moved: the first call after a broken tunnel fails. */
 const attempts = 3;
-/** A channel connects anew 0.1 s after a connection has failed. */
+/** A gRPC channel reconnects 0.1 s after a connection has failed. */
 const connectWithinMs = 500;
 
 export interface Meeting {
 	readonly description: Introduction;
-	/** By runClock(), before it was asked. */
+	/** By runClock(), taken before the question was sent. */
 	readonly askedAt: number;
 	readonly tookMs: number;
 }
 
-/** What one member said, and how long the answer took that it came in. */
+/** What one member reported, and how long the answer that contains it took. */
 export interface Said {
 	readonly description: AgentDescription;
 	readonly tookMs: number;
 }
 
-/** `name`: of the context, for people. Rejects with AgentUnavailableError where no attempt got an answer. */
+/** `name`: the context's name, for messages. Rejects with AgentUnavailableError if no attempt got an answer. */
 export async function meet(
 	client: AgentServiceClient,
 	{
@@ -44,11 +43,11 @@ export async function meet(
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			if (attempt < attempts) {
-				// Until the next connection is made or has failed too: a call before then fails by itself.
+				// Wait until the next connection stands or has failed too. An earlier call would fail at once.
 				await connected(client, connectWithinMs);
 				continue;
 			}
-			// The API server was just asked, and did answer.
+			// Otherwise blame the agent: the API server has just answered another request.
 			const silent = error.silent === "apiServer" ? "apiServer" : "agent";
 			const why = dialer.problem ?? error.message;
 			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });
@@ -62,7 +61,7 @@ async function connected(client: AgentServiceClient, withinMs: number): Promise<
 	});
 }
 
-/** Once, of `name` for people. */
+/** Asks once. `name` is for messages. */
 export async function askAgent(
 	client: AgentServiceClient,
 	name: string,

@@ -1,14 +1,14 @@
-// Pods that workloads want and that do not count: gone and not made again, never made, or there with labels that the budget does not
-// select. They use a budget up as those do that are not healthy, and nobody can name them.
+// Pods that workloads want but that do not count. They are gone and not replaced, were never created, or have labels that the budget does
+// not select. They use up a budget as unhealthy pods do, but no agent can name them.
 import { mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
 
-/** Of one member. */
+/** The missing pods of one member. */
 export interface MissingPods {
 	readonly cluster: string;
 	readonly pods: number;
-	/** They are there, and the budget does not select their labels: no controller makes others. */
+	/** The pods exist, but the budget does not select their labels. No controller creates others. */
 	readonly mislabelled?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function missingPods({ perCluster, usedBy }: Pick<BudgetRow, "perCluster"
 
 type Counted = Partial<Pick<CountsOfMember, "healthy" | "expected">>;
 
-/** How many, where these are those that are there and use the budget up; 0 also where nobody knows it. */
+/** How many pods are missing besides those that were reported as unavailable. 0 also if the number is unknown. */
 export function missingBeside({ healthy, expected }: Counted, told: readonly { readonly cluster: string }[]): number {
 	if (healthy === undefined || expected === undefined) return 0;
 	const byCluster = Map.groupBy(told, ({ cluster }) => cluster);
@@ -43,7 +43,7 @@ export function missingText({ pods, mislabelled = false }: Omit<MissingPods, "cl
 	return `${counted(pods, "pod")} ${mislabelled ? "with other labels" : "missing"}`;
 }
 
-/** When a budget has them back. */
+/** When the budget gets these pods back. */
 export function whenMissingFrees({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
 	if (mislabelled) {
 		const [it, has] = pods === 1 ? ["it", "it has"] : ["them", "they have"];

@@ -1,4 +1,4 @@
-// A Kubernetes Event that tells what a person did with an object: events.k8s.io/v1, beside it.
+// A Kubernetes Event (events.k8s.io/v1) beside an object, which says what a person did with the object.
 import { shortenTo } from "../../disruption/quote.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -9,7 +9,7 @@ export interface PersonEvent {
 		readonly kind: string;
 		readonly namespace: string;
 		readonly name: string;
-		/** "" where there is none any more. */
+		/** "" if the object no longer exists. */
 		readonly uid: string;
 	};
 	/** Milliseconds since the epoch. */
@@ -22,12 +22,12 @@ export interface PersonEvent {
 	readonly note: string;
 }
 
-/** Of events.k8s.io/v1. */
+/** Limits of events.k8s.io/v1. */
 const longestNoteBytes = 1_024;
 const longestInstance = 128;
 const answerWithinMs = 10_000;
 
-/** Why the Event could not be had; undefined where it could. `rehearse`: nothing is written. */
+/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
 export async function writePersonEvent(
 	{ client }: Pick<KubeContext, "client">,
 	namespace: string,
@@ -46,14 +46,14 @@ export async function writePersonEvent(
 
 export function personEvent({ regarding, at, by, action, reason, type, note }: PersonEvent): object {
 	const { uid, ...object } = regarding;
-	// 253 characters with the time, and no dot at the end.
+	// A name has at most 253 characters, including the time, and the part before the time must not end with a dot.
 	const nameFront = object.name.slice(0, 220).replace(/[^a-z0-9]+$/, "");
 	return {
 		apiVersion: "events.k8s.io/v1",
 		kind: "Event",
-		// As client-go names them: the object's name and the time.
+		// Named as client-go names them: the object's name and the time.
 		metadata: { name: `${nameFront}.${(BigInt(at) * 1_000_000n).toString(16)}`, namespace: object.namespace },
-		// Go reads six digits and no others.
+		// Go accepts exactly six digits here.
 		eventTime: new Date(at).toISOString().replace("Z", "000Z"),
 		reportingController: "xpdb.form3.tech/kubectl-xpdb",
 		reportingInstance: shortenTo(by, longestInstance - 1),
@@ -65,7 +65,7 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 	};
 }
 
-/** No half characters. */
+/** Cuts between characters, never inside one. */
 function fitBytes(text: string, bytes: number): string {
 	const whole = Buffer.from(text);
 	if (whole.length <= bytes) return text;

@@ -1,4 +1,4 @@
-// Which clusters give no answer, and since when: told once when it begins and once when it is over.
+// Which clusters do not answer, and since when. Reported once when an outage begins and once when it ends.
 import type { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { EventSink } from "../events/events.ts";
 
@@ -33,7 +33,7 @@ export class Reachability {
 		this.#lostAt.clear();
 	}
 
-	/** Names of the clusters without an answer now. */
+	/** Names of the clusters that do not answer now. */
 	get lost(): readonly string[] {
 		return [...this.#lostAt.keys()];
 	}

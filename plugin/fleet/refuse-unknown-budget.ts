@@ -1,9 +1,12 @@
-// A budget that a person names and no cluster has: probably a typing error.
+// Refuses a budget name that no cluster has: it is probably a typo.
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { budgetNotFound, findBudget } from "./suspension-target.ts";
 
-/** Throws ApiError in kubectl's words where no context has the budget. Not where one cannot be asked: the budget may be there. */
+/**
+ * Throws ApiError in kubectl's words if no context has the budget. If a context cannot be asked, it does not throw: the budget may be
+ * there.
+ */
 export async function refuseUnknownBudget(contexts: readonly KubeContext[], budget: string): Promise<void> {
 	const found = await Promise.all(
 		contexts.map(async (context) => {

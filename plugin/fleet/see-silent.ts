@@ -1,9 +1,9 @@
-// What shows more of a part that gives no answer, as a command.
+// The command that shows more about a part that does not answer.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
-/** `context`: of the cluster whose answer is missing. */
+/** `context`: of the cluster that does not answer. */
 export function seeSilent(
 	silent: Silent | undefined,
 	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
@@ -14,7 +14,7 @@ export function seeSilent(
 		case "apiServer":
 			return suggest.kubectl(["get", "--raw", "/readyz?verbose"], context);
 		case "network":
-			// Where the other clusters' agents are to reach it.
+			// The services through which the other clusters' agents should reach it.
 			return suggest.kubectl(["get", "services", "-n", agentNamespace, "-o", "wide"], context);
 		case "agent":
 		case "unknown":
@@ -23,7 +23,9 @@ export function seeSilent(
 	}
 }
 
-/** What helps where an agent shows a certificate that has expired, of which its pods tell nothing; undefined for other troubles. */
+/**
+ * The command that helps if an agent shows an expired certificate. Its pods' status says nothing about that. Undefined for other problems.
+ */
 export function renewExpired(why: string, suggest: SuggestedCommands): string | undefined {
 	return why.includes("certificate has expired") ? suggest.xpdbInAll(["install", "certs", "--rotate"]) : undefined;
 }

@@ -1,9 +1,10 @@
-// spec.suspend of one budget, written in all members.
+// Writes spec.suspend of one budget in all members.
 //
-// Guarantee: a suspension stands in all of them, or what was written is taken back. It is told as standing only after each API server
-// has answered that it stands there. Every write names the resourceVersion that was read: an edit in between is a conflict and never
-// overwritten. Where taking back fails too, what is known of that member is told: the budget holds while one member is not suspended.
-// The other way round nothing is taken back: the first member that is not suspended any more makes the budget hold, in all of them.
+// Guarantee: a suspension is in place in all members, or the writes are taken back. It is reported as in place only after each API server
+// has answered that it is. Every write names the resourceVersion that was read, so an edit in between is a conflict and is never
+// overwritten. If taking back fails too, the report says what is known about that member: the budget holds as long as one member is not
+// suspended.
+// Ending a suspension is never taken back: the first member that is no longer suspended makes the budget hold in all of them.
 import { suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -11,21 +12,21 @@ import { budgetPath, findBudget, readFoundBudget, type SuspensionTarget } from "
 
 export interface SuspensionChange {
 	readonly suspend: boolean;
-	/** Of who suspends it; null takes the one there away. */
+	/** Who suspends it. null removes the existing annotation. */
 	readonly annotation: string | null;
 }
 
 export interface MemberFailure {
 	readonly target: SuspensionTarget;
 	readonly message: string;
-	/** The API server gave no answer: nobody knows whether it was written. */
+	/** The API server did not answer, so it is unknown whether the write happened. */
 	readonly unreachable: boolean;
 }
 
-/** What is known of a member after its write was to be taken back. */
+/** What is known about a member after an attempt to take its write back. */
 export interface TakenBack {
 	readonly target: SuspensionTarget;
-	/** Undefined: nobody knows. */
+	/** Undefined if unknown. */
 	readonly suspended: boolean | undefined;
 	readonly message: string;
 }
@@ -35,12 +36,12 @@ export interface WriteOutcome {
 	readonly stood: readonly SuspensionTarget[];
 }
 
-/** An API server that is frozen lets everybody wait; these answer in milliseconds. */
+/** A frozen API server does not answer at all. A working one answers in milliseconds. */
 const answerWithinMs = 10_000;
-/** Somebody else writes the object between our read and our write. */
+/** How often to retry if another client writes the object between our read and our write. */
 const maxConflicts = 5;
 
-/** In all of them at once. `rehearse`: the API servers are asked, and change nothing. */
+/** Writes to all members at once. `rehearse`: a server-side dry run, which changes nothing. */
 export async function writeSuspension(
 	targets: readonly SuspensionTarget[],
 	change: SuspensionChange,
@@ -58,7 +59,7 @@ export async function writeSuspension(
 	return { failures, stood };
 }
 
-/** Of each that was written, or may have been; of the others it says how they are. */
+/** Takes back each write that succeeded or may have succeeded. For the other members, reports their current state. */
 export async function takeBack(
 	targets: readonly SuspensionTarget[],
 	change: SuspensionChange,
@@ -115,14 +116,14 @@ async function patch(
 		budgetPath(name) + query,
 		{
 			metadata: { resourceVersion: found.resourceVersion, annotations: { [suspensionAnnotation]: annotation } },
-			// null takes the field away, as it does for a node that is uncordoned.
+			// null removes the field, as it does on a node that is uncordoned.
 			spec: { suspend: suspend ? true : null },
 		},
 		{ signal },
 	);
 	const written = readFoundBudget(answer);
 	if (written.suspended !== suspend || written.uid !== found.uid) {
-		// A definition without the field drops it, and an admission webhook may write another value: both answer 200.
+		// Both answer 200: a CustomResourceDefinition without the field drops it, and an admission webhook may write another value.
 		throw new ApiError(
 			`its API server took the change and has spec.suspend ${suspend ? "unset" : "true"} all the same`,
 			{
@@ -133,7 +134,7 @@ async function patch(
 	}
 }
 
-/** Undefined where it was done. */
+/** Undefined on success. */
 async function within(
 	stop: AbortSignal | undefined,
 	work: (signal: AbortSignal) => Promise<void>,

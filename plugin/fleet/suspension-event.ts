@@ -1,4 +1,4 @@
-// The Kubernetes Event that tells of a suspension.
+// The Kubernetes Event that reports a suspension.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { budgetEvent, writeBudgetEvent } from "./budget-event.ts";
 import type { SuspensionTarget } from "./suspension-target.ts";
@@ -10,11 +10,11 @@ export interface SuspensionNote {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly reason: string | undefined;
-	/** Names in the fleet of the members in which it was written. */
+	/** Names in the fleet of the members in which the change was written. */
 	readonly clusters: readonly string[];
 }
 
-/** Why the Event could not be had; undefined where it could. `rehearse`: nothing is written. */
+/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
 export async function tellSuspension(
 	target: SuspensionTarget,
 	note: SuspensionNote,

@@ -1,12 +1,12 @@
-// What would become of a budget if it were suspended in all members, by the decision that every round takes: one that cannot be read, or
-// whose selectors differ, holds every pod back all the same.
+// Predicts what a suspension in all members would do, by the decision that every round uses. A budget that cannot be read, or whose
+// selectors differ, blocks every pod even if it is suspended.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { judgeBudget } from "../../disruption/budget/decide.ts";
 import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** Why evictions would be held back all the same; undefined where they would not. */
+/** Why evictions would still be blocked. Undefined if they would not. */
 export async function suspensionProblem(
 	fleet: Pick<Fleet, "members" | "listBudgets">,
 	name: BudgetName,

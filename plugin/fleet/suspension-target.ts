@@ -1,4 +1,4 @@
-// A budget as the API servers of all members have it, read to be written: `spec.suspend`, and who suspended it.
+// A budget as the API servers of all members have it, read in order to change it: `spec.suspend`, and who suspended it.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
@@ -19,16 +19,16 @@ export interface FoundBudget {
 	readonly uid: string;
 	readonly resourceVersion: string;
 	readonly suspended: boolean;
-	/** `spec.suspend` as it stood, to be put back. */
+	/** The previous `spec.suspend`, to restore it. */
 	readonly suspend: unknown;
-	/** The annotation as it stood. */
+	/** The previous annotation. */
 	readonly annotation: string | undefined;
 	readonly suspension: Suspension | undefined;
 }
 
 /**
- * The budget in every member that has it. Throws FleetUncoveredError that names each member to which no context leads or whose API
- * server does not answer, and ApiError in kubectl's words where no member has the budget.
+ * The budget in every member that has it. Throws a FleetUncoveredError that names each member without a context or with a silent API
+ * server. Throws ApiError in kubectl's words if no member has the budget.
  */
 export async function readSuspensionTargets(
 	fleet: Pick<Fleet, "members" | "contextOf">,
@@ -80,7 +80,7 @@ export function budgetNotFound(name: string): ApiError {
 	return new ApiError(`${kind} "${name}" not found`, { code: 404, reason: "NotFound" });
 }
 
-/** Undefined where the member has no such budget, or no budgets at all. */
+/** Undefined if the member has no such budget, or no budgets at all. */
 export async function findBudget(
 	{ client }: KubeContext,
 	name: BudgetName,
@@ -100,7 +100,7 @@ export function budgetPath({ namespace, name }: BudgetName): string {
 	return `${folder}/${encodeURIComponent(name)}`;
 }
 
-/** Throws where a version is missing: nothing may be written without one. */
+/** Throws if the uid or resourceVersion is missing, because every write must name the version. */
 export function readFoundBudget(object: unknown): FoundBudget {
 	const metadata = recordIn(object, "metadata");
 	const { uid, resourceVersion } = metadata;

@@ -1,11 +1,13 @@
-// The local end of the way to an agent. Each connection to it becomes one to whatever agent can be reached at that moment, so that a channel
-// which reconnects finds another agent by itself.
+// The local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable at that moment. So a gRPC
+// channel that reconnects finds another agent without further code.
 //
-// It is a Unix socket in a folder that only this user can enter, and on Windows a named pipe with a random name. libuv makes pipes with the
-// system's own rights: this user, administrators and the system may do everything with it, any other user may open it to read, from another
-// machine too where that one may log in here. Nobody can have the name before us (libuv asks for the first instance of it), and no other user
-// can answer in our place. Whoever opens it reads nothing and costs a connection to an agent: TLS goes through it from us to the agent, whose
-// certificate we check before our token is sent, and a reader says nothing that a server answers. Not tried on Windows yet.
+// It is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name, which libuv creates with
+// the system's default rights. This user, administrators and the system have full access. Any other user may open it for reading, also from
+// another machine if that user may log in here.
+// No other process can take the name before us, because libuv requests the first instance of the pipe. So no other user can answer in our
+// place. A user who opens the pipe reads nothing and only causes one connection to an agent. TLS runs through the pipe from us to the
+// agent, and we check its certificate before we send our token. A reader sends nothing that a server would answer. This has not been tried
+// on Windows yet.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -15,12 +17,12 @@ import { join } from "node:path";
 export interface Tunnel {
 	/** For a gRPC client. */
 	readonly address: string;
-	/** Ends all connections; the next ones are made anew. */
+	/** Ends all connections. The next ones are made anew. */
 	disconnect(): void;
 	close(): void;
 }
 
-/** Those of all open tunnels, for a process that leaves without closing: a second Ctrl-C. */
+/** The folders of all open tunnels, for a process that exits without closing them, such as after a second Ctrl-C. */
 const folders = new Set<string>();
 
 function removeAll(): void {
@@ -30,12 +32,12 @@ function removeAll(): void {
 /** What a tunnel listens on. */
 export interface LocalEnd {
 	readonly path: string;
-	/** Afterwards nothing of it is left. */
+	/** Removes everything that was created for it. */
 	remove(): void;
 }
 
 function socketInFolder(): LocalEnd {
-	// Made with mode 0700, and in the moment in which it is known as one to be removed: the process may leave at any time.
+	// Created with mode 0700 and registered for removal right away, because the process may exit at any time.
 	const folder = mkdtempSync(join(tmpdir(), "kubectl-xpdb-"));
 	if (folders.size === 0) process.on("exit", removeAll);
 	folders.add(folder);
@@ -49,14 +51,14 @@ function socketInFolder(): LocalEnd {
 	};
 }
 
-/** It is no file, and ends with its server. */
+/** A named pipe is not a file and ends with its server. */
 export function namedPipe(): LocalEnd {
 	return { path: `\\\\.\\pipe\\kubectl-xpdb-${randomBytes(16).toString("hex")}`, remove: () => undefined };
 }
 
 const newLocalEnd = process.platform === "win32" ? namedPipe : socketInFolder;
 
-/** `connect` joins a local connection with its far side; where it rejects, the local connection is closed. Must be closed. */
+/** `connect` joins a local connection to its remote side. If it rejects, the local connection is closed. The tunnel must be closed. */
 export async function createTunnel(
 	connect: (socket: Socket) => Promise<void>,
 	newEnd: () => LocalEnd = newLocalEnd,
@@ -66,7 +68,7 @@ export async function createTunnel(
 	const server = createServer({ pauseOnConnect: true }, (socket) => {
 		sockets.add(socket);
 		socket.once("close", () => sockets.delete(socket));
-		// Reset by either side: the call that used it fails, and says so.
+		// One side reset the connection. The call that used it fails and reports it.
 		socket.on("error", () => socket.destroy());
 		connect(socket).then(
 			() => socket.resume(),

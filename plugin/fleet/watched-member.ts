@@ -1,6 +1,6 @@
-// The budgets of one member as its agents tell them, one after the other: a watch that breaks off is opened again, and everything is
-// told anew then. What was told last is good for as long as an agent trusts a watch of its own without a sign of life, and not longer:
-// from then on it is unknown, until it is told again.
+// The budgets of one member as its agents report them. If a watch breaks, the plugin opens a new one, which reports everything again. The
+// last report stays valid for as long as an agent trusts its own watch without a sign of life, and no longer. After that the state is
+// unknown until it is reported again.
 import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { Count, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
@@ -12,7 +12,7 @@ import { mergedHistory } from "./healthy-history.ts";
 export interface WatchClock {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
-	/** Resolves after that, rejects with the signal's reason. */
+	/** Resolves after that time. Rejects with the signal's reason. */
 	readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -20,30 +20,30 @@ export interface WatchedMemberOptions {
 	readonly member: AgentCluster;
 	readonly namespaces: readonly string[];
 	readonly clock: WatchClock;
-	/** Budgets of which something else is known now; all of them if left out. */
+	/** The keys of changed budgets. Left out: all of them. */
 	readonly onChange: (keys?: readonly string[]) => void;
-	/** What was before is known of some of them. */
+	/** Called when the history of some budgets has changed. */
 	readonly onHistories?: () => void;
 }
 
 export interface MemberState {
 	readonly name: string;
-	/** Why nothing is known of it at this moment. */
+	/** Why nothing is known about the member now. */
 	readonly problem: string | undefined;
-	/** Its agent is older than watches: it is asked again and again. */
+	/** Its agent is too old to support watches, so the plugin polls it. */
 	readonly isPolled: boolean;
 }
 
-/** As agents hold it with their own watches. */
+/** The limit that agents apply to their own watches. */
 const goodForMs = 5_000;
 const pausesMs = [0, 100, 250, 500, 1_000, 2_000];
-/** What is asked for costs more than what is told: a tenth of its time at most. */
+/** Polling costs more than watching, so it may use at most a tenth of the time. */
 const pollEveryMs = 5_000;
 const pollShare = 10;
 
 interface Known {
 	readonly watched: WatchedBudget;
-	/** In which telling it was told. */
+	/** The number of the watch that last reported the budget. */
 	readonly telling: number;
 }
 
@@ -51,18 +51,18 @@ export class WatchedMember {
 	readonly #options: WatchedMemberOptions;
 	readonly #known = new Map<string, Known>();
 	readonly #histories = new Map<string, BudgetHistory>();
-	/** Everything is told anew with each. */
+	/** The number of the current watch. Each new watch reports everything again. */
 	#telling = 0;
-	/** The telling of which all has been told: what the one before had besides is forgotten. */
+	/** The watch that has reported everything. What only an earlier watch had reported is forgotten. */
 	#settled = -1;
-	/** When the telling before this one was heard last. */
+	/** Until when the reports of the previous watch are valid. */
 	#goodUntil = Number.NEGATIVE_INFINITY;
 	#heardAt = Number.NEGATIVE_INFINITY;
-	/** All that there is has been told once. */
+	/** Whether all existing budgets have been reported once. */
 	#isComplete = false;
 	#isOpen = false;
 	#isPolled = false;
-	/** The agent's own word. */
+	/** Why the agent itself says that the state is unknown. */
 	#unknown: string | undefined;
 	#broken: string | undefined;
 
@@ -97,17 +97,17 @@ export class WatchedMember {
 		return [...this.#known.values()].map(({ watched }) => watched.budget.name);
 	}
 
-	/** Those that it has. */
+	/** The given budgets that this member has. */
 	namesOf(keys: Iterable<string>): readonly BudgetName[] {
 		return [...keys].flatMap((key) => this.budget(key)?.name ?? []);
 	}
 
-	/** As the member has it, also while nothing else is known. */
+	/** The budget as the member has it, even if nothing else is known. */
 	budget(key: string): MemberBudget | undefined {
 		return this.#known.get(key)?.watched.budget;
 	}
 
-	/** Undefined where the member does not have the budget, an error where nobody knows. */
+	/** Undefined if the member does not have the budget. An error if the count is unknown. */
 	count(key: string): Count | Error | undefined {
 		const problem = this.#problem();
 		if (problem !== undefined) return new Error(problem);
@@ -120,12 +120,12 @@ export class WatchedMember {
 		return "unknown" in state ? new Error(state.unknown) : state;
 	}
 
-	/** As its agents have told it; what was does not become untrue where nothing is known at this moment. */
+	/** The history as its agents have reported it. It stays valid even if nothing is known about the present. */
 	history(key: string): BudgetHistory | undefined {
 		return this.#histories.get(key);
 	}
 
-	/** Watches until `signal` aborts; rejects only with what is a bug. */
+	/** Watches until `signal` aborts. Rejects only on bugs. */
 	async run(signal: AbortSignal): Promise<void> {
 		const { member, namespaces, clock } = this.#options;
 		for (let failures = 0; !signal.aborted; failures += 1) {
@@ -143,7 +143,7 @@ export class WatchedMember {
 		}
 	}
 
-	/** Something that was good may not be so any more: time has passed. */
+	/** As time passes, a report that was valid may expire. */
 	tick(): void {
 		if (!this.#isOpen || this.#options.clock.now() < this.#goodUntil + 2 * goodForMs) this.#options.onChange();
 	}
@@ -175,7 +175,7 @@ export class WatchedMember {
 		const keys = changed.map((watched) => {
 			const key = formatBudgetName(watched.budget.name);
 			const before = this.#known.get(key)?.watched;
-			// With another selector, what was before was so of other pods.
+			// With another selector, the old history is about other pods.
 			if (before && selects(before) !== selects(watched) && this.#histories.delete(key)) {
 				this.#options.onHistories?.();
 			}
@@ -187,7 +187,7 @@ export class WatchedMember {
 			this.#histories.delete(formatBudgetName(name));
 			keys.push(formatBudgetName(name));
 		}
-		// Every two seconds an agent says no more than that it is there: out of 1,000 budgets none is looked at for that.
+		// Every two seconds an agent sends only a sign of life. Do not walk through 1,000 budgets for that.
 		if (complete && this.#settled !== this.#telling) keys.push(...this.#forgetUntold());
 		else if (complete) for (const { budget } of histories) this.#forgetHistoryWithout(budget);
 		if (wasUnknown || (complete && !this.#isComplete)) {
@@ -206,7 +206,7 @@ export class WatchedMember {
 		return gone;
 	}
 
-	/** Of a budget that nobody told. */
+	/** Drops the history of a budget that was not reported. */
 	#forgetHistoryWithout(budget: BudgetName): void {
 		const key = formatBudgetName(budget);
 		if (!this.#known.has(key)) this.#histories.delete(key);
@@ -227,7 +227,7 @@ export class WatchedMember {
 		this.#goodUntil = goodUntil;
 	}
 
-	/** The same, asked for: by the calls that a table is made of. */
+	/** Gets the same by polling, with the calls that the table uses. */
 	async #poll(signal: AbortSignal): Promise<void> {
 		const { member, namespaces, clock } = this.#options;
 		this.#isPolled = true;
