@@ -1,5 +1,5 @@
-// The drain engine: all nodes are cordoned, then emptied, those of different clusters side by side. It decides nothing
-// about budgets (evictions.ts does) and prints nothing (the readers of its events do).
+// The drain engine. It cordons all nodes, then drains them, with nodes of different clusters in parallel. It decides nothing about budgets
+// (evictions.ts does) and prints nothing (the readers of its events do).
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -20,48 +20,48 @@ import { orderPods, type PodOrder } from "./pod-order.ts";
 import { type PodQuery, podsToTake } from "./pods-to-take.ts";
 
 export interface DrainOptions extends PodQuery {
-	/** For each node; 0: none. */
+	/** The timeout of each node. 0: no timeout. */
 	readonly timeoutMs: number;
 	readonly gracePeriodSeconds: number;
-	/** DELETE instead of evictions. */
+	/** Send DELETE requests instead of evictions. */
 	readonly deletes: boolean;
-	/** Wait until the budgets of the pods have recovered, when all nodes are drained. */
+	/** After all nodes are drained, wait until the budgets of their pods have recovered. */
 	readonly replaced: boolean;
-	/** Nodes at a time in each cluster. */
+	/** How many nodes each cluster drains at the same time. */
 	readonly maxNodes: number;
 	readonly order: PodOrder;
 	readonly dryRun: DryRun;
 }
 
 export interface DrainDependencies {
-	/** Undefined for a client's dry run, which evicts nothing. */
+	/** Undefined for a client-side dry run, which evicts nothing. */
 	readonly evictions: Pick<Evictions, "evict"> | undefined;
 	readonly emit: EventSink;
-	/** What the nodes remember of the run; none for a dry run. */
+	/** Writes on the nodes what belongs to the run. Left out for a dry run. */
 	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained" | "hold">;
-	/** No new evictions, no new nodes. */
+	/** When it aborts, no new eviction and no new node starts. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
 	/** The clock of the evictions. */
 	readonly now: () => number;
-	/** Left out, every pod is asked for until it is gone. */
+	/** If left out, each pod is polled until it is gone. */
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
-	/** An agent's pod is about to be evicted. */
+	/** Called when an agent's pod is about to be evicted. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
-	/** Where the agents of that context's cluster are. */
+	/** The namespaces with the agents of that context's cluster. */
 	readonly agentNamespaces: (contextName: string) => readonly string[];
-	/** No node would take what replaces this pod, as far as that was looked at. */
+	/** Whether no node would accept the pod's replacement, as far as this was checked. */
 	readonly isStranded?: (podUid: string) => boolean;
-	/** Told of the time that each node has. */
+	/** Called with the timeout signal of each node. */
 	readonly onTimeout?: (timeout: AbortSignal) => void;
-	/** Counts nodes as they are done. */
+	/** Called as each node finishes, to count them. */
 	readonly onNode?: () => void;
 }
 
-/** What became of a node. */
+/** The result of draining a node. */
 export type NodeOutcome =
 	| { readonly kind: "drained" }
-	/** Not begun or not finished because the run was stopped. */
+	/** Not started or not finished because the run was stopped. */
 	| { readonly kind: "stopped" }
 	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean };
 
@@ -69,7 +69,7 @@ export interface DrainResult {
 	readonly nodes: readonly ({ readonly node: NodeTarget } & NodeOutcome)[];
 }
 
-/** Drains nodes that have been resolved already; outcomes are in the order of `nodes`. */
+/** Drains nodes that are already resolved. The results are in the order of `nodes`. */
 export async function drain(
 	nodes: readonly NodeTarget[],
 	options: DrainOptions,
@@ -106,7 +106,7 @@ export async function drain(
 		if (deps.stop.aborted) return { kind: "stopped" };
 		const cordon = cordons.get(node) ?? "failed";
 		if (hasSucceeded(cordon)) return drainNode(node, options, deps);
-		// Its pods could come right back. kubectl evicts them all the same.
+		// Do not drain a node that could not be cordoned: its replaced pods could land on it again. kubectl evicts them anyway.
 		const why = "it could not be cordoned";
 		return fail(node, [why], [], { deps, unreachable: cordon === "unanswered", reason: "CordonFailed", why });
 	}
@@ -147,7 +147,7 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
 		return { kind: "drained" };
 	} catch (error) {
-		// The node's pods could not be listed: the other nodes go on.
+		// The node's pods could not be listed. The other nodes continue.
 		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
 		const unreachable = error instanceof ConnectionError;
 		const reason = unreachable ? "ServerUnreachable" : refusalReason(error);
@@ -177,7 +177,7 @@ function fail(
 	return { kind: "failed", errors, unreachable };
 }
 
-/** Evicts the pods group by group. A group that is not gone as a whole ends it: what comes after would be out of order. */
+/** Evicts the pods group by group. Stops at a group of which a pod remains, because later groups would be out of order. */
 async function evictAll(
 	node: NodeTarget,
 	{
@@ -231,7 +231,7 @@ async function evictAll(
 	return [];
 }
 
-/** As the pods' order has it, but agents last: while they are there, budgets can be asked for. `agentNamespaces`: of the cluster. */
+/** In the chosen order, except that agents go last: budgets can be asked for only while agents run. `agentNamespaces`: of this cluster. */
 export function drainOrder(
 	pods: readonly V1Pod[],
 	order: PodOrder,

@@ -8,11 +8,11 @@ export interface FilterOptions {
 	readonly force: boolean;
 	readonly ignoreDaemonSets: boolean;
 	readonly deleteEmptyDirData: boolean;
-	/** Above 0: pods that have been terminating for longer are left alone. */
+	/** If above 0, skips pods that have been terminating for longer than this. */
 	readonly skipWaitAfterSeconds: number;
 }
 
-/** What the DaemonSet filter has to ask the cluster. `message`: why the DaemonSet could not be read. */
+/** The cluster's answer for the DaemonSet filter. `message`: why the DaemonSet could not be read. */
 export type DaemonSetState =
 	| { readonly kind: "found" }
 	| { readonly kind: "notFound"; readonly message: string }
@@ -44,15 +44,15 @@ export interface FilteredPods {
 	readonly take: readonly V1Pod[];
 	/** "message: ns/pod, ns/pod; message: ns/pod", or "". */
 	readonly warnings: string;
-	/** One for each reason; any of them means that nothing on the node is touched. */
+	/** One entry for each reason. If there is any, nothing on the node is touched. */
 	readonly errors: readonly string[];
-	/** Each pod behind those errors, with its reason. */
+	/** Each pod that caused one of those errors, with its reason. */
 	readonly refused: readonly { readonly pod: V1Pod; readonly message: string }[];
-	/** Pods that stay where they are, without an error. */
+	/** Pods that are skipped without an error. */
 	readonly left: readonly V1Pod[];
 }
 
-/** The first filter that leaves a pod alone ends its judgement, and only the last filter's message counts. */
+/** Filters run in order and stop at the first that skips the pod. Only the message of the last filter that ran is kept. */
 export async function filterPods(
 	pods: readonly V1Pod[],
 	options: FilterOptions,
@@ -101,7 +101,7 @@ const skipDeleted: PodFilter = (pod, { skipWaitAfterSeconds }, { now }) =>
 
 const daemonSet: PodFilter = async (pod, options, { findDaemonSet }) => {
 	const controller = controllerOf(pod);
-	// Exactly this kind: other groups' DaemonSets are ordinary controllers.
+	// Only the group apps/v1: a DaemonSet of another group is an ordinary controller.
 	if (controller?.kind !== "DaemonSet" || controller.apiVersion !== "apps/v1") return okay;
 	if (isFinished(pod)) return okay;
 	const found = await findDaemonSet(pod.metadata?.namespace ?? "", controller.name);

@@ -1,19 +1,19 @@
-// The order in which the pods of a node go: groups, each of which begins when the one before it is gone.
+// The order in which a node's pods are evicted: groups, each of which starts when the previous one is gone.
 import type { V1Pod } from "@kubernetes/client-node";
 import { UsageError } from "../terminal/errors.ts";
 
 export type PodOrder =
 	| { readonly kind: "none" }
-	/** The lowest priority first. */
+	/** Lowest priority first. */
 	| { readonly kind: "priority" }
-	/** By the value of a label: as numbers where all values are numbers, else as text; pods without it last. */
+	/** By the value of a label: as numbers if all values are numbers, otherwise as text. Pods without the label come last. */
 	| { readonly kind: "label"; readonly key: string };
 
-/** A qualified name, as a label's key is: an optional DNS prefix and "/", then a name. */
+/** A qualified name, which is the form of a label's key: an optional DNS prefix and "/", then a name. */
 const labelKey =
 	/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** Throws UsageError for what is neither "priority" nor a label's key; "" is no order. */
+/** Throws UsageError if the text is neither "priority" nor a label's key. "" means no order. */
 export function parsePodOrder(text: string): PodOrder {
 	if (text === "") return { kind: "none" };
 	if (text === "priority") return { kind: "priority" };
@@ -23,7 +23,7 @@ export function parsePodOrder(text: string): PodOrder {
 	return { kind: "label", key: text };
 }
 
-/** The pods in groups that go one after the other; within a group they keep their order. Never an empty group. */
+/** The pods in groups that are evicted one after the other. A group keeps the order of its pods and is never empty. */
 export function orderPods(pods: readonly V1Pod[], order: PodOrder): readonly (readonly V1Pod[])[] {
 	switch (order.kind) {
 		case "none":

@@ -1,4 +1,4 @@
-// The pods of a node that a drain takes: listed as kubectl lists them, and filtered.
+// The pods of a node that a drain evicts: listed as kubectl lists them, then filtered.
 import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -20,7 +20,7 @@ export async function podsToTake(node: NodeTarget, options: PodQuery, now: numbe
 	return filterIn(node.context, pods, options, now);
 }
 
-/** Pods of one cluster. */
+/** Filters pods of one cluster. */
 export function filterIn(
 	context: KubeContext,
 	pods: readonly V1Pod[],
@@ -30,7 +30,7 @@ export function filterIn(
 	return filterPods(pods, options, { now, findDaemonSet: createDaemonSetFinder(context) });
 }
 
-/** Each DaemonSet is asked for once a node. */
+/** Reads each DaemonSet only once for a node. */
 function createDaemonSetFinder({ client }: KubeContext) {
 	const known = new Map<string, ReturnType<typeof find>>();
 	async function find(namespace: string, name: string) {
