@@ -1,4 +1,4 @@
-// Cordoning and uncordoning one node, with kubectl's patch and kubectl's answers.
+// Cordons or uncordons one node, with kubectl's patch and kubectl's messages.
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { ConnectionError, errorText } from "../kubernetes/api-error.ts";
@@ -9,17 +9,17 @@ export interface CordonOptions {
 	readonly desired: boolean;
 	readonly dryRun: DryRun;
 	readonly emit: EventSink;
-	/** Written with the same patch; null takes one away. */
+	/** Written with the same patch. null removes an annotation. */
 	readonly annotations?: Readonly<Record<string, string | null>>;
-	/** Whether this run may undo it, where that is not just whether it changed something. */
+	/** Whether this run may undo the change. Default: whether it changed something. */
 	readonly ours?: boolean;
-	/** Sends the patch; rejects where the node may not be touched any more. */
+	/** Sends the patch. Rejects if the node may no longer be changed. */
 	readonly write?: (patch: Readonly<Record<string, object>>) => Promise<unknown>;
 }
 
 /**
- * `unannotated`: the node is as desired, but the annotations could not be written. `unanswered`: the API server gave no answer, so that
- * nobody knows how the node is.
+ * `unannotated`: the node is as desired, but its annotations could not be written. `unanswered`: the API server did not answer, so the
+ * node's state is unknown.
  */
 export type CordonResult = "done" | "unannotated" | "failed" | "unanswered";
 
@@ -28,7 +28,7 @@ export function hasSucceeded(result: CordonResult): boolean {
 	return result === "done" || result === "unannotated";
 }
 
-/** kubectl tells what failed and goes on. */
+/** Reports a failure and continues, as kubectl does. */
 export async function setUnschedulable(
 	node: NodeTarget,
 	{ desired, dryRun, emit, annotations, ours, write }: CordonOptions,
@@ -44,7 +44,7 @@ export async function setUnschedulable(
 			const path = `/api/v1/nodes/${encodeURIComponent(name)}?fieldManager=${fieldManager}${query}`;
 			const send = write ?? ((patch) => context.client.patch(path, patch));
 			await send({
-				// null takes the field away, as kubectl's own patch does.
+				// null removes the field, as in kubectl's own patch.
 				...(!already && { spec: { unschedulable: desired ? true : null } }),
 				...(annotates && { metadata: { annotations } }),
 			});
@@ -55,7 +55,7 @@ export async function setUnschedulable(
 				emit({ type: "node.cordonFailed", context: context.name, node: name, uncordon: !desired, message });
 				return error instanceof ConnectionError ? "unanswered" : "failed";
 			}
-			// kubectl asks for nothing here, so that it is no failure; only undo and resume will not find the node.
+			// kubectl writes no annotation here, so this is not a failure. Only undo and resume will not find the node.
 			const text = `cannot write annotations of node "${name}": ${message}`;
 			emit({ type: "diagnostic", level: "warning", context: context.name, message: text });
 			result = "unannotated";

@@ -1,5 +1,5 @@
-// What a word of a command means: looked up in every context, and found in exactly one of them. A context whose API server gives no
-// answer is asked once and then left out: what is named in the others can still be worked on.
+// Finds what a word of a command names: looks it up in every context, and expects it in exactly one. A context whose API server does not
+// answer is asked once and then skipped, so that the command can still work in the others.
 import { quote } from "../../disruption/quote.ts";
 import { ApiError, ConnectionError, isForbidden, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -7,28 +7,30 @@ import { commandLine } from "../terminal/command-line.ts";
 import { FleetUncoveredError, sameClusterError, UsageError } from "../terminal/errors.ts";
 
 export interface Word {
-	/** Named in the word itself: CONTEXT/NAME. */
+	/** The context, if the word names it: CONTEXT/NAME. */
 	readonly context: KubeContext | undefined;
 	readonly rest: string;
-	/** TYPE/ in front of the name, where it has to be written. */
+	/** The TYPE/ before the name, for messages that must include it. */
 	readonly type?: string;
 }
 
-/** A context whose API server gave no answer, or none that can be used. */
+/** A context whose API server gave no answer, or no usable one. */
 export interface LostContext {
 	readonly context: KubeContext;
 	readonly error: ApiError | ConnectionError;
-	/** Names of what was looked for there. */
+	/** Names that were looked for there. */
 	readonly named: string[];
 }
 
-/** The contexts that a search goes through: several go on without those whose API servers give no answer. */
+/** The contexts of a search. If there are several, the search continues without those whose API servers do not answer. */
 export class SearchedContexts {
 	readonly all: readonly KubeContext[];
 	readonly isLenient: boolean;
 	readonly #lost = new Map<KubeContext, LostContext>();
 
-	/** `isLenient`: for whoever only looks; also without contexts in which this user may not look, and content with what is elsewhere. */
+	/**
+	 * `isLenient`: for commands that only read. They also skip contexts in which this user may not read, and accept the results of the others.
+	 */
 	constructor(all: readonly KubeContext[], { isLenient = false } = {}) {
 		this.all = all;
 		this.isLenient = isLenient;
@@ -38,7 +40,7 @@ export class SearchedContexts {
 		return [...this.#lost.values()];
 	}
 
-	/** Undefined where the API server gave no answer, now or before. In a single context that is an error. */
+	/** Undefined if the API server does not answer now, or did not before. With a single context, throws the error instead. */
 	async search<T>(context: KubeContext, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.#lost.has(context)) return undefined;
 		try {
@@ -51,15 +53,15 @@ export class SearchedContexts {
 		}
 	}
 
-	/** Remembers what is missing in a context that is lost. */
+	/** Records a name that is missing because its context is lost. */
 	miss(context: KubeContext, name: string): void {
 		const named = this.#lost.get(context)?.named;
 		if (named && name !== "" && !named.includes(name)) named.push(name);
 	}
 
 	/**
-	 * What was found in contexts that still answer: one that fell silent later is asked for no fleet, and nothing may happen there.
-	 * Throws the error of a lost context where nothing is left.
+	 * Keeps what was found in contexts that still answer. A context that fell silent later is left out of the fleet, and nothing may happen
+	 * there. Throws the error of a lost context if nothing is left.
 	 */
 	settle<T extends { readonly context: KubeContext }>(
 		found: readonly T[],
@@ -73,10 +75,10 @@ export class SearchedContexts {
 	}
 }
 
-/** In none of several contexts. */
+/** None of several contexts has it. */
 export class NowhereFoundError extends UsageError {}
 
-/** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. Throws UsageError for CONTEXT/ alone. */
+/** Splits CONTEXT/NAME. A context's own name may contain "/": the longest name that fits is used. Throws UsageError for CONTEXT/ alone. */
 export function splitContext(word: string, contexts: readonly KubeContext[]): Word {
 	const fitting = contexts
 		.filter(({ name }) => name !== "" && word.startsWith(`${name}/`))
@@ -86,7 +88,7 @@ export function splitContext(word: string, contexts: readonly KubeContext[]): Wo
 	return { context, rest: context ? word.slice(context.name.length + 1) : word };
 }
 
-/** How to come to the context of CONTEXT/..., where the kubeconfig has it and this command does not work in it. */
+/** How to reach the context of CONTEXT/..., if the kubeconfig has it but this command does not use it. */
 export function absentContextHint(word: string, contexts: readonly KubeContext[]): string | undefined {
 	const [first, ...more] = contexts;
 	const [absent] = (first?.known ?? [])
@@ -109,8 +111,8 @@ interface Identified {
 }
 
 /**
- * As searchForOne(); throws ConnectionError where the context that it is named in gives no answer. `skipped`: called for each of several
- * contexts that cannot be searched, if it is found in another one; without it, such a context is an error.
+ * Like searchForOne(), but throws ConnectionError if the context that the word names does not answer. `skipped` is called for each context
+ * that cannot be searched, if another one has the object. Without `skipped`, such a context is an error.
  */
 export async function findInOne<T extends Identified>(
 	word: Word,
@@ -128,9 +130,8 @@ export async function findInOne<T extends Identified>(
 }
 
 /**
- * Finds something by name in one context or in all; undefined where the context that it is named in gives no answer. Throws as
- * searchForAll() does, UsageError where it is in more than one context, FleetUncoveredError where a context without an answer may have
- * it too.
+ * Finds something by name in one context or in all. Undefined if the context that the word names does not answer. Throws as searchForAll()
+ * does. Also throws UsageError if several contexts have it, and FleetUncoveredError if a silent context may have it too.
  */
 export async function searchForOne<T extends Identified>(
 	word: Word,
@@ -151,9 +152,9 @@ export async function searchForOne<T extends Identified>(
 }
 
 /**
- * As searchForOne(), but in every context that has it; none where the context that it is named in gives no answer. Throws the API
- * server's own NotFound where there is one context, UsageError where it is in none of several, FleetUncoveredError where it is in none
- * of those that answer.
+ * Like searchForOne(), but returns a hit for every context that has it. Empty if the context that the word names does not answer. With one
+ * context, throws the API server's own NotFound. Throws UsageError if none of several contexts has it, and FleetUncoveredError if none of
+ * those that answer has it.
  */
 export async function searchForAll<T extends Identified>(
 	word: Word,
@@ -200,7 +201,7 @@ function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
 	return `${name}/${type === undefined ? "" : `${type}/`}${rest}`;
 }
 
-/** A name that is given without its context must be in one context only, and nobody can say that while one gives no answer. */
+/** A name without a context must exist in only one context. That is unknown while a context does not answer. */
 function mayBeElsewhere(
 	word: Word,
 	{ lost }: SearchedContexts,
@@ -219,7 +220,7 @@ function mayBeElsewhere(
 	);
 }
 
-/** Work in one context; where there are several, errors name it. */
+/** Runs work in one context. If there are several contexts, errors name it. */
 export async function inContext<T>(
 	context: KubeContext,
 	contexts: readonly KubeContext[],

@@ -1,4 +1,4 @@
-// Operations by the annotations on their nodes.
+// Finds operations by the annotations on their nodes.
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -10,18 +10,18 @@ export interface AnnotatedNode extends NodeTarget {
 	readonly annotation: Operation;
 }
 
-/** Still to be drained. A node that somebody uncordoned since, with other tools, is back in service and left alone. */
+/** Whether the node still has to be drained. A node that was uncordoned since with other tools is back in service and is skipped. */
 export function isLeft({ annotation, unschedulable }: AnnotatedNode): boolean {
 	return annotation.state === "draining" && unschedulable;
 }
 
 export interface AnnotatedNodes {
 	readonly nodes: readonly AnnotatedNode[];
-	/** Nodes whose annotation a later version wrote. */
+	/** Nodes whose annotation was written by a later version. */
 	readonly later: readonly NodeTarget[];
 }
 
-/** All nodes of a context that carry the annotation; there is no way to ask the API server for those alone. */
+/** All nodes of a context that carry the annotation. The API server cannot filter by annotation, so this lists all nodes. */
 export async function listAnnotatedNodes(context: KubeContext): Promise<AnnotatedNodes> {
 	const nodes = (await context.client.list<V1Node>("/api/v1/nodes")).map((node) => nodeTarget(context, node));
 	return {
@@ -32,7 +32,7 @@ export async function listAnnotatedNodes(context: KubeContext): Promise<Annotate
 	};
 }
 
-/** Of the nodes that the run began with, how many these contexts do not show as its own; undefined where all are here. */
+/** How many of the run's original nodes these contexts do not show as its own. Undefined if none is missing. */
 export function missingNodes(found: readonly AnnotatedNode[], lost: readonly LostContext[]): string | undefined {
 	const total = Math.max(...found.map(({ annotation }) => annotation.nodes));
 	if (found.length >= total) return undefined;
@@ -44,14 +44,11 @@ export function missingNodes(found: readonly AnnotatedNode[], lost: readonly Los
 
 export interface FoundOperation {
 	readonly nodes: readonly AnnotatedNode[];
-	/** Contexts whose nodes are not among them, because their API servers give no answer. */
+	/** Contexts whose nodes are missing because their API servers do not answer. */
 	readonly lost: readonly LostContext[];
 }
 
-/**
- * The nodes of one operation. Throws UsageError where there are none in these contexts, ConnectionError where there are none in those
- * that answer, and one does not.
- */
+/** The nodes of one operation. If there are none, throws ConnectionError if a context does not answer, and otherwise UsageError. */
 export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<FoundOperation> {
 	if (!isOperationId(id)) {
 		throw new UsageError(`"${id}" is not the id of an operation: it has six of the characters 0-9 and a-f`);

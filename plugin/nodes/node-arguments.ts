@@ -1,8 +1,8 @@
-// The words of a command that takes nodes: some of them, or none where a run that is named knows its own.
+// The words of a command that takes nodes: at least one, or none if the command names a run, because the run knows its nodes.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** kubectl's own complaints about its words. */
+/** Complains in kubectl's words. */
 export function requireNodes(input: CommandInput, verb: string): void {
 	const selector = textFlag(input, "selector");
 	const see = `See 'kubectl xpdb ${verb} -h' for help and examples`;
@@ -12,13 +12,13 @@ export function requireNodes(input: CommandInput, verb: string): void {
 	}
 }
 
-/** A variable that is not set names no run, and starts no new one either. */
+/** The flag was given with an empty value, for example from an unset variable. This names no run, and must not start a new one. */
 export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
 	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;
 	throw new UsageError(`--${flag} needs the ID of a drain`, "See 'kubectl xpdb ops' for those that are unfinished");
 }
 
-/** The nodes are those of a run: they are not named. */
+/** The run determines the nodes, so the command line may not name any. */
 export function refuseNodes(input: CommandInput, flag: string): void {
 	if (input.words.length === 0 && textFlag(input, "selector") === "") return;
 	throw new UsageError(

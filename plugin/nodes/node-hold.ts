@@ -1,8 +1,8 @@
-// Whether a run still holds a node that it drains: the node's annotation names the run by a random holder. Another run that drains the
-// node writes its own, and so does the same operation when it is resumed elsewhere, for instance beside a laptop that was asleep.
+// Whether a run still holds a node that it drains. The node's annotation names the run by a random holder. Another run that drains the node
+// writes its own holder. The same operation does so too if it is resumed elsewhere, for example while the first laptop sleeps.
 //
-// Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` or `ends` has aborted. Where the API server
-// takes longer than that to answer, it was held at most `patientForMs` ago. Budgets do not rest on it.
+// Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` or `ends` has aborted. If the API server
+// takes longer than that to answer, the node was held at most `patientForMs` ago. Budgets do not rest on it.
 // Assumption: `now` includes the time that the machine slept.
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { errorText, isNotFound, isPassing } from "../kubernetes/api-error.ts";
@@ -10,21 +10,21 @@ import type { NodeTarget } from "./node-target.ts";
 import type { OperationReading } from "./operation.ts";
 
 export interface HoldOptions {
-	/** Of this run. */
+	/** The holder of this run. */
 	readonly holder: string;
-	/** The annotation of the node as it is now; undefined for none. Rejects as the client does. */
+	/** Reads the node's annotation as it is now. Undefined if there is none. Rejects as the client does. */
 	readonly read: () => Promise<OperationReading | undefined>;
 	/** Monotonic. */
 	readonly now: () => number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Pods of a node that go one after the other share an answer that is as young as this. */
+/** Pods of a node that follow one another share an answer that is at most this old. */
 const maxAgeMs = 2_000;
-/** How soon a run that only waits notices that it has lost the node. */
+/** How often a run that only waits checks that it still holds the node. */
 export const watchEveryMs = 10_000;
 const askAgainAfterMs = 1_000;
-/** An answer that took longer is none: the API server ends a request after 60 s, but a machine may have slept meanwhile. */
+/** A slower answer does not count. The API server ends a request after 60 s, but the machine may have slept meanwhile. */
 const patientForMs = 65_000;
 
 export class NodeHold {
@@ -41,26 +41,26 @@ export class NodeHold {
 		this.#options = options;
 	}
 
-	/** Aborts once another run holds the node, or none does. */
+	/** Aborts when another run holds the node, or no run does. */
 	get lost(): AbortSignal {
 		return this.#lost.signal;
 	}
 
-	/** Why, once it is lost. */
+	/** Why the node was lost. */
 	get why(): string {
 		return this.#why;
 	}
 
-	/** The operation that holds it now, once it is lost and if there is one. */
+	/** The operation that holds the node now, if the node was lost to one. */
 	get heldBy(): string | undefined {
 		return this.#heldBy;
 	}
 
-	/** Call it before each step. It never rejects; while the API server gives no answer, it resolves only if `ends` aborts. */
+	/** Call it before each step. It never rejects. While the API server does not answer, it resolves only if `ends` aborts. */
 	async confirm(ends: AbortSignal, youngerThanMs = maxAgeMs): Promise<void> {
 		const { now, sleep } = this.#options;
 		const calledAt = now();
-		// A slow API server never gives an answer that is as young as others.
+		// An answer to a question of this call may be older, because a slow API server can never meet the shorter limit.
 		const goodForMs = (): number => (this.#confirmedAt >= calledAt ? patientForMs : youngerThanMs);
 		while (!this.lost.aborted && !ends.aborted && now() - this.#confirmedAt > goodForMs()) {
 			this.#asking ??= this.#ask().finally(() => {
@@ -70,13 +70,13 @@ export class NodeHold {
 				() => true,
 				() => false,
 			);
-			// A request may take a minute, or wait for a person who logs in.
+			// Also stop when `ends` aborts: a request may take a minute, or wait for a user to log in.
 			const isAnswered = await unlessOver(asking, ends);
 			if (isAnswered === false) await sleep(askAgainAfterMs, AbortSignal.any([ends, this.lost]));
 		}
 	}
 
-	/** Confirms it now and then, for a run that waits; until `ends` aborts. */
+	/** Confirms the hold periodically for a run that waits, until `ends` aborts. */
 	async watch(ends: AbortSignal): Promise<void> {
 		const over = AbortSignal.any([ends, this.lost]);
 		while (!over.aborted) {
@@ -102,7 +102,7 @@ export class NodeHold {
 					: `node "${this.#node.name}" does not belong to this run any more, its annotation is gone or another one: this run leaves it alone`,
 			);
 		} catch (error) {
-			// Its pods go with it.
+			// The node was deleted, and its pods with it.
 			if (isNotFound(error)) this.#confirmedAt = askedAt;
 			else if (isPassing(error)) throw error;
 			else this.#lose(`whether this run still holds node "${this.#node.name}" is not known: ${errorText(error)}`);

@@ -1,4 +1,4 @@
-// A node that a command is about, as its API server has it.
+// A node that a command works on, as its API server reports it.
 import type { V1ManagedFieldsEntry, V1Node } from "@kubernetes/client-node";
 import type { NodeName } from "../events/events.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -10,9 +10,9 @@ export interface NodeTarget {
 	readonly name: string;
 	readonly uid: string;
 	readonly unschedulable: boolean;
-	/** It is cordoned, and the API server knows that no drain of ours wrote it. */
+	/** The node is cordoned, and its managed fields show that none of our drains did it. */
 	readonly cordonedByOthers?: boolean;
-	/** What a drain wrote on it. */
+	/** The annotation of a drain. */
 	readonly operation?: OperationReading;
 }
 
@@ -32,7 +32,7 @@ export function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): No
 	};
 }
 
-/** Whoever changes the field last owns it: after a plain uncordon and another cordon it is not ours any more. */
+/** The last client that changed the field owns it. After an uncordon and a new cordon by another tool, the cordon is not ours. */
 function isCordonedByOthers(managedFields: readonly V1ManagedFieldsEntry[]): boolean {
 	const owners = managedFields.filter(({ fieldsV1 }) => {
 		const fields: { readonly "f:spec"?: Readonly<Record<string, unknown>> } | undefined = fieldsV1;

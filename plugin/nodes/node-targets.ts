@@ -16,13 +16,13 @@ const nodeTypes = ["node", "nodes", "no"];
 
 export interface ResolvedNodes {
 	readonly nodes: readonly NodeTarget[];
-	/** Contexts whose nodes are not among them, because their API servers give no answer. */
+	/** Contexts whose nodes are missing because their API servers do not answer. */
 	readonly lost: readonly LostContext[];
 }
 
 /**
- * All nodes that are named or selected, each once, in the order given; every one exists when this returns. Throws ConnectionError where
- * nothing is found in the contexts that answer.
+ * All nodes that are named or selected, each once, in the given order. All of them existed when they were read. Throws ConnectionError if
+ * the contexts that answer have none.
  */
 export async function resolveNodes(
 	contexts: readonly KubeContext[],

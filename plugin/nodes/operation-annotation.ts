@@ -1,5 +1,6 @@
-// The annotation that a drain leaves on its nodes: written with the cordon, changed when the node is drained. That of another
-// run is taken over by the cordon, and never touched after that. Each write names the version that was read.
+// The annotation that a drain leaves on its nodes. It is written with the cordon and changed when the node is drained. Cordoning a node
+// takes over another run's annotation. After that, the run never touches another run's annotation. Each write names the version that was
+// read.
 import type { V1Node } from "@kubernetes/client-node";
 import type { EventSink, NodeName } from "../events/events.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
@@ -22,12 +23,12 @@ interface NodeObject {
 	};
 }
 
-/** The node was written by somebody else between our read and our write; kubelets write every few seconds at most. */
+/** How often to retry if another client writes the node between our read and our write. Kubelets write every few seconds at most. */
 const maxConflicts = 5;
 
 type RunOperation = Omit<Operation, "state" | "cordonedBefore"> & { readonly holder: string };
 
-/** Monotonic, and includes the time that the machine slept. */
+/** `now` is monotonic, and includes the time that the machine slept. */
 interface HoldClock {
 	readonly now: () => number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -46,23 +47,23 @@ export class OperationAnnotations {
 		this.#clock = clock;
 	}
 
-	/** Whether every one of these nodes can be found by the run's id. */
+	/** Whether all of these nodes can be found by the run's id. */
 	hasAll(nodes: readonly NodeTarget[]): boolean {
 		return nodes.every((node) => this.#annotated.has(key(node)));
 	}
 
-	/** None for a node whose annotation could not be written. */
+	/** Undefined for a node whose annotation could not be written. */
 	hold(node: NodeTarget): NodeHold | undefined {
 		return this.#annotated.get(key(node))?.hold;
 	}
 
-	/** The operation by which the node is found now: another one after this run has lost it, or none. */
+	/** The id of the operation that the node belongs to now. Once this run has lost the node, that is another operation, or none. */
 	operationOf(node: NodeName): string | undefined {
 		const hold = this.#annotated.get(`${node.context} ${node.node}`)?.hold;
 		return hold?.lost.aborted ? hold.heldBy : this.#operation.id;
 	}
 
-	/** Takes the node, whoever holds it: no write of another run in between is lost or overwritten unread. */
+	/** Takes the node, even if another run holds it. Another run's write in between is never lost, and never overwritten unread. */
 	async cordon(node: NodeTarget): Promise<CordonResult> {
 		const { context, name } = node;
 		const path = `/api/v1/nodes/${encodeURIComponent(name)}`;
@@ -111,7 +112,10 @@ export class OperationAnnotations {
 		return { ...this.#operation, state: "draining", cordonedBefore: wasCordonedBefore(node, this.#operation.id) };
 	}
 
-	/** The run that had it may be over, or go on elsewhere: it notices before its next step. Of its own operation once. */
+	/**
+	 * Warns that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step. The run's own
+	 * operation is reported only once.
+	 */
 	#tellTakenOver({ name, context, unschedulable, operation: found }: NodeTarget): void {
 		const other = found?.kind === "operation" ? found.operation : undefined;
 		if (other?.state !== "draining" || !unschedulable) return;
@@ -130,7 +134,7 @@ export class OperationAnnotations {
 		}
 	}
 
-	/** Only its own annotation: a run that took the node over has its own to keep. */
+	/** Changes only this run's annotation. A run that has taken the node over keeps its own. */
 	async drained(node: NodeTarget): Promise<void> {
 		const { operation } = this.#annotated.get(key(node)) ?? {};
 		if (!operation) return;
@@ -145,7 +149,7 @@ export class OperationAnnotations {
 	}
 }
 
-/** Patches the node only while it carries this operation's annotation, and this holder if one is named; false otherwise. */
+/** Patches the node only while it carries this operation's annotation, and this holder if one is given. Otherwise returns false. */
 export async function patchAnnotated(
 	node: NodeTarget,
 	{ id, holder }: Pick<Operation, "id" | "holder">,
@@ -171,7 +175,7 @@ export async function patchAnnotated(
 	}
 }
 
-/** The cordon of a run that did not finish belongs to whoever goes on: the same run, or one that takes the node over. */
+/** The cordon of an unfinished run passes to the run that continues: the same run, or one that takes the node over. */
 function wasCordonedBefore({ unschedulable, cordonedByOthers, operation: found }: NodeTarget, id: string): boolean {
 	if (!unschedulable) return false;
 	if (found?.kind !== "operation" || cordonedByOthers) return true;

@@ -1,4 +1,4 @@
-// Which flags of a drain its nodes remember, and which a person has to type again to go on with it.
+// Which flags of a drain its nodes remember, and which the user must type again to resume it.
 import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -19,19 +19,19 @@ const kept: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * They lose data or bypass budgets: only the person who resumes the drain may set them, not an annotation. A grace period of
- * 0 kills containers, in all clusters, and anyone who may patch one node could have written it.
+ * These flags lose data or bypass budgets. Only the user who resumes the drain may set them, never an annotation. A grace period of 0 kills
+ * containers at once, in all clusters, and any user who may patch one node could have written it.
  */
 const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction", "grace-period"];
-/** Of these, the ones that have a value. */
+/** Those of them that take a value. */
 const valued: ReadonlySet<string> = new Set(["grace-period"]);
 
-/** They say which nodes (which have the annotation) or how to talk to people; every run has its own. */
+/** Not remembered: they select nodes, which carry the annotation anyway, or concern the output. Every run has its own. */
 const notKept: readonly string[] = ["selector", "dry-run", "output", "report", "ui", "yes", "resume"];
 
 export const operationFlags = { kept, typedAgain, notKept };
 
-/** What the annotation says of this run's flags. */
+/** This run's flags, in the form that the annotation has. */
 export function readOperationFlags({ flags, given }: CommandInput): Pick<Operation, "flags" | "typedAgain"> {
 	const remembered: Record<string, FlagValue> = {};
 	const again = typedAgain.filter((name) => (valued.has(name) ? given.has(name) : flags[name] === true));
@@ -44,17 +44,17 @@ export function readOperationFlags({ flags, given }: CommandInput): Pick<Operati
 	return { flags: remembered, typedAgain: again };
 }
 
-/** Flags as they are written on a command line. */
+/** The flags as they are written on a command line. */
 export function flagWords(names: readonly string[], { flags }: CommandInput): readonly string[] {
 	return names.map((name) => (flags[name] === true ? `--${name}` : `--${name}=${String(flags[name])}`));
 }
 
-/** A flag whose value only the person has who typed it first. */
+/** How a message shows a flag to type again. "=..." stands for a value that only the first user knows. */
 export function writtenAgain(name: string): string {
 	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
 }
 
-/** What the person who resumes must type again: versions before 0.2 kept values among the flags. */
+/** The flags that the user who resumes must type again. Versions before 0.2 kept their values among the other flags. */
 export function flagsToTypeAgain({
 	flags,
 	typedAgain: named,
@@ -62,7 +62,7 @@ export function flagsToTypeAgain({
 	return [...named, ...[...valued].filter((name) => flags[name] !== undefined)];
 }
 
-/** The input of the run that goes on: flags typed now win. Throws UsageError for those that must be typed again. */
+/** The input of the resumed run. Flags typed now take precedence. Throws UsageError for missing flags that must be typed again. */
 export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
 	const { id } = operation;
 	const again = flagsToTypeAgain(operation);

@@ -1,4 +1,4 @@
-// Unfinished operations, gathered from the annotations on the nodes of several clusters.
+// Unfinished operations, collected from the annotations on the nodes of several clusters.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type AnnotatedNode, isLeft } from "./find-operation.ts";
 import { flagsToTypeAgain, writtenAgain } from "./operation-flags.ts";
@@ -8,7 +8,7 @@ export interface OperationRow {
 	readonly id: string;
 	readonly by: string;
 	readonly since: string;
-	/** Flags to be typed again with --resume. */
+	/** Flags to type again with --resume. */
 	readonly typedAgain: readonly string[];
 	readonly contexts: readonly OperationInContext[];
 	readonly resume: string;
@@ -21,7 +21,7 @@ export interface OperationInContext {
 	readonly left: readonly string[];
 }
 
-/** Operations with nodes left, the oldest first. */
+/** Operations with nodes left to drain, oldest first. */
 export function listOperations(nodes: readonly AnnotatedNode[], suggest: SuggestedCommands): readonly OperationRow[] {
 	return [...Map.groupBy(nodes, ({ annotation }) => annotation.id)]
 		.filter(([, annotated]) => annotated.some(isLeft))

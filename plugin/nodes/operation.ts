@@ -1,12 +1,12 @@
-// A drain as its nodes remember it: an annotation that comes with the cordon, so that anybody who may drain can see it, go
-// on with it or take its cordons back, from any machine. Nothing secret is in it, and its size is bounded. It is written by
-// whoever may patch the node, its kubelet among them: what could do harm is never read from it, but typed again.
+// A drain as its nodes remember it. The annotation is written with the cordon. So every user who may drain can see the drain, resume it, or
+// take its cordons back, from any machine. It contains no secret, and its size is bounded. Any client that may patch the node can write it,
+// including the node's kubelet. So flags that could do harm are never read from it, but typed again.
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 
 export const operationAnnotation = "xpdb.form3.tech/operation";
 
-/** With a holder; 1 has none. A later one is not understood, and not touched by undo and resume. */
+/** Version 2 has a holder, version 1 has none. A later version is not understood, and undo and resume do not touch it. */
 const version = 2;
 const maxTextLength = 1_024;
 
@@ -14,23 +14,25 @@ export type FlagValue = string | number | boolean;
 
 export interface Operation {
 	readonly id: string;
-	/** The run that drains it, 16 random hex digits: a resumed operation has its id and another holder. None from version 0.1. */
+	/**
+	 * The run that drains the node: 16 random hex digits. A resumed operation has the same id and another holder. Missing from version 0.1.
+	 */
 	readonly holder?: string;
-	/** A drained node keeps the annotation until it is uncordoned, so that undo finds it. */
+	/** A drained node keeps the annotation until it is uncordoned, so that undo can find it. */
 	readonly state: "draining" | "drained";
-	/** Who began it or went on with it last. */
+	/** Who started or last resumed it. */
 	readonly by: string;
 	/** ISO 8601. */
 	readonly since: string;
-	/** How many it has, in all clusters. */
+	/** The number of its nodes, in all clusters. */
 	readonly nodes: number;
-	/** The hash of the fleet under whose budgets it runs; "" where there is none. */
+	/** The hash of the fleet whose budgets it obeys. "" if there is no fleet. */
 	readonly fleet: string;
-	/** Flags that going on needs, by name; durations in milliseconds. */
+	/** Flags needed to resume it, by name. Durations are in milliseconds. */
 	readonly flags: Readonly<Record<string, FlagValue>>;
-	/** Names of flags that it had and that have to be typed again. */
+	/** Names of flags that it had and that must be typed again. */
 	readonly typedAgain: readonly string[];
-	/** Somebody else had cordoned this node: undo leaves it so. */
+	/** The node was cordoned before by another user or tool, so undo leaves it cordoned. */
 	readonly cordonedBefore: boolean;
 }
 
@@ -39,12 +41,12 @@ export type OperationReading =
 	| { readonly kind: "later"; readonly version: number }
 	| { readonly kind: "garbled" };
 
-/** 24 bits: among the few unfinished runs of a fleet no two will be the same. */
+/** 24 bits: enough to keep the few unfinished runs of a fleet apart. */
 export function newOperationId(): string {
 	return randomBytes(3).toString("hex");
 }
 
-/** 64 bits: no run has that of another one. */
+/** 64 bits: no two runs get the same holder. */
 export function newHolder(): string {
 	return randomBytes(8).toString("hex");
 }
@@ -102,7 +104,7 @@ export function parseOperation(text: string): OperationReading {
 	return { kind: "operation", operation };
 }
 
-/** Long texts are typed again rather than kept. */
+/** A value that is too long is not kept but must be typed again. */
 export function isFlagValue(value: unknown): value is FlagValue {
 	if (typeof value === "string") return value.length <= maxTextLength;
 	return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
@@ -117,7 +119,7 @@ function isState(value: unknown): value is Operation["state"] {
 }
 
 function isText(value: unknown): value is string {
-	// It is shown to people: nothing in it may move their cursor or turn their text around.
+	// The text is shown to people, so it must not contain characters that move the cursor or reverse text.
 	return typeof value === "string" && value.length <= maxTextLength && !/[\p{Cc}\p{Cf}]/u.test(value);
 }
 

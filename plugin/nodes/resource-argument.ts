@@ -1,4 +1,5 @@
-// A word that names an object, NAME or TYPE/NAME, as kubectl takes it (cli-runtime's builder and rest.IsValidPathSegmentName), in its words.
+// A word that names an object as NAME or TYPE/NAME, as kubectl accepts it, and with kubectl's messages. See cli-runtime's builder and
+// rest.IsValidPathSegmentName.
 import { UsageError } from "../terminal/errors.ts";
 
 export interface ResourceArgument {
@@ -6,7 +7,7 @@ export interface ResourceArgument {
 	readonly name: string;
 }
 
-/** Throws UsageError, with the hint. */
+/** Throws UsageError with the hint. */
 export function readResourceArgument(word: string, hint?: string): ResourceArgument {
 	const [first = "", second, ...more] = word.split("/");
 	if (more.length > 0) throw new UsageError("arguments in resource/name form may not have more than one slash", hint);
@@ -17,12 +18,12 @@ export function readResourceArgument(word: string, hint?: string): ResourceArgum
 	return { type: first, name: requirePathSegment("resource name", second) };
 }
 
-/** An empty word is a variable that is not set: nobody means all there is by it, or nothing at all. Throws UsageError. */
+/** An empty word usually comes from an unset variable, and must mean neither everything nor nothing. Throws UsageError. */
 export function refuseEmptyNames(words: readonly string[]): void {
 	if (words.includes("")) requirePathSegment("resource name", "");
 }
 
-/** A name that stays one part of a path: an empty one would be a list, ".." something else altogether. Throws UsageError. */
+/** Requires a name that stays one part of a URL path. An empty name would make it a list, and ".." another path. Throws UsageError. */
 export function requirePathSegment(what: "resource name" | "namespace", name: string): string {
 	if (name === "") throw new UsageError(`${what} may not be empty`);
 	const problems =

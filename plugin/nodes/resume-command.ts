@@ -1,9 +1,9 @@
-// The commands that go on where a run stopped, or take its cordons back.
+// The commands that continue a stopped run or take its cordons back.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import { type SuggestedCommands, xpdbCommand } from "../flags/suggested-commands.ts";
 
-/** What was typed, without what is secret. A drain goes on by it: what is done already is not done again. */
+/** The typed command without secrets. Running it again continues the drain, because finished work is not repeated. */
 export function typedCommand(argv: readonly string[]): string {
 	const secret = /^--(token|password)$/;
 	const shown = argv.map((word, index) => {
@@ -13,7 +13,7 @@ export function typedCommand(argv: readonly string[]): string {
 	return xpdbCommand(shown);
 }
 
-/** `again`: flags that have to be typed again, as they are written. */
+/** `again`: flags to type again, in the form of the command line. */
 export function resumeOperationCommand(id: string, again: readonly string[], suggest: SuggestedCommands): string {
 	return suggest.xpdbInAll(["drain", "--resume", id, ...again]);
 }
@@ -22,7 +22,10 @@ export function undoOperationCommand(id: string, suggest: SuggestedCommands): st
 	return suggest.xpdbInAll(["uncordon", "--op", id]);
 }
 
-/** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
+/**
+ * Names the remaining pods one by one, because pods that are gone may have been replaced under the same name. One command for each
+ * namespace.
+ */
 export function resumeEvictCommand(
 	pods: readonly { readonly context: string; readonly namespace: string; readonly pod: string }[],
 	suggest: SuggestedCommands,

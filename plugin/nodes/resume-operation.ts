@@ -1,4 +1,4 @@
-// drain --resume: the nodes and flags of a run that did not finish, as its nodes remember them.
+// drain --resume: the nodes and flags of an unfinished run, as its nodes remember them.
 import type { EventSink } from "../events/events.ts";
 import type { CommandInput } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -9,19 +9,19 @@ import { type AnnotatedNode, findOperation, isLeft, missingNodes } from "./find-
 import { resumeInput } from "./operation-flags.ts";
 
 export interface ResumedOperation {
-	/** Those that are left; none where it is done. */
+	/** The nodes left to drain. Empty if the operation is done. */
 	readonly nodes: readonly AnnotatedNode[];
-	/** Contexts that may have more of them, and give no answer. */
+	/** Contexts that do not answer and may have more of its nodes. */
 	readonly lost: readonly LostContext[];
 	readonly input: CommandInput;
 	readonly since: string;
-	/** Nodes that it began with. */
+	/** The number of nodes that it started with. */
 	readonly total: number;
-	/** Throws UsageError where the budgets of now are those of other clusters. */
+	/** Throws UsageError if today's budgets are those of another fleet. */
 	requireFleet(hash: string): void;
 }
 
-/** Throws UsageError where the run is not found or not to be continued like this; nothing is touched then. */
+/** Throws UsageError if the run is not found or cannot be resumed this way. Nothing has been touched then. */
 export async function resumeOperation(
 	id: string,
 	{
@@ -57,7 +57,7 @@ export async function resumeOperation(
 		since,
 		total,
 		requireFleet(hash) {
-			// Begun without agents: what has budgets now is only obeyed better.
+			// It began without agents. Budgets that apply now only make it safer.
 			if (fleet === "" || fleet === hash) return;
 			throw new UsageError(
 				`operation "${id}" was begun under the budgets of another fleet, nothing was touched`,

@@ -1,4 +1,4 @@
-// uncordon --op: takes back what one run did to a node, and no more.
+// uncordon --op: undoes what one run did to a node, and nothing else.
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
