@@ -1,5 +1,5 @@
-// TLS options and headers for one API server: certificates, tokens and passwords as they are, OIDC and proxies by client-node's KubeConfig,
-// which takes 230 ms of CPU to load, as much as all else that an eviction needs; and exec plugins.
+// TLS options and headers for one API server. Certificates, tokens and passwords are read here, and exec plugins are run. OIDC and proxies
+// are left to client-node's KubeConfig, which takes 230 ms of CPU to load, as much as the rest of an eviction.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";
@@ -27,13 +27,13 @@ interface TlsOptions
 export interface Credentials {
 	readonly tls: TlsOptions;
 	readonly headers: OutgoingHttpHeaders;
-	/** Its connections are kept, and made through a proxy where there is one. */
+	/** Keeps connections open, and connects through the proxy if there is one. */
 	readonly agent: PlainAgent;
 }
 
 export interface CredentialReader {
 	current(): Promise<Credentials>;
-	/** Reads everything anew next time; false where nothing could change. */
+	/** Makes the next read start afresh. False if the credentials cannot change. */
 	forget(): boolean;
 	close(): void;
 }
@@ -46,13 +46,13 @@ interface Known extends Secured, Credentials {
 	readonly readAt: number;
 }
 
-/** Puts the credentials into the options of a request; resolves with whether its agent is one for a proxy. */
+/** Adds the credentials to the options of a request. Resolves with whether the agent in them is one for a proxy. */
 type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 
-/** Credentials from files and exec plugins change; how long they are taken for current. */
+/** Credentials from files and exec plugins change, so they are read again after this time. */
 const freshForMs = 30_000;
 
-/** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
+/** Reads files and runs exec plugins again from time to time. A changed certificate gets its own connections. */
 export function createCredentialReader(connection: Connection, logins = new LoginDesk()): CredentialReader {
 	const program = connection.exec && logins.open(connection.exec, connection.context);
 	const changing = canChange(connection);
@@ -70,7 +70,7 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 			const proxied = await apply(options);
 			secured = secure(options, proxied ? options.agent : undefined);
 		} catch (error) {
-			// An exec plugin that fails, a file that is not there, an entry or a certificate that makes no sense.
+			// For example: an exec plugin fails, a file is missing, or an entry or a certificate is invalid.
 			throw new ConnectionError(connection.server, error);
 		}
 		agents.add(secured.agent);
@@ -83,10 +83,10 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 		return { ...secured, headers, readAt: performance.now() };
 	}
 
-	/** As it was where nothing has changed. `proxied`: the agent that client-node made for a proxy. */
+	/** Returns the previous result if nothing has changed. `proxied`: the agent that client-node made for a proxy. */
 	function secure(options: TlsOptions, proxied: unknown): Secured {
 		const { ca, cert, key, servername } = options;
-		// Set each time: otherwise Node would use its environment.
+		// Always set, because otherwise Node would take it from its environment.
 		const rejectUnauthorized = options.rejectUnauthorized !== false;
 		const fingerprint = JSON.stringify([
 			ca?.toString(),
@@ -100,9 +100,9 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized;
 		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		else trustNamedAuthorities();
-		// So is the oldest TLS version, kubectl's: otherwise NODE_OPTIONS could lower it.
+		// Also always set, to kubectl's oldest TLS version: otherwise NODE_OPTIONS could lower it.
 		const material = { ...given({ ca, cert, key }), minVersion: "TLSv1.2" as const };
-		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
+		// Parse the certificates once, not for each parallel connection. Agents for proxies are client-node's, so they cannot use this.
 		const shared =
 			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
@@ -148,7 +148,7 @@ async function loadConfig(connection: Connection, program: ExecCredentials | und
 }
 
 async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
-	// Whoever issues tokens, or passes connections on, may be known to the public alone.
+	// A token issuer or a proxy may have a certificate from a public authority.
 	trustPublicAuthorities();
 	const { KubeConfig } = await import("@kubernetes/client-node");
 	let loaded:
@@ -156,7 +156,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 		| undefined;
 	return async (options, credential) => {
 		if (!loaded || loaded.credential !== credential) {
-			// A new one each time: it keeps the first certificate of a user for ever.
+			// A new KubeConfig each time, because it keeps a user's first certificate forever.
 			const config = new KubeConfig();
 			config.loadFromClusterAndUser(cluster, withCredential(user, credential));
 			loaded = { config, credential };
@@ -165,22 +165,22 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 	};
 }
 
-/** `proxied`: the agent that client-node made for a proxy. Node's own keep connections through one, and have our limit. */
+/** `proxied`: the agent that client-node made for a proxy. Node's own agents keep connections through a proxy and apply our limit. */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
-	// Evictions run side by side, each for as long as the server takes; kubectl has no limit at all.
+	// Evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }
 
-/** An address is checked against the certificate but not told to the server (RFC 6066): Node would warn. */
+/** An IP address is checked against the certificate but not sent as the server name (RFC 6066), because Node would warn. */
 function nameOf(servername: string | undefined): TlsOptions {
 	if (servername === undefined || isIP(servername) === 0) return given({ servername });
 	return { servername: "", checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) };
 }
 
-/** Without what is not said: Node would take that for an answer. */
+/** Removes unset options: Node would treat undefined and null as values. */
 function given(options: TlsOptions): TlsOptions {
 	return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -1,6 +1,6 @@
-// The one place where the plugin dials an API server: for calls, for answers that come line by line and for WebSockets, with the same
-// credentials (api-credentials.ts), TLS, proxy, kept connections and limits of time. client-node has no such place: its calls and
-// watches go through undici with a new agent, so a new connection, each time, and its port-forward through ws with another.
+// The only place where the plugin connects to an API server: for calls, for streamed lines and for WebSockets. All share the credentials
+// (api-credentials.ts), TLS, proxy, kept connections and time limits. client-node has no such place. Its calls and watches create a new
+// undici agent each time, so also a new connection. Its port-forward uses ws with yet another agent.
 import {
 	type ClientRequest,
 	type IncomingMessage,
@@ -21,13 +21,13 @@ import { type FollowedRequest, followRequest } from "./request-log.ts";
 
 export interface ApiRequest {
 	readonly method: string;
-	/** With its query. */
+	/** Including the query. */
 	readonly path: string;
 	readonly headers: OutgoingHttpHeaders;
 	readonly body?: string | undefined;
-	/** Ends the request, and its answer for as long as that comes. */
+	/** Aborts the request, and its answer while it is being read. */
 	readonly signal?: AbortSignal | undefined;
-	/** As CallOptions has it. */
+	/** As in CallOptions. */
 	readonly guard?: (() => boolean) | undefined;
 }
 
@@ -37,19 +37,21 @@ export interface ApiAnswer {
 	readonly body: string;
 }
 
-/** Whatever it rejects with is why there is no answer. */
+/** Each method rejects with the reason why there is no answer. */
 export interface ApiDialer {
 	exchange(request: ApiRequest): Promise<ApiAnswer>;
-	/** The answer as it begins, whatever its code, if it begins within so many ms. It must be read or destroyed. */
+	/**
+	 * Resolves when the answer begins, with any code. Rejects if it has not begun within `withinMs`. The answer must be read or destroyed.
+	 */
 	open(request: ApiRequest, withinMs: number): Promise<IncomingMessage>;
-	/** One that is still connecting. */
+	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
-	/** Reads the credentials anew next time; false where nothing could change. */
+	/** Makes the next request read the credentials again. False if they cannot change. */
 	forget(): boolean;
 	close(): void;
 }
 
-/** The server closed a connection that was used again, before this request could be answered. */
+/** The server closed a reused connection before it answered this request. */
 export class ResetError extends Error {
 	override readonly name = "ResetError";
 	constructor(cause: Error) {
@@ -57,19 +59,19 @@ export class ResetError extends Error {
 	}
 }
 
-/** The API server ends a request after 60 s; who hears nothing for longer talks to nobody. */
+/** The API server ends a request after 60 s. If there is no answer for longer, the connection is dead. */
 const defaultTimeoutMs = 65_000;
-/** As kubectl: a hung API server still accepts TCP connections, and never answers the TLS handshake. */
+/** As in kubectl. A hung API server still accepts TCP connections, but never answers the TLS handshake. */
 const connectTimeoutMs = 10_000;
-/** A healthy API server answers in milliseconds: after this long a person wants to know what the command waits for. */
+/** A healthy API server answers in milliseconds. After this time, the user is told what the command waits for. */
 const silentAfterMs = 3_000;
 
 export interface DialerOptions {
-	/** Told of every request. */
+	/** Logs every request. */
 	readonly log?: VerboseLog | undefined;
 	/** Shared with the other contexts. */
 	readonly logins?: LoginDesk | undefined;
-	/** Told once when a request has had no answer for so long, and again only after the server has answered. */
+	/** Called once when a request has had no answer for this long. It is called again only after the server has answered. */
 	readonly onSilence?: ((silentForMs: number) => void) | undefined;
 	readonly connectTimeoutMs?: number;
 	readonly silentAfterMs?: number;
@@ -86,15 +88,15 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	interface Begun {
 		readonly response: IncomingMessage;
 		readonly followed: FollowedRequest | undefined;
-		/** From now on it may take as long as it likes. */
+		/** Removes the time limit of the answer. */
 		readonly leaveTime: () => void;
-		/** What has ended the answer. */
+		/** Replaces the error of an answer with the reason why it ended. */
 		readonly explain: (error: unknown) => unknown;
 	}
 
 	/**
-	 * The time begins once we are logged in, because a person may have to do that. With a guard, nothing is written before
-	 * there is a connection, and then only if the guard returns true.
+	 * The time limit starts after the login, because a user may have to log in by hand. With a guard, nothing is written before there is a
+	 * connection, and then only if the guard returns true.
 	 */
 	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();
@@ -112,14 +114,14 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
 				isSilent = false;
 				clearTimeout(silence);
-				// Whoever reads it hears of its errors, but may not listen yet.
+				// The reader of the answer gets its errors, but may not listen yet. An unhandled error event would end the process.
 				response.on("error", () => undefined);
 				resolve({ response, followed, leaveTime: () => clearTimeout(timer), explain });
 			});
 			const followed = log && followRequest(log, outgoing, url, body ?? "");
-			// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
+			// Not with the request's own signal option: if the request is already over, its AbortError would be unhandled.
 			const stop = (): void => {
-				// While a proxy is asked for a connection, the request has no socket yet and ends without an event.
+				// While a proxy is opening the connection, the request has no socket yet and ends without an event.
 				finish();
 				outgoing.destroy();
 				reject(explain(new Error("the request was given up")));
@@ -134,7 +136,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 				isSilent = true;
 			}, limits.silentAfterMs);
 			const connecting = repeatUntil(limits.connectTimeoutMs, () => {
-				// Behind as many requests as may run at a time it waits for their answers, and not for a connection.
+				// If all connections are in use, the request waits for other answers, not for a connection.
 				if (outgoing.socket === null && isBusy(agent)) return false;
 				giveUp(`no connection within ${formatDuration(limits.connectTimeoutMs)}`);
 				return true;
@@ -160,7 +162,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		});
 	}
 
-	/** Opens a connection, so that a request that waited too long for a new one finds it on the next try. */
+	/** Opens a connection, so that a retry of a request that waited too long for one can use it. */
 	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
 		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, connectTimeoutMs);
 		await readText(response);
@@ -170,7 +172,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		async exchange(asked) {
 			const begun = begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
 			const { response, followed, explain } = await begun.catch(async (error: unknown) => {
-				// A failure shows when the request is tried again.
+				// Ignore a failure here: it shows when the request is tried again.
 				if (error instanceof NotSentError && error.hadToConnect)
 					await connectAhead(asked.signal).catch(() => undefined);
 				throw error;
@@ -223,12 +225,12 @@ function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () 
 	return { stop: () => clearInterval(timer) };
 }
 
-/** Whether a new request has to wait until one of those that run has its answer. */
+/** Whether all connections are in use, so that a new request has to wait for another request's answer. */
 function isBusy({ sockets, maxSockets }: PlainAgent): boolean {
 	return Object.values(sockets).reduce((sum, each) => sum + (each?.length ?? 0), 0) >= maxSockets;
 }
 
-/** Calls `go` synchronously when the request can be written. */
+/** Calls `go` synchronously as soon as the request can be written. */
 function onceConnected(outgoing: ClientRequest, go: () => void): void {
 	outgoing.once("socket", (socket) => {
 		const isSecuring = "secureConnecting" in socket && socket.secureConnecting === true;

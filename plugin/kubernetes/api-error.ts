@@ -1,4 +1,4 @@
-// What an API server answers when it says no, and how kubectl words it.
+// The errors that an API server answers with, and kubectl's wording for them.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { type ClassifiedError, type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import { indentMore, oneLine } from "../../disruption/printable.ts";
@@ -13,14 +13,14 @@ export interface StatusCause {
 	readonly field: string;
 }
 
-/** More than a person reads. */
+/** More than a person would read. */
 const maxCauses = 100;
 
-/** An answer other than 2xx, read as a metav1.Status where it is one. */
+/** An answer other than 2xx, read as a metav1.Status if it is one. */
 export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;
-	/** Status.reason, for example NotFound; "" where the server gave none. */
+	/** Status.reason, for example NotFound. "" if the server sent none. */
 	readonly reason: string;
 	readonly causes: readonly StatusCause[];
 	/** From the Retry-After header. */
@@ -45,7 +45,7 @@ export class ApiError extends BoundedError implements ClassifiedError {
 		this.retryAfterSeconds = status.retryAfterSeconds;
 	}
 
-	/** Where something could not be read. */
+	/** The failure of a read that got this answer. */
 	get failure(): Failure {
 		const { message } = this;
 		return isPassing(this)
@@ -54,7 +54,7 @@ export class ApiError extends BoundedError implements ClassifiedError {
 	}
 }
 
-/** What an answer other than 2xx says about an eviction. */
+/** The reason of an eviction's failure that this answer stands for. */
 export function refusalReason({ code, message, causes }: ApiError): FailureReason {
 	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
 	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
@@ -65,10 +65,10 @@ export function refusalReason({ code, message, causes }: ApiError): FailureReaso
 	return "Refused";
 }
 
-/** The request's guard refused it right before it was written: nothing was sent. */
+/** The request's guard refused it right before it was written, so nothing was sent. */
 export class NotSentError extends BoundedError {
 	override readonly name = "NotSentError";
-	/** Whether it had to wait for a new connection. */
+	/** Whether the request had to wait for a new connection. */
 	readonly hadToConnect: boolean;
 	constructor(hadToConnect = false) {
 		super("the request was not sent: it waited too long");
@@ -76,18 +76,18 @@ export class NotSentError extends BoundedError {
 	}
 }
 
-/** The API server did not answer in time: what a ConnectionError has as its cause. */
+/** The cause of a ConnectionError if the API server did not answer in time. */
 export class SilentServerError extends BoundedError {
 	override readonly name = "SilentServerError";
 }
 
-/** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
+/** There was no answer: the connection was refused or reset, timed out, or had an untrusted certificate. */
 export class ConnectionError extends BoundedError implements ClassifiedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
 	/** The system's code, for example ECONNREFUSED. */
 	readonly code: string;
-	/** Of the server, where the command works in several. */
+	/** The server's context, if the command works in several. */
 	readonly context: string | undefined;
 	constructor(server: string, cause: unknown, context?: string) {
 		const code = systemCode(cause);
@@ -95,7 +95,7 @@ export class ConnectionError extends BoundedError implements ClassifiedError {
 			cause instanceof Error ? cause.message : String(cause),
 			"set certificate-authority in the kubeconfig to the CA of this server",
 		);
-		// Several addresses that all fail have one error together, which says nothing itself.
+		// If all of several addresses fail, Node throws one joint error with an empty message.
 		super(message || code || "the connection failed", { cause });
 		this.server = server;
 		this.code = code;
@@ -106,18 +106,18 @@ export class ConnectionError extends BoundedError implements ClassifiedError {
 		return { kind: "retry", reason: "ServerUnreachable", message: this.message, afterMs: retryAfterMs };
 	}
 
-	/** It did not answer in time. */
+	/** The server did not answer in time. */
 	get isSilent(): boolean {
 		return this.cause instanceof SilentServerError;
 	}
 
-	/** The same failure, which names the context too. */
+	/** The same failure, with the name of the context. */
 	inContext(name: string): ConnectionError {
 		return new ConnectionError(this.server, this.cause, name);
 	}
 }
 
-/** The user has no right to it. */
+/** Whether the user has no permission. */
 export function isForbidden(error: unknown): error is ApiError {
 	return error instanceof ApiError && error.code === 403;
 }
@@ -126,12 +126,12 @@ export function isNotFound(error: unknown): boolean {
 	return error instanceof ApiError && error.code === 404;
 }
 
-/** Whether the same request may have another answer soon: no answer, too many requests, a server that has trouble. */
+/** Whether the same request may soon get another answer: there was no answer, there were too many requests, or the server failed. */
 export function isPassing(error: unknown): boolean {
 	return error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
 }
 
-/** Nobody waits longer for a server that says so: it may have meant something else. */
+/** The longest Retry-After that is obeyed. A larger value may be a mistake of the server. */
 const longestRetrySeconds = 60;
 
 /** Reads the body of an answer other than 2xx. */
@@ -171,7 +171,7 @@ export function kubectlErrorLine(error: unknown): string {
 	return `error: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** What kubectl makes of a list that is refused: it says what was asked for (cli-runtime, EnhanceListError). */
+/** Adds to a refused list what was requested, as kubectl does (cli-runtime, EnhanceListError). */
 export function listError(
 	error: unknown,
 	path: string,
@@ -189,7 +189,7 @@ export function listError(
 	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
 }
 
-/** The error as kubectl puts it behind a message of its own: the server's words without a prefix. */
+/** The error's text as kubectl appends it to its own messages: the server's words without a prefix. */
 export function errorText(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }

@@ -1,17 +1,16 @@
-// Where something is kept for later calls: beside what kubectl keeps.
-// Who may write there can already have any program run as us, by the kubeconfig in the folder above; a shared folder for
-// temporary files would let others.
+// The folder for what is kept for later calls, beside kubectl's own cache. A user who may write there can already make kubectl run any
+// program as us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/** In kubectl's own folder for caches; undefined where there is no home. */
+/** A folder inside kubectl's cache folder. Undefined if there is no home. */
 export function findCacheFolder(env: NodeJS.ProcessEnv): string | undefined {
 	const home = env["HOME"] ?? "";
 	const folder = env["KUBECACHEDIR"] || (home === "" ? "" : join(home, ".kube", "cache"));
 	return isAbsolute(folder) ? join(folder, "kubectl-xpdb") : undefined;
 }
 
-/** Made where it is missing, as kubectl makes them; false where that cannot be. */
+/** Creates the folder if it is missing, as kubectl does. False if that fails. */
 export function isCacheFolder(folder: string, mode = 0o750): boolean {
 	try {
 		makeFolder(folder, mode);

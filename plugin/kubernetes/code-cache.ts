@@ -1,15 +1,15 @@
-// The code that V8 compiled for earlier calls: without it each call compiles all that it uses anew.
+// Keeps the code that V8 compiled in earlier calls. Without it, each call compiles everything again.
 import { enableCompileCache } from "node:module";
 import { findPrivateFolder } from "./private-folder.ts";
 
-/** The folder, made where it is missing; undefined where that cannot be. Node keeps there what it compiles of modules from now on. */
+/** Returns the folder, created if missing. Undefined if that fails. From now on, Node keeps the modules that it compiles there. */
 export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	const folder = findCodeFolder(env);
 	if (folder !== undefined) enableCompileCache(folder);
 	return folder;
 }
 
-/** A folder for code alone: what is in there is executed. Node reads it too, and does not check who owns a file. */
+/** A folder for code only, because its contents are executed. Node reads it too, and does not check who owns a file. */
 export function findCodeFolder(env: NodeJS.ProcessEnv): string | undefined {
 	return findPrivateFolder(env, "code");
 }

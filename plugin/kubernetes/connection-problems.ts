@@ -1,5 +1,5 @@
-// What is wrong with the cluster and the user of a context before anybody is asked, in kubectl's words (client-go,
-// tools/clientcmd/validation.go, and where it makes a transport of them).
+// Finds what is wrong with a context's cluster and user before any request, in kubectl's words (client-go, tools/clientcmd/validation.go,
+// and the code that makes a transport from them).
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -54,7 +54,7 @@ function userProblems({ userName, user, headers }: ConnectionParts): readonly st
 		);
 	}
 	const tokenFile = text(user["tokenFile"]);
-	// With a token, that is used where the file cannot be read.
+	// If there is a token, it is used even if the file cannot be read.
 	if (tokenFile !== "" && text(user["token"]) === "") {
 		const { problem } = readFileText(tokenFile);
 		if (problem !== undefined) problems.push(problem);

@@ -1,4 +1,4 @@
-// Which cluster, with which credentials: a context of the kubeconfig, with kubectl's global flags on top.
+// Selects the cluster and the credentials: a context of the kubeconfig, overridden by kubectl's global flags.
 import { posix, resolve } from "node:path";
 import type { Cluster, User } from "@kubernetes/client-node";
 import { oneLine } from "../../disruption/printable.ts";
@@ -14,27 +14,27 @@ import { readFileText } from "./file-text.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
-/** How to reach one cluster: what a client is made from. */
+/** How to reach one cluster. Clients are made from it. */
 export interface Connection {
-	/** The context's name; "" where there is no kubeconfig. */
+	/** The context's name. "" if there is no kubeconfig. */
 	readonly context: string;
 	readonly namespace: string;
 	readonly server: string;
-	/** As client-node's KubeConfig takes them, with absolute paths. */
+	/** In the form of client-node's KubeConfig, with absolute paths. */
 	readonly cluster: Cluster;
-	/** Without the program that credentials may come from. */
+	/** Without a program that provides credentials. */
 	readonly user: User;
-	/** Where the credentials come from a program. */
+	/** The program that provides the credentials, if there is one. */
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which client-node sets itself. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
-	/** Of HTTP or HTTPS, where the environment has one for this server. Others are in `cluster`. */
+	/** The HTTP or HTTPS proxy that the environment names for this server. Other proxies are in `cluster`. */
 	readonly httpProxy: string | undefined;
-	/** 0: none. */
+	/** 0: no timeout. */
 	readonly requestTimeoutMs: number;
 }
 
-/** The connection for a context, or for the current one; throws KubeconfigError in kubectl's words where it is not there. */
+/** The connection for a context, or for the current one. Throws KubeconfigError in kubectl's words if the context does not exist. */
 export function resolveConnection(
 	kubeconfig: Kubeconfig,
 	contextName: string | undefined,
@@ -79,9 +79,9 @@ export function resolveConnection(
 		);
 	}
 	const server = serverUrl(cluster, user);
-	// What the kubeconfig names goes before, whatever NO_PROXY says.
+	// A proxy named in the kubeconfig takes precedence, even over NO_PROXY.
 	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
-	// Over plain HTTP nobody is told who asks, but for whom (client-go, DirectClientConfig.ClientConfig).
+	// Over plain HTTP, no credentials are sent, only the impersonated user (client-go, DirectClientConfig.ClientConfig).
 	const login = server.startsWith("http:") ? { as: user["as"] } : user;
 	const isOfAgent = text(cluster["proxy-url"]) === "" && /^https?:/.test(proxy);
 	return {
@@ -97,7 +97,7 @@ export function resolveConnection(
 	};
 }
 
-/** Such names would stand in front of lines and in commands to copy. kubectl accepts them. */
+/** Refuses names with control characters, because names appear in output and in commands to copy. kubectl accepts them. */
 function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	for (const [what, name] of Object.entries(names)) {
 		if (oneLine(name) === name) continue;
@@ -107,7 +107,7 @@ function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	}
 }
 
-/** In kubectl's words, and with the name that may be meant, or the files in which it may have been. */
+/** In kubectl's words. Adds a similar name, or the missing files that may have contained the entry. */
 export function unknownEntry(
 	what: "context" | "cluster" | "auth info",
 	name: string,
@@ -121,8 +121,8 @@ export function unknownEntry(
 }
 
 /**
- * Doubled slashes, a query and a fragment are left out, as client-go does. Without a scheme it is http only where nothing has to be kept secret (client-go, rest.DefaultServerURL, looks at certificates
- * alone).
+ * Leaves out doubled slashes, the query and the fragment, as client-go does. A server without a scheme is reached over HTTP only if there
+ * is nothing to keep secret (client-go's rest.DefaultServerURL looks only at certificates).
  */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);
@@ -173,7 +173,7 @@ function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEnt
 		changed["client-key"] = resolve(flags.clientKey);
 	}
 	if (flags.token !== undefined || flags.username !== undefined) {
-		// A token or a password given by hand replaces every other way in.
+		// A token or user name from a flag replaces all other credentials.
 		for (const field of ["exec", "auth-provider", "tokenFile", "token", "username", "password"]) delete changed[field];
 	}
 	if (flags.token !== undefined) changed["token"] = flags.token;
@@ -189,24 +189,26 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl
 	return {
 		name: "cluster",
 		server,
-		// It takes http:// only with this; there is no certificate to be checked anyway.
+		// client-node accepts http:// only with this option. There is no certificate to check anyway.
 		skipTLSVerify: isPlain || cluster["insecure-skip-tls-verify"] === true,
 		caData: isPlain ? "" : ca.data,
 		caFile: isPlain ? "" : ca.file,
 		tlsServerName: text(cluster["tls-server-name"]),
-		// The proxy looks up the server's name, as with Go: behind a bastion nobody else can.
+		// The proxy resolves the server's name, as in Go, because behind a bastion only the proxy can.
 		proxyUrl: proxyUrl.replace(/^socks5:/i, "socks5h:"),
 	};
 }
 
-/** With any of these no program is run, so that there is a way in while single sign-on is down (client-go, exec.UpdateTransportConfig). */
+/**
+ * With any of these, no login program runs, so that users can log in while single sign-on is down (client-go, exec.UpdateTransportConfig).
+ */
 function hasOwnLogin(user: KubeconfigEntry): boolean {
 	const has = (field: string): boolean => text(user[field]) + text(user[`${field}-data`]) !== "";
 	const hasCertificate = has("client-certificate") && has("client-key");
 	return hasCertificate || ["token", "tokenFile", "username"].some((field) => text(user[field]) !== "");
 }
 
-/** It knows no `tokenFile` but that of its own auth provider; plugins are ours (exec-credentials.ts). */
+/** client-node supports `tokenFile` only in its own auth provider. Exec plugins are ours (exec-credentials.ts). */
 function userForClientNode(user: KubeconfigEntry): User {
 	const token = text(user["token"]);
 	const file = text(user["tokenFile"]);
@@ -226,7 +228,7 @@ function userForClientNode(user: KubeconfigEntry): User {
 		username: text(user["username"]),
 		password: text(user["password"]),
 		...(isRecord(provider) && { authProvider: provider }),
-		// It sends an empty name too.
+		// client-node would also send an empty name.
 		...(impersonateUser !== "" && { impersonateUser }),
 	};
 }
@@ -258,7 +260,7 @@ function impersonationHeaders(
 	return headers;
 }
 
-/** Keys may hold any character; in a header's name they are percent-encoded, as client-go does. */
+/** Keys may contain any character. In a header's name they are percent-encoded, as in client-go. */
 function extraHeader(key: string): string {
 	return `Impersonate-Extra-${encodeURIComponent(key.toWellFormed())}`;
 }
