@@ -1,6 +1,6 @@
-// The proxy that the environment has for a server, by the rules of Go's golang.org/x/net/http/httpproxy, which are kubectl's. Not by the
-// `proxyEnv` of Node's agents alone: they ask a proxy for localhost too, read lower case first, take a proxy without a scheme for none, and
-// know no CIDR in NO_PROXY.
+// The proxy that the environment sets for a server, by the rules of Go's golang.org/x/net/http/httpproxy, which kubectl uses. `proxyEnv` of
+// Node's agents is not enough. It uses the proxy for localhost too, reads lower-case variables first, ignores a proxy without a scheme, and
+// supports no CIDR in NO_PROXY.
 import { BlockList, isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { quote } from "../../disruption/quote.ts";
@@ -8,7 +8,10 @@ import { KubeconfigError } from "../terminal/errors.ts";
 
 const schemes = ["http:", "https:", "socks5:", "socks5h:"];
 
-/** With its scheme; undefined: none, and never one for this machine itself. Throws KubeconfigError where it is no proxy that we can use. */
+/**
+ * The proxy's URL with its scheme. Undefined if there is none, and always for this machine itself. Throws KubeconfigError if we cannot use
+ * the proxy.
+ */
 export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string | undefined {
 	const url = new URL(server);
 	const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
@@ -22,7 +25,7 @@ export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string
 	return proxy.href;
 }
 
-/** "proxy:3128" is one of HTTP; what cannot be read is none. */
+/** "proxy:3128" is an HTTP proxy. Text that cannot be parsed means no proxy. */
 function readProxy(text: string): URL | undefined {
 	return [text, `http://${text}`]
 		.filter((each) => URL.canParse(each))
@@ -31,10 +34,10 @@ function readProxy(text: string): URL | undefined {
 }
 
 interface Target {
-	/** Of IPv6 without brackets. */
+	/** IPv6 addresses are without brackets. */
 	readonly host: string;
 	readonly port: string;
-	/** 0: a name. */
+	/** 0: the host is a name. */
 	readonly family: 0 | 4 | 6;
 }
 
@@ -50,7 +53,7 @@ function usesProxy(url: URL, noProxy: string): boolean {
 	return !noProxy.split(",").some((entry) => excludes(entry.trim().toLowerCase(), target));
 }
 
-/** One entry of NO_PROXY: "*", CIDR, address or domain, the last two with a port or without. */
+/** One entry of NO_PROXY: "*", a CIDR, an address or a domain. The last two may have a port. */
 function excludes(entry: string, target: Target): boolean {
 	if (entry === "*") return true;
 	const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
@@ -62,16 +65,16 @@ function excludes(entry: string, target: Target): boolean {
 	if (family !== 0) return isIn(target, host, family === 4 ? 32 : 128);
 	if (target.family !== 0) return false;
 	const domain = host.replace(/^\*\./, ".");
-	// Without a dot in front, the domain itself is meant too.
+	// Without a leading dot, the entry matches the domain itself too.
 	const name = domainToASCII(domain.replace(/^\./, "")) || domain;
 	return target.host.endsWith(`.${name}`) || (!domain.startsWith(".") && target.host === name);
 }
 
-/** False where it is no network, or the target has no address: names are not looked up. */
+/** False if `network` is not a network, or if the target is a name: names are not resolved. */
 function isIn({ host, family }: Target, network: string, bits: number): boolean {
 	const kind = isIP(network);
 	if (family === 0 || kind === 0 || network.includes("%") || bits > (kind === 4 ? 32 : 128)) return false;
-	// An address of IPv4 is in no network of IPv6, however wide, but for those that are IPv4 written so.
+	// An IPv4 address is in no IPv6 network, however wide, except in a network of IPv4-mapped addresses.
 	if (kind === 6 && bits < 96 && (family === 4 || host.startsWith("::ffff:"))) return false;
 	const list = new BlockList();
 	list.addSubnet(network, bits, kind === 4 ? "ipv4" : "ipv6");

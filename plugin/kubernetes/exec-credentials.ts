@@ -1,6 +1,6 @@
-// The credentials that an exec plugin gives, asked for as kubectl does (client-go, plugin/pkg/client/auth/exec). Instead of client-node's
-// ExecAuth: that keeps what a plugin says to itself, so that a login that waits for a person waits in silence; it sets no
-// KUBERNETES_EXEC_INFO, knows no interactiveMode, and fails with a TypeError at an answer without a status.
+// The credentials of an exec plugin, requested as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node's ExecAuth is not
+// used, because it hides what a plugin prints: a login that waits for the user would wait in silence. It also sets no KUBERNETES_EXEC_INFO,
+// does not support interactiveMode, and fails with a TypeError on an answer without a status.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -15,20 +15,20 @@ export interface ExecCredential {
 	readonly token: string;
 	readonly cert: string;
 	readonly key: string;
-	/** In ms since the epoch; undefined: it holds for the whole run. */
+	/** In ms since the epoch. Undefined: valid for the whole run. */
 	readonly expiresAt: number | undefined;
 }
 
 export interface LoginSurroundings {
-	/** For what a program writes to stderr that asks nobody. */
+	/** Receives the stderr of a program that cannot ask the user. */
 	readonly complain: (text: string) => void;
-	/** Ends the program. */
+	/** Stops the program. */
 	readonly stop: AbortSignal;
 }
 
-/** How a login program is run: tests have one of their own. */
+/** Runs a login program. Tests replace it. */
 export interface LoginRunner {
-	/** Whether it can read from the terminal. */
+	/** Whether the program can read from the terminal. */
 	mayAsk(plugin: ExecPlugin): boolean;
 	run(plugin: ExecPlugin, surroundings: LoginSurroundings): Promise<ExecCredential>;
 }
@@ -43,14 +43,14 @@ function mayAsk({ interactiveMode }: ExecPlugin): boolean {
 	return interactiveMode !== "Never";
 }
 
-/** What the program is told in KUBERNETES_EXEC_INFO. */
+/** The value of KUBERNETES_EXEC_INFO for the program. */
 export function execInfo(plugin: ExecPlugin): string {
 	const { apiVersion, cluster } = plugin;
 	const spec = { ...(cluster && { cluster }), interactive: mayAsk(plugin) };
 	return JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
 }
 
-/** A program that is stopped may put the terminal back. */
+/** A stopped program gets this long to restore the terminal. */
 const endsWithinMs = 1_000;
 
 async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): Promise<Buffer> {
@@ -61,12 +61,12 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 	const program = findProgram(plugin);
 	const missing = `exec: executable ${command} not found${installHint === "" ? "" : `\n\n${installHint}`}`;
 	if (program === undefined) throw new Error(missing);
-	// Takes its time to load, and most kubeconfigs name no program.
+	// Loaded only here, because it loads slowly and most kubeconfigs name no program.
 	const { spawn } = await import("node:child_process");
 	return new Promise((resolve, reject) => {
 		const child = spawn(program, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
-			// Its questions are for whoever sits there.
+			// A program that may ask gets the terminal, so that the user can answer it.
 			signal: stop,
 			stdio: mayAsk(plugin) ? ["inherit", "pipe", "inherit"] : ["ignore", "pipe", "pipe"],
 		});
@@ -80,7 +80,7 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 				end();
 				return;
 			}
-			// Stopped, it still has the terminal: it may read on, or turn the echo on when it ends.
+			// The stopped program still has the terminal: it may keep reading, or turn the echo on when it ends. So wait for its end.
 			child.once("exit", end);
 			setTimeout(() => child.kill("SIGKILL"), endsWithinMs).unref();
 		});
@@ -91,7 +91,7 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 	});
 }
 
-/** Node would look in the PATH that the program is given; kubectl looks in its own. Undefined: it is not there. */
+/** Node would search the PATH that the program is given, but kubectl searches its own. Undefined if the program is not found. */
 function findProgram({ command, env }: ExecPlugin): string | undefined {
 	const isWindows = process.platform === "win32";
 	const hasPath = Object.keys(env).some((name) => (isWindows ? name.toUpperCase() : name) === "PATH");
@@ -114,7 +114,7 @@ function readCredential(output: Buffer, { command, apiVersion }: ExecPlugin): Ex
 	const unreadable = (why: string): Error => new Error(`decoding stdout of ${command}: ${why}`);
 	let answer: unknown;
 	try {
-		// As kubectl tells them apart: what begins like JSON has to be JSON.
+		// As in kubectl, text that begins like JSON must be JSON.
 		answer = /^\s*\{/.test(output.toString("latin1")) ? JSON.parse(output.toString()) : readYamlDocument(output);
 	} catch (error) {
 		throw unreadable(`it is neither JSON nor YAML: ${parserProblem(error)}`);

@@ -1,4 +1,4 @@
-// A program that the kubeconfig names for credentials: `exec` of a user (client.authentication.k8s.io).
+// A program that the kubeconfig names as a source of credentials: `exec` of a user (client.authentication.k8s.io).
 import { readFileSync } from "node:fs";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -10,9 +10,9 @@ export interface ExecPlugin {
 	readonly env: Readonly<Record<string, string>>;
 	readonly apiVersion: string;
 	readonly interactiveMode: string;
-	/** What to tell where the program is not there. */
+	/** Shown if the program is not installed. */
 	readonly installHint: string;
-	/** The cluster that it is for, where it asks to be told. */
+	/** The cluster to log in to, if the plugin asks for it. */
 	readonly cluster: KubeconfigEntry | undefined;
 }
 

@@ -1,2 +1,2 @@
-/** Owns what is written on objects, in metadata.managedFields. */
+/** The name under which our writes appear in metadata.managedFields. */
 export const fieldManager = "kubectl-xpdb";

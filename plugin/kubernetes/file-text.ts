@@ -1,4 +1,4 @@
-// A file that somebody named, or why it cannot be read, in kubectl's words.
+// Reads a file that the user named, or says in kubectl's words why it cannot be read.
 import { readFileSync } from "node:fs";
 import { oneLine } from "../../disruption/printable.ts";
 

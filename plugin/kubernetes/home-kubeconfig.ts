@@ -1,4 +1,4 @@
-// The kubeconfig in the home, found as kubectl finds it (client-go, util/homedir).
+// The kubeconfig in the home folder, located as kubectl does (client-go, util/homedir).
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ interface Machine {
 
 const ownMachine: Machine = { platform: process.platform, exists: existsSync };
 
-/** It need not be there. */
+/** The file may not exist. */
 export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Machine = ownMachine): string {
 	const [first = join(homedir(), ".kube", "config"), ...others] = homes(env, platform).map((home) =>
 		join(home, ".kube", "config"),
@@ -21,6 +21,6 @@ export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Mac
 function homes(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): readonly string[] {
 	const { HOME, HOMEDRIVE = "", HOMEPATH = "", USERPROFILE = "" } = env;
 	if (platform !== "win32") return HOME === undefined ? [] : [HOME];
-	// Windows has two of its own, and shells from elsewhere set the first.
+	// Windows has two home folders of its own, and some shells set HOME.
 	return [HOME ?? "", HOMEDRIVE && HOMEPATH && HOMEDRIVE + HOMEPATH, USERPROFILE].filter((home) => home !== "");
 }

@@ -1,10 +1,10 @@
-// The cluster of the pod that we run in, as its ServiceAccount: what kubectl takes where there is no kubeconfig (client-go,
-// rest.InClusterConfig).
+// The cluster of the pod that the plugin runs in, accessed as the pod's ServiceAccount. kubectl uses it if there is no kubeconfig
+// (client-go, rest.InClusterConfig).
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
 
-/** As a kubeconfig would have them. */
+/** In the form of a kubeconfig's entries. */
 export interface OwnCluster {
 	readonly cluster: KubeconfigEntry;
 	readonly user: KubeconfigEntry;
@@ -24,7 +24,7 @@ export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnC
 			server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
 			"certificate-authority": join(folder, "ca.crt"),
 		},
-		// The kubelet writes a new token long before the old one ends.
+		// A file and not its content: the kubelet writes a new token long before the old one expires.
 		user: { tokenFile },
 		context: { namespace: env["POD_NAMESPACE"] || readNamespace(join(folder, "namespace")) },
 	};

@@ -1,9 +1,10 @@
-// Names that a cluster gave at the Tab key, kept for the next one: the start of the program and an answer of the cluster together often take
-// longer than a person waits.
+// Names that a cluster returned at the Tab key, kept for the next Tab. Starting the program and asking the cluster together often take
+// longer than a user waits.
 //
-// Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
-// its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: who that is depends on the
-// program's environment and on files that only the program knows. The names are offered to a person and used for nothing else.
+// Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation
+// has its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: the user's identity
+// depends on the program's environment and on files that only the program knows. The names are offered to a person and used for nothing
+// else.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { User } from "@kubernetes/client-node";
@@ -17,12 +18,12 @@ import { isName } from "./object-name.ts";
 import { findPrivateFolder, privateMode } from "./private-folder.ts";
 
 const keptMs = 60_000;
-/** Between two background requests to one server. Names that are younger are not requested again. */
+/** The pause between two background requests to one server. Names that are younger are not requested again. */
 const betweenRequestsMs = 10_000;
 const folderName = "names";
 
 export interface KeptNames {
-	/** Undefined where none are kept, or only older ones. */
+	/** Undefined if no names are kept, or only expired ones. */
 	read(list: string): readonly string[] | undefined;
 	write(list: string, names: readonly string[]): void;
 	/** Whether this list may be requested in the background. */
@@ -61,7 +62,7 @@ export function createKeptNames(
 	};
 }
 
-/** The files whose content says who the user is. */
+/** The files whose content identifies the user. */
 function identityFiles({ certFile, authProvider }: User): readonly string[] {
 	const config: unknown = isRecord(authProvider) ? authProvider["config"] : undefined;
 	return [certFile, isRecord(config) ? config["tokenFile"] : undefined].map(text).filter((path) => path !== "");
@@ -76,7 +77,7 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** What it has kept itself, and nothing else that lies there. Nothing happens where it cannot be removed. */
+/** Removes only files that it has written itself. A failure is ignored. */
 function removeOld(folder: string, now: number): void {
 	try {
 		for (const name of readdirSync(folder)) {
@@ -86,6 +87,6 @@ function removeOld(folder: string, now: number): void {
 			if (age > keptMs) rmSync(file, { force: true });
 		}
 	} catch {
-		// A folder that cannot be written any more, or another key that has just removed the same.
+		// The folder is no longer writable, or another Tab has just removed the same files.
 	}
 }

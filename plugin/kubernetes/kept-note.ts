@@ -1,5 +1,5 @@
-// What a call leaves for the next one about an API server: a few words that save it a question. It is believed by nobody before the server
-// has said the same, and holds nothing that the server keeps from anybody who may ask it.
+// A short note about an API server that one call leaves for the next, to save it a request. A reader must not rely on it before the server
+// has said the same. It contains only what the server would tell any user who may ask.
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { isCacheFolder } from "./cache-folder.ts";
@@ -7,16 +7,19 @@ import { readOwnFile } from "./own-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export interface KeptNote {
-	/** Undefined where there is none, or none that can be read. */
+	/** Undefined if there is no readable note. */
 	read(): unknown;
-	/** Anything that JSON can say. Nothing happens where it cannot be kept. */
+	/** Any JSON value. A failure to write is ignored. */
 	write(value: unknown): void;
 }
 
-/** `folder`: undefined keeps nothing. `about`: what it is about, server first; of each there is one. `mode`: of a folder that is missing. */
+/**
+ * `folder`: undefined keeps nothing. `about`: the note's subject, starting with the server. Each subject has one note. `mode`: of a folder
+ * that is created.
+ */
 export function createKeptNote(folder: string | undefined, about: readonly string[], mode?: number): KeptNote {
 	if (folder === undefined) return { read: () => undefined, write: () => undefined };
-	// Names of servers are no names of files.
+	// Hashed, because a server's name is not a valid file name.
 	const file = (): string => join(folder, `${hash("sha256", JSON.stringify(about)).slice(0, 32)}.json`);
 	return {
 		read() {

@@ -1,6 +1,6 @@
-// A script with the code that V8 made of it in earlier calls, down to the functions that were called there. Node's own cache (node:module)
-// keeps what is compiled before the script runs, a tenth of it: an eviction would compile a thousand functions anew, a third of its
-// processor time.
+// Runs a script with the code that V8 compiled in earlier calls, including the functions that were called there. Node's own cache
+// (node:module) keeps only what is compiled before the script runs, about a tenth. Then an eviction would compile a thousand functions
+// again, a third of its processor time.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
@@ -9,32 +9,32 @@ import { isRecord } from "../../disruption/record.ts";
 import { readOwnFile } from "./own-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** What calls of one kind use differs little from call to call: after so many of them nothing new is kept. */
+/** Calls of one kind use nearly the same code. After this many of them, nothing more is saved. */
 const learnedAfter = 3;
 const maxKinds = 32;
 
 interface Kept {
 	readonly code: Buffer;
-	/** How many calls of each kind it has learned from. */
+	/** How many calls of each kind have contributed to the code. */
 	readonly learned: Readonly<Record<string, number>>;
 }
 
 export interface KeptScriptOptions {
-	/** Its name has a hash of what is in it: V8 compares no more than the length. */
+	/** The file name contains a hash of the content, because V8 compares only the length. */
 	readonly path: string;
-	/** Where code is kept; undefined: nowhere. */
+	/** The folder for the code. Undefined: nothing is kept. */
 	readonly folder: string | undefined;
 	readonly argv: readonly string[];
-	/** Calls it when the process ends. */
+	/** Runs the given function when the process ends. */
 	readonly atEnd?: (write: () => void) => void;
 }
 
-/** What the script comes to: an expression. */
+/** Returns the script's value: the script is one expression. */
 export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: KeptScriptOptions): unknown {
 	const file =
 		folder === undefined ? undefined : join(folder, `${basename(path, ".cjs")}-${process.version}-${process.arch}`);
 	const kept = file === undefined ? undefined : readKept(file);
-	// The bundle is plain ASCII.
+	// Latin-1 is enough, because the bundle is plain ASCII.
 	const script = new Script(readFileSync(path, "latin1"), {
 		filename: path,
 		cachedData: kept?.code,
@@ -49,7 +49,10 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 	return script.runInThisContext();
 }
 
-/** The command and which flags it has: `--help` and `--dry-run` use little of what the others do. Never a value, which may be a secret. */
+/**
+ * The command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Never a value, which may be
+ * a secret.
+ */
 function kindOf(argv: readonly string[]): string {
 	const [first = ""] = argv;
 	const flags = argv.flatMap((word) => /^(?:--[a-z-]+|-[a-zA-Z])/.exec(word) ?? []);
@@ -60,7 +63,7 @@ function whenProcessEnds(write: () => void): void {
 	process.once("exit", write);
 }
 
-/** Undefined where there is none that is whole: V8 believes what it is given, and would crash. */
+/** Undefined if there is no intact file. V8 trusts the data and would crash on a damaged one. */
 function readKept(file: string): Kept | undefined {
 	try {
 		const content = readOwnFile(file);
@@ -72,7 +75,7 @@ function readKept(file: string): Kept | undefined {
 		const counts = Object.entries(learned).filter((entry): entry is [string, number] => typeof entry[1] === "number");
 		return { code, learned: Object.fromEntries(counts) };
 	} catch {
-		// Not there, or cut short.
+		// The file is missing or truncated.
 		return undefined;
 	}
 }

@@ -1,4 +1,4 @@
-// A context of the kubeconfig to work in: a name for people and a client for its API server.
+// A context of the kubeconfig to work in: a name for messages, and a client for its API server.
 import type { AgentPlace } from "../flags/agent-place.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
@@ -6,18 +6,18 @@ import type { KeptNote } from "./kept-note.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 export interface KubeContext {
-	/** "" where there is no kubeconfig but only --server. */
+	/** "" if there is no kubeconfig but only --server. */
 	readonly name: string;
-	/** Of the context or of --namespace. */
+	/** The namespace of the context or of --namespace. */
 	readonly namespace: string;
 	readonly client: KubernetesClient;
-	/** All names of the kubeconfig, for a word that names a context which this command does not work in. */
+	/** All context names of the kubeconfig, to recognise a context that this command does not use. */
 	readonly known?: readonly string[];
 	readonly agents: AgentPlace;
-	/** What earlier calls left about its agents. */
+	/** What earlier calls kept about its agents. */
 	readonly lastAgent?: KeptNote;
-	/** For what is said of it: commands that come to the same cluster. */
+	/** Builds suggested commands that reach the same cluster. */
 	readonly suggest: SuggestedCommands;
-	/** What is told of requests and calls, where somebody wants to know (-v). */
+	/** Logs requests and calls, if -v asks for it. */
 	readonly log?: VerboseLog | undefined;
 }

@@ -1,7 +1,7 @@
-// What stands under a name in a kubeconfig: foreign data, read field by field.
+// The content of a named entry in a kubeconfig. It is untrusted data and is read field by field.
 export type KubeconfigEntry = Readonly<Record<string, unknown>>;
 
-/** "" where there is no text. */
+/** "" if the value is not a string. */
 export function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }

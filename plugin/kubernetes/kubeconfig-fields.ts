@@ -1,17 +1,17 @@
-// The fields of a kubeconfig and their types, as client-go has them (tools/clientcmd/api/v1/types.go). A field of another type is an error, as in
-// kubectl, and never one that is not set; fields that are not listed here are skipped.
+// The fields of a kubeconfig and their types, as in client-go (tools/clientcmd/api/v1/types.go). A field of another type is an error, as in
+// kubectl, and is never treated as unset. Fields that are not listed here are skipped.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
 import { isBase64 } from "./yaml-scalar.ts";
 
-/** Returns the value as the field keeps it. `field`: its path, for the message. Throws FieldError. */
+/** Returns the value in the field's type. `field`: its path, for the message. Throws FieldError. */
 type FieldType<T> = (value: unknown, field: string) => T;
 
-/** The message names the field and what is wrong with it. */
+/** The message names the field and the problem. */
 export class FieldError extends Error {
 	override readonly name = "FieldError";
-	/** From the entry on: "exec.args[1]". */
+	/** The path inside the entry, for example "exec.args[1]". */
 	readonly field: string;
 	readonly problem: string;
 	constructor(field: string, problem: string) {
@@ -32,7 +32,7 @@ const flag: FieldType<boolean> = (value, field) => {
 	throw wrongType(field, value, "true or false");
 };
 
-/** Base64, or a list of bytes, which Go's JSON takes too. */
+/** Base64, or a list of bytes, which Go's JSON also accepts. */
 const bytes: FieldType<string> = (value, field) => {
 	if (Array.isArray(value)) {
 		const isByte = (each: unknown): boolean =>
@@ -86,7 +86,7 @@ function nameOfType(value: unknown): string {
 
 const extensionList = listOf(fieldsOf({ name: text, extension: (value) => value }), {});
 
-/** By their names, the last of each; twice only counts where there is something in the first. */
+/** By name. The last entry of a name holds, and a repeated name is an error only if the earlier entry has content. */
 const extensions: FieldType<readonly KubeconfigEntry[]> = (value, field) => {
 	const byName = new Map<unknown, KubeconfigEntry>();
 	for (const each of extensionList(value, field)) {
@@ -131,7 +131,7 @@ const execFields = fieldsOf({
 	interactiveMode: text,
 });
 
-/** Only the versions before v1 have a default. */
+/** Only the versions before v1 have a default mode. */
 const exec: FieldType<KubeconfigEntry> = (value, field) => {
 	const fields = execFields(value, field);
 	const isOld = /^client\.authentication\.k8s\.io\/v1(alpha1|beta1)$/.test(String(fields["apiVersion"]));
@@ -172,12 +172,12 @@ const config = fieldsOf({
 	extensions,
 });
 
-/** Throws FieldError: `field` begins at the file's top. */
+/** Throws FieldError. Its `field` is the path from the top of the file. */
 export function readConfigFields(content: KubeconfigEntry): KubeconfigEntry {
 	return config(content, "");
 }
 
-/** What a login program answers (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
+/** The answer of a login program (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
 export function readCredentialFields(answer: KubeconfigEntry): KubeconfigEntry {
 	return credential(answer, "");
 }

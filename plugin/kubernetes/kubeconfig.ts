@@ -1,5 +1,6 @@
-// The kubeconfig: KUBECONFIG's files merged as kubectl merges them. client-node's loadFromFile() and mergeConfig() throw at a name that two
-// files have, read a field of the wrong type as unset, know neither tokenFile nor as-groups, and take 230 ms of CPU to load.
+// Reads the files of KUBECONFIG and merges them as kubectl does. client-node's loadFromFile() and mergeConfig() are not used. They throw if
+// two files have the same name, read a field of the wrong type as unset, and support neither tokenFile nor as-groups. They also take 230 ms
+// of CPU to load.
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { oneLine } from "../../disruption/printable.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -20,17 +21,17 @@ export interface Kubeconfig {
 	readonly users: ReadonlyMap<string, KubeconfigEntry>;
 	readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
 	readonly currentContext: string;
-	/** Where no context is chosen: the cluster of the pod that we run in. */
+	/** The cluster of the pod that the plugin runs in, used if no context is chosen. */
 	readonly ownCluster: OwnCluster | undefined;
-	/** The files of KUBECONFIG, where none of them exists. */
+	/** The files of KUBECONFIG, if none of them exists. */
 	readonly missing?: readonly string[] | undefined;
-	/** Those of them that do not exist, where others do: what is not found may have been in one of these. */
+	/** The missing files of KUBECONFIG, if others exist. An entry that is not found may have been in one of them. */
 	readonly skipped?: readonly string[] | undefined;
 }
 
 /**
- * Reads and merges the files. Throws KubeconfigError that names the file, the entry and the field; of several files, those that do not exist are
- * skipped.
+ * Reads and merges the files. Throws a KubeconfigError that names the file, the entry and the field. If there are several files, missing
+ * ones are skipped.
  */
 export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kubeconfig {
 	const merged = {
@@ -47,7 +48,7 @@ export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kube
 			if (when === "listed") missing.push(path);
 			continue;
 		}
-		// The first file that has a name wins, as in clientcmd's loader.
+		// If several files have the same name, the first file wins, as in clientcmd's loader.
 		for (const kind of kinds) {
 			for (const [name, entry] of namedEntries(content, kind, path)) {
 				if (!merged[kind].has(name)) merged[kind].set(name, entry);
@@ -80,7 +81,7 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 	return [...new Set(paths)].map((path) => ({ path, when: "listed" }));
 }
 
-/** Undefined: it is not there, and need not be. */
+/** Undefined if the file is missing and may be. */
 function readKubeconfig(path: string, when: KubeconfigFile["when"]): KubeconfigEntry | undefined {
 	const file = readFileBytes(path);
 	if (file.problem !== undefined) {
@@ -112,7 +113,7 @@ function unreadable(path: string, why: string): KubeconfigError {
 	return new KubeconfigError(`error: error loading config file "${oneLine(path)}": ${why}`);
 }
 
-/** Go's JSON takes these two in upper and lower case, the last one by its bytes. */
+/** Go's JSON ignores the case of these two keys. Of several spellings, the last in byte order counts. */
 function refuseOtherKinds(content: KubeconfigEntry): void {
 	const found = { kind: "", apiversion: "" };
 	for (const key of Object.keys(content).toSorted()) {
@@ -135,7 +136,7 @@ function entriesOf(content: KubeconfigEntry, kind: Kind): readonly KubeconfigEnt
 	return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-/** 'exec.args[1] of user "u"' where the entry has a name. */
+/** For example 'exec.args[1] of user "u"', if the entry has a name. */
 function whichField(content: KubeconfigEntry, field: string): string {
 	const [, kind = "", index = "", inner = "", rest = ""] =
 		/^(clusters|users|contexts)\[(\d+)\]\.(cluster|user|context)\b\.?(.*)$/s.exec(field) ?? [];
@@ -158,7 +159,7 @@ function namedEntries(
 
 const pathFields = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** Paths in a kubeconfig are relative to its own folder; so is a plugin that is not looked for in PATH. */
+/** Paths in a kubeconfig are relative to its folder. So is a plugin that is not looked up in PATH. */
 function withAbsolutePaths(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
 	const absolute = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
 	const changed: Record<string, unknown> = { ...entry };
