@@ -1,5 +1,5 @@
-// The login programs of one run. The same login runs once for all contexts, and those that may ask a person run one after the other: two at a
-// time would read each other's answers, and the first to end would turn the terminal's echo on under the second.
+// The login programs of one run. Contexts with the same login share one program run. Programs that may ask the user run one after the
+// other. Two at a time would read each other's input, and the first to end would turn the terminal's echo on while the second still reads.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
 	type ExecCredential,
@@ -12,24 +12,24 @@ import { TerminalTurns } from "../terminal/terminal-turns.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
 
 export interface ExecCredentials {
-	/** Runs the program where there is no credential that still holds. Rejects with what went wrong, in kubectl's words. */
+	/** Runs the program unless a valid credential is known. Rejects in kubectl's words. */
 	current(): Promise<ExecCredential>;
-	/** What was given last has expired. */
+	/** Whether the last credential has expired. */
 	readonly isOver: boolean;
-	/** An API server has refused the credential: it is not given again. */
+	/** An API server has refused the credential, so it is not returned again. */
 	forget(): void;
 }
 
 interface Login {
-	/** That have this login, whether they need it yet or not. */
+	/** The contexts with this login, whether they need it yet or not. */
 	readonly contexts: Set<string>;
 	pending?: Promise<ExecCredential> | undefined;
 	given?: ExecCredential | undefined;
 }
 
 /**
- * Called before a login that may ask a person, with the contexts that it is for: what it says comes after what stands there. What it
- * returns is called when the terminal is free again, with why there is no credential.
+ * Called before a login that may ask the user, with its contexts. What the program prints then follows the announcement. The function that
+ * it returns is called when the terminal is free again, with the reason if there is no credential.
  */
 type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => LoginEnd | undefined;
 export type LoginEnd = (problem?: string) => void;
@@ -38,7 +38,7 @@ interface LoginDeskOptions {
 	readonly announce?: LoginAnnouncement;
 	readonly runner?: LoginRunner;
 	readonly surroundings?: LoginSurroundings;
-	/** Logins that may ask have the terminal one after the other, and alone. */
+	/** Gives each login that may ask exclusive use of the terminal. */
 	readonly turns?: TerminalTurns | undefined;
 }
 
@@ -48,7 +48,7 @@ export class LoginDesk {
 	readonly #surroundings: LoginSurroundings;
 	readonly #turns: TerminalTurns;
 	readonly #logins = new Map<string, Login>();
-	/** Whoever stops the run while a login asks is not asked again. */
+	/** Set when the user stops the run during a login, so that no further login asks. */
 	#isStopped = false;
 
 	constructor({
@@ -63,7 +63,7 @@ export class LoginDesk {
 		this.#turns = turns;
 	}
 
-	/** All contexts are known before the first login runs, so that it can say what it is for. */
+	/** Called for all contexts before the first login runs, so that the login can announce its contexts. */
 	open(plugin: ExecPlugin, context: string): ExecCredentials {
 		const login = this.#loginOf(plugin);
 		login.contexts.add(context);
@@ -93,7 +93,7 @@ export class LoginDesk {
 
 	async #credential(plugin: ExecPlugin, login: Login, refused: ExecCredential | undefined): Promise<ExecCredential> {
 		const { given } = login;
-		// Another context may have logged in anew meanwhile.
+		// Another context may have logged in again meanwhile.
 		if (given && given !== refused && holds(given)) return given;
 		login.pending ??= this.#start(plugin, login).finally(() => {
 			login.pending = undefined;
@@ -116,7 +116,7 @@ export class LoginDesk {
 			login.given = await this.#runner.run(plugin, this.#surroundings);
 		} catch (error) {
 			problem = error instanceof Error ? error.message : String(error);
-			// Ctrl-C reaches the program and us at once.
+			// Ctrl-C reaches the program and this process at the same time, so let our own signal arrive.
 			await nextTurn();
 			this.#isStopped ||= this.#surroundings.stop.aborted;
 			throw error;
@@ -127,7 +127,7 @@ export class LoginDesk {
 		return login.given;
 	}
 
-	/** Two logins are the same when program, arguments, environment, folder and KUBERNETES_EXEC_INFO are. */
+	/** Two logins are the same if they have the same program, arguments, environment, working folder and KUBERNETES_EXEC_INFO. */
 	#loginOf(plugin: ExecPlugin): Login {
 		const { command, args, env } = plugin;
 		const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,4 @@
-// The contexts a command works in, from its flags.
+// Opens the contexts that a command works in, from its flags.
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { formatDuration } from "../flags/duration.ts";
@@ -17,23 +17,29 @@ import { createKubernetesClient } from "./kubernetes-client.ts";
 import { LoginDesk, type LoginEnd } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
-/** Of a run that works in the contexts. */
+/** Options for a run that works in the contexts. */
 export interface OpenOptions {
-	/** What its API servers warn of; left out, it is written to stderr. */
+	/** Receives the warnings of the API servers. Default: stderr. */
 	readonly onWarning?: ServerWarningSink;
-	/** An API server keeps a request waiting; left out, it is written to stderr. */
+	/** Called when an API server keeps a request waiting. Default: stderr. */
 	readonly onSilence?: (context: string, message: string) => void;
-	/** A login program begins to ask a person; it may return what is to be told of its end. Of several contexts, stderr says so anyway. */
+	/**
+	 * Called when a login program starts to ask the user. It may return a function to call at its end. With several contexts, stderr announces
+	 * the login anyway.
+	 */
 	readonly onLogin?: ((contexts: readonly string[], command: string) => LoginEnd) | undefined;
-	/** Logins that ask have it alone. */
+	/** Gives logins that ask exclusive use of the terminal. */
 	readonly turns?: TerminalTurns | undefined;
-	/** Ends a login that is under way. */
+	/** Stops a running login. */
 	readonly stop?: AbortSignal;
 	/** Login programs do not get the terminal, because a shell is using it. */
 	readonly unattended?: boolean;
 }
 
-/** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
+/**
+ * Throws UsageError or KubeconfigError if contexts are unknown or repeated, or if --context and --contexts are both given. Clients must be
+ * closed.
+ */
 export function openContexts(
 	flags: GlobalFlags,
 	env: NodeJS.ProcessEnv,
@@ -80,7 +86,7 @@ export function openContexts(
 		turns,
 		surroundings: { complain: (text) => stderr.write(text), stop },
 		announce(contexts, { command }) {
-			// Of one context there is no doubt, and kubectl says nothing.
+			// With a single context the login needs no announcement, and kubectl prints none.
 			if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
 			return onLogin?.(contexts, command);
 		},
@@ -105,7 +111,7 @@ function contextList(contexts: readonly string[]): string {
 	return `context${contexts.length === 1 ? "" : "s"} ${contexts.map(quote).join(", ")}`;
 }
 
-/** They become part of a path, and whoever may write there is believed. */
+/** The names become part of a URL path, and users who may write in that namespace are trusted. */
 function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
 	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {
@@ -116,7 +122,7 @@ function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	}
 }
 
-/** Flags that rarely mean the same in two clusters. */
+/** The given flags that rarely mean the same thing in two clusters. */
 function sharedFlags(flags: GlobalFlags): readonly string[] {
 	const given: readonly (readonly [string, unknown])[] = [
 		["--server", flags.server],

@@ -1,15 +1,15 @@
-// Files that an earlier call left, and that no other user can have written.
+// Reads files of earlier calls that no other user can have written.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
 
-/** A program's code is 10 MB. */
+/** The compiled code of the program is 10 MB. */
 const largestBytes = 64 * 1024 * 1024;
 
 /**
- * Throws if there is no file, or if it is not a regular file, belongs to another user, or is writable by others. Never waits
- * for a pipe.
+ * Throws if there is no file, or if it is not a regular file, belongs to another user, or is writable by others. Never blocks on a named
+ * pipe.
  */
 export function readOwnFile(path: string): Buffer {
-	// A link may lead to a place where others can write. Windows lacks the last two flags: undefined adds nothing here.
+	// Do not follow a link: it may lead to a place where others can write. Windows lacks the last two flags: undefined adds nothing here.
 	const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
 	const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 	try {
@@ -27,7 +27,7 @@ export function isOwnFolder(path: string): boolean {
 	return found?.isDirectory() === true && isOurs(found, 0o077);
 }
 
-/** Windows reports neither the owner nor who may write. */
+/** Windows reports neither the owner nor who may write, so every file passes there. */
 function isOurs({ uid, mode }: Stats, forbidden = 0o022): boolean {
 	return process.getuid === undefined || (uid === process.getuid() && (mode & forbidden) === 0);
 }

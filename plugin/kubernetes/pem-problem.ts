@@ -1,8 +1,8 @@
-// What is wrong with a text that should hold certificates or a private key in PEM, found as Go finds it (encoding/pem, crypto/x509). Node takes a file
-// without a readable authority for an empty list, which ends in "self-signed certificate".
+// What is wrong with a text that should contain certificates or a private key in PEM, by Go's rules (encoding/pem, crypto/x509). Node
+// treats a file without a readable authority as an empty list, and then reports "self-signed certificate".
 import { X509Certificate } from "node:crypto";
 
-/** Undefined: it holds at least one certificate that can be read. */
+/** Undefined if it contains at least one readable certificate. */
 export function certificateProblem(text: string): string | undefined {
 	const blocks = [...text.matchAll(certificateBlocks)].map(([, content = ""]) => content);
 	if (blocks.length > 0) {
@@ -11,7 +11,7 @@ export function certificateProblem(text: string): string | undefined {
 	return missingBlock(text, "CERTIFICATE");
 }
 
-/** Undefined: it looks like one. */
+/** Undefined if it looks like a private key. */
 export function privateKeyProblem(text: string): string | undefined {
 	return /^-----BEGIN [A-Z ]*PRIVATE KEY-----[ \t]*$/m.test(text) ? undefined : missingBlock(text, "PRIVATE KEY");
 }

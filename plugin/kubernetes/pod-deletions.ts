@@ -1,8 +1,8 @@
-// Which pods of a node are gone: a thousand pods that end need no thousand questions. A watch tells of them at once, and a list of the node
-// now and then of what the watch has missed, as where its connection is dead and nobody has noticed; more often where it cannot be had
-// (no right, an old proxy) or has ended. Where nothing can be listed either, whoever waits asks for its pod itself, as kubectl does.
-// Instead of client-node's Watch: that ends after 30 s without an event, leaves out the lines that it cannot read, and cannot ask for
-// metadata alone.
+// Which pods of a node are gone, without one request for each of a thousand terminating pods. A watch reports deletions at once. A list of
+// the node from time to time finds what the watch missed, for example if its connection is dead and this has not been noticed. The list
+// runs more often if the watch has ended or cannot be opened (no permission, an old proxy). If the pods cannot be listed either, each
+// waiting caller polls its own pod, as kubectl does.
+// client-node's Watch is not used. It ends after 30 s without an event, skips lines that it cannot read, and cannot request metadata alone.
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PodReference } from "../../disruption/budget/cluster.ts";
@@ -13,29 +13,29 @@ import { podPath } from "./pod-path.ts";
 
 /** Must be closed. */
 export interface PodDeletions {
-	/** Whether deletions are told of now. */
+	/** Whether deletions are reported now. */
 	readonly live: boolean;
 	isGone(uid: string): boolean;
-	/** Aborts when the pod is gone, or when nothing is told of any more. */
+	/** Aborts when the pod is gone, or when deletions are no longer reported. */
 	news(pod: PodReference): AbortSignal;
 	close(): void;
 }
 
 export interface DeletionTimes {
-	/** From one list to the next, while there is a watch and while there is none. */
+	/** The time between two lists, with and without a watch. */
 	readonly watchedMs: number;
 	readonly unwatchedMs: number;
-	/** After a watch that has ended, or could not be had. */
+	/** The pause after a watch that has ended or could not be opened. */
 	readonly watchAgainMs: number;
 }
 
-/** Metadata is all that is needed, where the server can leave the rest out. */
+/** Only metadata is needed, if the server can leave the rest out. */
 const accept = `${metadataTypes.object},application/json`;
-/** A server that takes longer has more to do than to watch. */
+/** A server that takes longer is too busy for a watch. */
 const openWithinMs = 2_000;
 const defaultTimes: DeletionTimes = { watchedMs: 5_000, unwatchedMs: 1_000, watchAgainMs: 1_000 };
 
-/** Resolves when every pod that is deleted from now on will be told of. Never rejects. */
+/** Resolves when every deletion from now on will be reported. Never rejects. */
 export async function watchDeletions(
 	client: KubernetesClient,
 	node: string,
@@ -58,7 +58,7 @@ class NodeDeletions implements PodDeletions {
 
 	constructor(client: KubernetesClient, node: string, times: DeletionTimes) {
 		this.#client = client;
-		// What the API server remembers is enough to say who is there; who is not there is asked for by name.
+		// The API server's cache is good enough to show which pods exist. A pod that is missing from it is read by name.
 		const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}`, resourceVersion: "0" });
 		this.#path = `/api/v1/pods?${query.toString()}`;
 		this.#times = times;
@@ -84,7 +84,7 @@ class NodeDeletions implements PodDeletions {
 		for (const { news } of this.#waiting.values()) news.abort();
 	}
 
-	/** Resolves when the watch has begun or could not be had. */
+	/** Resolves when the watch has begun or could not be opened. */
 	async begin(): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const close = (): void => this.close();
@@ -93,7 +93,7 @@ class NodeDeletions implements PodDeletions {
 		this.#lookOn().then(close, close);
 	}
 
-	/** Until the server says that it will not; `tried`: after each attempt. */
+	/** Reconnects until the server refuses the watch for good. Calls `tried` after each attempt. */
 	async #watchOn(tried: () => void): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {
@@ -113,7 +113,10 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/** Ends with the answer, with a line that cannot be read, and with the server's last word: a version that is too old, or that it is going away. */
+	/**
+	 * Returns at the end of the answer, at an unreadable line, and at the server's ERROR event: the version is too old, or the server shuts
+	 * down.
+	 */
 	async #follow(response: IncomingMessage): Promise<void> {
 		let isOver = false;
 		const lines = new LineSplitter((line) => {
@@ -128,7 +131,7 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/** Until the server says that it will not. */
+	/** Repeats until the server refuses the list for good. */
 	async #lookOn(): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {
@@ -168,7 +171,7 @@ interface PodMetadata {
 	readonly metadata: { readonly uid: string };
 }
 
-/** Undefined for what is no event about a pod. */
+/** Undefined if the line is not an event about a pod. */
 function readEvent(line: string): { readonly type: string; readonly uid: string } | undefined {
 	const { type, object }: { readonly type: string; readonly object?: Partial<PodMetadata> } = JSON.parse(line);
 	const uid = object?.metadata?.uid;

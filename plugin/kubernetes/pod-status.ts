@@ -1,4 +1,4 @@
-// What a pod's own cluster says of it, as the rules of kubectl and of the eviction API read it.
+// What a pod's own cluster reports about it, read by the rules of kubectl and of the eviction API.
 import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
 import { controllerOf, preActivitiesOf } from "../../disruption/budget/pod.ts";
 
@@ -7,15 +7,15 @@ export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 	return status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
 }
 
-/** Whether the phase is an end. */
+/** Whether the pod has finished. */
 export function isFinished({ status }: V1Pod): boolean {
 	return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
 /**
- * It is not up yet. A pod with a pre-activity waits for that all the same, and one that says that it is ready, as no kubelet does of such a
- * pod, is counted as healthy by agents and by Kubernetes. Else as in the eviction API of Kubernetes
- * (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ * Whether the pod has not started yet. A pod with a pre-activity must wait for it, so it does not count as not started. A pending pod that
+ * claims to be ready does not either, because agents and Kubernetes count it as healthy. No kubelet reports that. Otherwise the rule is
+ * that of Kubernetes' eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
  */
 export function hasNotStarted(pod: V1Pod): boolean {
 	const { metadata, status } = pod;
@@ -23,7 +23,7 @@ export function hasNotStarted(pod: V1Pod): boolean {
 	return isPending && preActivitiesOf(metadata?.annotations ?? {}).length === 0;
 }
 
-/** A controller makes another pod; not again for one that has ended or is being replaced already. */
+/** Whether a controller will create another pod. Not for a pod that has finished or is already being replaced. */
 export function isReplaced(pod: V1Pod): boolean {
 	const controller = controllerOf(pod);
 	const ends = pod.metadata?.deletionTimestamp !== undefined || isFinished(pod);

@@ -1,6 +1,6 @@
-// One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). Instead of client-node's
-// PortForward: that buffers without end what is not read, says of a refusal the code alone, and a write after the far side's end is an
-// unhandled EPIPE that ends the process.
+// One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). client-node's PortForward
+// is not used. It buffers unread data without limit and reports only the code of a refusal. A write after the other side has closed is an
+// unhandled EPIPE there, which ends the process.
 import type { Socket } from "node:net";
 import { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
@@ -15,24 +15,27 @@ export interface PodPort {
 
 const dataChannel = 0;
 const errorChannel = 1;
-/** A TLS server says nothing before it is spoken to, and the first frame of each channel is no more than a number. */
+/** A TLS server sends nothing before the client does, and the first frame of each channel contains only the port number. */
 const mostEarlyFrames = 16;
-/** Above this much on its way to the server, the local side is not read. */
+/** Pause reading from the local side while more than this is waiting to be sent. */
 const highWaterBytes = 1024 * 1024;
 
 export interface PodConnection {
-	/** The far side has ended it already. */
+	/** Whether the other side has already closed the connection. */
 	readonly isOver: boolean;
 	/**
-	 * Joins it with a local socket until either ends; once. Resolves when it is over, with what the far side said about it, if
-	 * anything.
+	 * Connects it to a local socket until either side ends. Call it once. Resolves when the connection is over, with the other side's message
+	 * about it, if there was one.
 	 */
 	join(socket: Socket): Promise<string | undefined>;
-	/** Whatever becomes of it. */
+	/** Closes the connection in any state. */
 	close(): void;
 }
 
-/** A connection to the pod's port, which waits to be joined. Rejects with ApiError or ConnectionError where the API server does not open it. */
+/**
+ * A connection to the pod's port. The caller joins it to a socket. Rejects with ApiError or ConnectionError if the API server does not open
+ * it.
+ */
 export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<PodConnection> {
 	const ws = await client.webSocket(`${podPath(pod)}/portforward?ports=${pod.port}`, "v4.channel.k8s.io");
 	ws.binaryType = "nodebuffer";
@@ -40,7 +43,8 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	ws.on("error", (error) => {
 		problem ??= error.message;
 	});
-	// Read from the beginning, or nobody would see that it ends. The first frames may come together with the opening.
+	// Read from the start, because otherwise the end of the connection goes unnoticed. The first frames may arrive together with the
+	// handshake.
 	const early: Buffer[] = [];
 	const keep = (message: Buffer): void => {
 		early.push(message);
@@ -60,7 +64,7 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	};
 }
 
-/** Nobody will use it. */
+/** Closes a connection that is not needed, once it is open. */
 export function hangUp(connection: Promise<PodConnection>): void {
 	connection.then(
 		(open) => open.close(),
@@ -87,7 +91,7 @@ function opened(ws: WebSocket, server: string): Promise<void> {
 	});
 }
 
-/** `early`: what came before. */
+/** `early`: the messages received before the call. */
 function join(ws: WebSocket, socket: Socket, early: readonly Buffer[]): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		const announced = new Set<number>();

@@ -1,12 +1,12 @@
-// A refusal by the proxy on the way to an API server: it must not look like the server's own.
+// Marks a refusal by the proxy in front of an API server, so that it does not look like the server's own.
 import { STATUS_CODES } from "node:http";
 
-/** The error in the proxy's name, where it is one of these; otherwise as it was. `proxy`: its URL. */
+/** An error that names the proxy, if the proxy refused. Otherwise the given error. `proxy`: its URL. */
 export function explainProxyError(error: unknown, proxy: string): unknown {
 	if (!(error instanceof Error) || !URL.canParse(proxy)) return error;
 	const status = refusedWith(error);
 	if (status === undefined) return error;
-	// Its password is nobody's business.
+	// Leave out the password in the proxy's URL.
 	const { protocol, host } = new URL(proxy);
 	const words = `the proxy ${protocol}//${host} answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
 	const hint =
@@ -14,7 +14,7 @@ export function explainProxyError(error: unknown, proxy: string): unknown {
 	return new Error(words + hint, { cause: error });
 }
 
-/** Node's agent has a code for it, the one that client-node takes (hpagent) only words. */
+/** Node's agent has an error code for this. The agent that client-node uses (hpagent) has only a message. */
 function refusedWith(error: Error): number | undefined {
 	if ("code" in error && error.code === "ERR_PROXY_TUNNEL") {
 		return "statusCode" in error ? Number(error.statusCode) : undefined;

@@ -1,17 +1,18 @@
-// Whom TLS believes where a kubeconfig names no authority of its own: those that the machine has, as kubectl does, and Node's own list with
+// The authorities that TLS trusts if a kubeconfig names none: those of the machine, as with kubectl, and Node's own list with
 // NODE_EXTRA_CA_CERTS.
 //
-// The executable starts without any (--use-openssl-ca in scripts/executable/build-executable.ts): Node reads its list in a thread of its own, 15
-// to 30 ms of a processor that each call would wait for before it ends, and nearly every kubeconfig has an authority of its own.
+// The executable starts without any authorities (--use-openssl-ca in scripts/executable/build-executable.ts). Node would read its list in a
+// separate thread, which takes 15 to 30 ms of processor time. Each call would wait for that before it ends, and nearly every kubeconfig has
+// its own authority.
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
 const sources = ["system", "bundled", "extra"] as const;
 let trusted: "whoever Node trusts" | "named" | "public" = "whoever Node trusts";
 
 /**
- * From now on, in the whole process, nobody but those whom a caller names; where the public authorities are trusted already, they are still.
- * Node begins each list with its own one, even where a caller's takes its place: with SSL_CERT_FILE or NODE_EXTRA_CA_CERTS, as company machines
- * have them, that is 10 to 28 ms of a processor for nothing.
+ * From now on, the whole process trusts only authorities that a caller names. If the public authorities are already trusted, they stay
+ * trusted. Node builds its own list first, even if a caller's list replaces it. With SSL_CERT_FILE or NODE_EXTRA_CA_CERTS, which are common
+ * on company machines, that wastes 10 to 28 ms of processor time.
  */
 export function trustNamedAuthorities(): void {
 	if (trusted !== "whoever Node trusts") return;
@@ -19,7 +20,7 @@ export function trustNamedAuthorities(): void {
 	setDefaultCACertificates([]);
 }
 
-/** From now on, in the whole process. Whoever says which authority is meant is not concerned. */
+/** From now on, the whole process trusts the public authorities. Callers that name their own authority are not affected. */
 export function trustPublicAuthorities(): void {
 	if (trusted === "public") return;
 	trusted = "public";

@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Whole or not at all, however many calls end at the same time. Where it cannot be written nothing happens. */
+/** Writes the whole file or nothing, even if many calls end at the same time. A failure to write is ignored. */
 export function replaceFile(file: string, content: string | Buffer): void {
 	const part = `${file}.${process.pid}.part`;
 	try {
@@ -15,6 +15,6 @@ function removeFile(file: string): void {
 	try {
 		rmSync(file, { force: true });
 	} catch {
-		// Its folder is none, or belongs to somebody else.
+		// Its parent is not a folder, or belongs to another user.
 	}
 }

@@ -1,14 +1,14 @@
-// What -v tells of a request to an API server, as client-go tells it (transport/round_trippers.go), calls and WebSockets alike. Other than
-// there, the answer always says to which request: ours are many at a time.
+// Logs requests to an API server for -v, in client-go's form (transport/round_trippers.go), for calls and WebSockets. Unlike there, each
+// answer names its request, because many requests run at the same time.
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
 export interface FollowedRequest {
-	/** The whole answer has come. */
+	/** Call it with the complete body of the answer. */
 	answered(body: string): void;
 }
 
-/** Before it is sent. Its answer is left to whoever reads it. */
+/** Call it before the request is sent. It does not read the answer's body. */
 export function followRequest(log: VerboseLog, request: ClientRequest, url: URL, body?: string): FollowedRequest {
 	const { level } = log;
 	const began = performance.now();
@@ -56,7 +56,7 @@ function withoutLogin(url: URL): string {
 	return shown.href;
 }
 
-/** Sorted, a line each, with their names as Go writes them. */
+/** Sorted, one header per line, with the names as Go writes them. */
 function headersText({ secrets }: VerboseLog, headers: OutgoingHttpHeaders): string {
 	return Object.entries(headers)
 		.flatMap(([name, value]) => [value ?? []].flat().map((each) => [canonical(name), String(each)] as const))
@@ -73,7 +73,7 @@ function isLogin(name: string): boolean {
 	return ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"].includes(name);
 }
 
-/** "Bearer <masked>", as client-go has it. */
+/** "Bearer <masked>", as in client-go. */
 function maskedLogin(value: string, secrets: VerboseLog["secrets"]): string {
 	const [, scheme, secret = value] = /^(Bearer|Basic|Negotiate) +(.*)$/i.exec(value) ?? [];
 	secrets.learn(secret);
@@ -83,7 +83,7 @@ function maskedLogin(value: string, secrets: VerboseLog["secrets"]): string {
 	return scheme === undefined ? "<masked>" : `${scheme} <masked>`;
 }
 
-/** Without its body, and not to be run as it is: the login is masked. */
+/** Without the request's body. The command cannot be run as it is, because the login is masked. */
 function curlCommand(method: string, headers: string, url: string): string {
 	const given = headers.split("\n").filter((line) => line !== "");
 	return `curl -v -X${method} ${given.map((line) => ` -H ${JSON.stringify(line)}`).join("")} '${url}'\n`;

@@ -1,20 +1,20 @@
-// What an API server says beside its answer, in HTTP's Warning header: of what is deprecated, of policies that only warn.
+// The warnings that an API server sends in HTTP's Warning header, about deprecated APIs and from policies that only warn.
 
-/** Told once for each message of a context. */
+/** Called once for each message of a context. */
 export type ServerWarningSink = (context: string, message: string) => void;
 
 const kubernetesCode = "299";
 
 /** The texts of a Warning header, as client-go reads them: `299 - "text"`, separated by commas. */
 export function parseWarnings(header: string | undefined): readonly string[] {
-	// Node reads headers as Latin-1, the API server writes UTF-8.
+	// Node decodes headers as Latin-1, but the API server writes UTF-8.
 	const text = Buffer.from(header ?? "", "latin1").toString("utf8");
 	return [...text.matchAll(/(\d{3}) \S+ "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g)]
 		.filter(([, code, message]) => code === kubernetesCode && message !== "")
 		.map(([, , message = ""]) => message.replaceAll(/\\(.)/g, "$1"));
 }
 
-/** Passes each message of a context on once. */
+/** Calls `tell` only once for each message of a context. */
 export function tellOnce(tell: ServerWarningSink): ServerWarningSink {
 	const told = new Set<string>();
 	return (context, message) => {

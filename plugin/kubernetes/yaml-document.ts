@@ -1,6 +1,6 @@
-// The first document of a YAML file, as kubectl reads it (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes; what
-// they mean is decided here, because its schemas differ from Go's: the last of doubled keys holds, merge keys apply in the order in which they
-// are written, and numbers and booleans are YAML 1.1's in Go's spelling.
+// The first document of a YAML file, as kubectl reads it (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes.
+// Their meaning is decided here, because its schemas differ from Go's. In Go, the last of repeated keys holds, merge keys apply in the
+// order in which they are written, and numbers and booleans are YAML 1.1's in Go's spelling.
 import {
 	Composer,
 	type Document,
@@ -17,7 +17,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { resolveScalar } from "./yaml-scalar.ts";
 
-/** As JSON would have it; null: the file is empty. Throws an Error that says in a line why kubectl would not read it. */
+/** The document as JSON values. null: the file is empty. Throws an Error that says in one line why kubectl would not read it. */
 export function readYamlDocument(bytes: Uint8Array): unknown {
 	const text = decode(bytes);
 	const document = firstDocument(text);
@@ -38,7 +38,7 @@ export function readYamlDocument(bytes: Uint8Array): unknown {
 
 const utf8Mark = "\uFEFF";
 
-/** UTF-16 where a byte order mark says so. Every line break becomes the one that the yaml package knows. */
+/** Decodes UTF-16 if there is a byte order mark for it. Replaces every line break with the one that the yaml package supports. */
 function decode(bytes: Uint8Array): string {
 	const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? "le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "be" : "";
 	const encoding = mark === "" ? "utf-8" : `utf-16${mark}`;
@@ -53,7 +53,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function firstDocument(text: string): Document.Parsed | undefined {
-	// Tags that mean nothing to us are no reason to write to the terminal.
+	// Unknown tags must not print a warning to the terminal.
 	const composer = new Composer({ schema: "failsafe", resolveKnownTags: false, uniqueKeys: false, logLevel: "error" });
 	for (const document of composer.compose(new Parser().parse(text))) return document;
 	return undefined;
@@ -64,7 +64,7 @@ function refuseControlCharacters(text: string): void {
 	if (/[^\t\n\x20-\x7E\xA0-\uFFFD]/.test(text)) throw new Error("control characters are not allowed");
 }
 
-/** How much of a file may come from aliases, as Go's limit against files that grow without end. */
+/** How much of a file may come from aliases. This is Go's limit against files that expand without end. */
 function allowedAliasRatio(values: number): number {
 	const [few, many] = [400_000, 4_000_000];
 	return 0.99 - 0.89 * Math.min(1, Math.max(0, (values - few) / (many - few)));
@@ -85,7 +85,7 @@ class DocumentReader {
 		this.value = this.#read(root);
 	}
 
-	/** YAML 1.2 has some that 1.1 has not. */
+	/** Refuses syntax that YAML 1.2 has and 1.1 does not. */
 	#refuseNewerSyntax(node: Scalar, isKey: boolean, isInFlow: boolean): void {
 		const [start, end] = node.range ?? [0, 0];
 		const written = this.#text.slice(start, end);
@@ -103,7 +103,7 @@ class DocumentReader {
 		}
 	}
 
-	/** An alias means the last anchor of its name before it. */
+	/** An alias refers to the last anchor of its name before it. */
 	#findTargets(node: unknown, anchors: Map<string, Node>, isInFlow = false, isKey = false): void {
 		if (isAlias(node)) {
 			const target = anchors.get(node.source);
@@ -145,7 +145,7 @@ class DocumentReader {
 		if (!isMap(node)) return null;
 		const fields = new Map<string, unknown>();
 		this.#readInto(fields, node);
-		// Not by assignment: "__proto__" is a name like any other.
+		// Not by assignment, because "__proto__" is an ordinary name here.
 		return Object.fromEntries(fields);
 	}
 
@@ -158,7 +158,7 @@ class DocumentReader {
 		return value;
 	}
 
-	/** What comes later replaces what was there, merged or not. */
+	/** A later key replaces an earlier one, whether it was merged or not. */
 	#readInto(fields: Map<string, unknown>, map: YAMLMap): void {
 		for (const { key, value } of map.items) {
 			if (isMergeKey(key)) {
@@ -180,7 +180,7 @@ class DocumentReader {
 
 	#merge(fields: Map<string, unknown>, source: unknown): void {
 		if (isSeq(source)) {
-			// The earlier one goes before.
+			// Of merged maps, an earlier one takes precedence, so it is merged last.
 			for (const item of source.items.toReversed()) {
 				if (isSeq(item)) throw mergeError();
 				this.#merge(fields, item);
@@ -211,7 +211,7 @@ function keyText(key: unknown, value: unknown): string {
 	return isWhole ? String(value) : floatText(value);
 }
 
-/** Go's shortest form of a float of 32 bits (%g). */
+/** Go's shortest form of a 32-bit float (%g). */
 function floatText(value: number): string {
 	if (Number.isNaN(value)) return ".nan";
 	if (!Number.isFinite(value)) return value < 0 ? "-.inf" : ".inf";

@@ -1,8 +1,8 @@
-// What an untagged or tagged scalar means to kubectl's YAML (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
+// The meaning of a scalar, with or without a tag, in kubectl's YAML (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
 
 export interface YamlScalar {
 	readonly text: string;
-	/** In full, as "tag:yaml.org,2002:int"; "" where there is none. */
+	/** The full tag, for example "tag:yaml.org,2002:int". "" if there is none. */
 	readonly tag: string;
 	readonly isPlain: boolean;
 }
@@ -17,7 +17,7 @@ const words: ReadonlyMap<string, boolean | null | number> = new Map<string, bool
 	...["-.inf", "-.Inf", "-.INF"].map((word) => [word, Number.NEGATIVE_INFINITY] as const),
 ]);
 
-/** Throws where the text is not what its tag says. */
+/** Throws if the text does not match its tag. */
 export function resolveScalar({ text, tag, isPlain }: YamlScalar): string | number | boolean | null {
 	if (tag === "") return isPlain ? resolvePlain(text) : text;
 	if (!tag.startsWith(standard)) return text;
@@ -56,7 +56,7 @@ function resolvePlain(text: string): string | number | boolean | null {
 	return decimal(plain) ?? text;
 }
 
-/** Go's strconv.ParseInt and ParseUint with base 0; undefined: it is none, or has more than 64 bits. */
+/** Like Go's strconv.ParseInt and ParseUint with base 0. Undefined if it is not an integer or has more than 64 bits. */
 function integer(text: string): bigint | undefined {
 	const [, sign = "", prefix = "", digits = ""] = /^([-+]?)(0[xX]|0[oO]|0[bB]|0(?=\d))?([\da-fA-F]+)$/.exec(text) ?? [];
 	const base = { x: "0x", o: "0o", b: "0b", "0": "0o" }[prefix.toLowerCase().at(-1) ?? ""];
@@ -67,7 +67,7 @@ function integer(text: string): bigint | undefined {
 	return size < 2n ** (sign === "+" ? 63n : 64n) ? size : undefined;
 }
 
-/** Undefined: it is none, or more than a float can be. */
+/** Undefined if it is not a number, or exceeds the range of a float. */
 function decimal(text: string): number | undefined {
 	if (!/^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/.test(text)) return undefined;
 	const value = Number(text);
@@ -80,7 +80,7 @@ function decodeBinary(text: string): string {
 	return Buffer.from(packed, "base64").toString();
 }
 
-/** As Go's StdEncoding reads it: with padding, and without anything between. */
+/** By the rules of Go's StdEncoding: with padding, and without other characters in between. */
 export function isBase64(text: string): boolean {
 	return /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text);
 }
