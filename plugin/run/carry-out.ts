@@ -1,6 +1,6 @@
-// One life of a run, the same for every command that changes something: its flags are read, its contexts opened, its work
-// found, the fleet connected, the person asked; then it works, settles, and ends in a summary and an exit code. Whatever
-// comes between (nothing to do, a no, an error, Ctrl-C once or twice), the report (run-report.ts) tells how it ended.
+// The life of a run, the same for every command that changes something. It reads the flags, opens the contexts, finds the work, connects
+// the fleet and asks the user. Then it works, settles, and ends with a summary and an exit code. The report (run-report.ts) says how the
+// run ended, also if there was nothing to do, the user said no, an error came, or Ctrl-C once or twice.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
@@ -22,18 +22,21 @@ import { tellUnrecovered } from "./tell-unrecovered.ts";
 import { watchClock } from "./watch-clock.ts";
 
 export interface RunSteps<Options> {
-	/** Throws UsageError: nothing is opened then. */
+	/** Throws UsageError before anything is opened. */
 	readonly readOptions: () => Options;
-	/** Or how it ends, where nothing is left to ask or to touch: nothing to do, or a client's dry run, which has told it all. */
+	/**
+	 * Returns a result instead if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already reported
+	 * everything.
+	 */
 	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;
 }
 
 export type RunWork = {
-	/** Those that were named, for the question and the first event. */
+	/** The named nodes, for the question and the first event. */
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
 	readonly dryRun: DryRun;
-	/** Contexts that it goes on without; nothing is named there. */
+	/** Contexts that the run continues without. It names nothing in them. */
 	readonly lost?: readonly LostContext[];
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
@@ -41,18 +44,18 @@ export type RunWork = {
 			readonly kind: "budgets";
 			/** What is about to happen, one line each. */
 			readonly question: readonly string[];
-			/** How many contexts it touches. */
+			/** How many contexts it changes. */
 			readonly touches: number;
 			readonly members: readonly MemberAgent[];
-			/** Told of the first interruption by `stop`. */
+			/** `stop` aborts at the first interruption. */
 			readonly work: (stop: AbortSignal) => Promise<RunResult>;
 	  }
 	| {
 			readonly kind: "evictions";
 			readonly settings: EvictionSettings;
-			/** Throws where it must not be done under the budgets of this fleet; nobody is asked then. */
+			/** Throws if the work must not run under the budgets of this fleet. The user is not asked then. */
 			readonly checkFleet?: (fleetHash: string) => void;
-			/** Says what whoever is asked has to know before. */
+			/** Reports what the user needs to know before the question. */
 			readonly foresee?: (session: EvictionSession) => Promise<void>;
 			readonly work: (session: EvictionSession) => Promise<RunResult>;
 	  }
@@ -60,9 +63,9 @@ export type RunWork = {
 
 export interface RunResult {
 	readonly kind: "ended";
-	/** None: all is done, unless the run was stopped. */
+	/** Empty: everything is done, unless the run was stopped. */
 	readonly failures: readonly { readonly unreachable: boolean }[];
-	/** What is said when everything has settled. */
+	/** Events to emit after everything has settled. */
 	readonly lastEvents?: readonly RunEvent[];
 }
 
@@ -91,7 +94,7 @@ export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunS
 	});
 }
 
-/** The work of a run that goes on without these contexts. */
+/** The work of a run that continues without these contexts. */
 export function withoutLost(work: RunWork | RunResult, lost: readonly LostContext[]): RunWork | RunResult {
 	if (lost.length === 0) return work;
 	return work.kind === "ended" ? endWithoutLost(work, lost) : { ...work, lost };
@@ -118,7 +121,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		watchBudgetsOf(call, run, { session, budgets, dryRun: work.dryRun });
 		const endProgress = tellProgress(session, run.record, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
-		// What was only reserved is given back before anything is said about what is left.
+		// Give back unused reservations before reporting what is left.
 		await session.settled();
 		if (session.fleet && work.settings.waitsUntilGone) {
 			const { fleet, holder, runtime } = session;
@@ -134,7 +137,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	}
 }
 
-/** Only where somebody looks on, or what was counted is kept: kubectl's lines have no counts. */
+/** Only if a user watches or the counts are kept: kubectl's plain lines contain no counts. */
 function watchBudgetsOf(
 	{ command, op = "" }: RunCall,
 	{ writesJson, drawsReport, screen }: OpenRun,
@@ -172,7 +175,9 @@ function begin<Work extends RunWork>({ emit }: OpenRun, work: Work, members: rea
 	return work;
 }
 
-/** Who was interrupted says so; else a failure, and whether it was for lack of an answer. */
+/**
+ * The exit code: that of an interruption if there was one. Otherwise it says whether something failed, and whether an answer was missing.
+ */
 function end({ deps }: RunCall, { emit }: OpenRun, { failures, lastEvents = [] }: RunResult): ExitCode {
 	for (const event of lastEvents) emit(event);
 	const { stoppedBy } = deps.interrupts;

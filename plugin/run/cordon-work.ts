@@ -1,4 +1,4 @@
-// Nodes that are cordoned or uncordoned, as the work of a run: there are no evictions in it, so no fleet.
+// Cordoning or uncordoning nodes, as the work of a run. It evicts nothing, so it needs no fleet.
 import type { DryRun } from "../flags/dry-run.ts";
 import { type CordonOptions, type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -11,7 +11,7 @@ import type { OpenRun, RunCall } from "./run-report.ts";
 export interface CordonTask {
 	readonly nodes: readonly NodeTarget[];
 	readonly dryRun: DryRun;
-	/** The run whose cordons are taken back; none where the nodes were named. */
+	/** The run whose cordons are undone. Left out if the nodes were named. */
 	readonly op?: string;
 }
 
@@ -42,7 +42,7 @@ export function cordonWork(
 	};
 }
 
-/** Who uncordons a node by its name ends what a drain remembers there. */
+/** Uncordoning a node by its name also removes the annotation of a drain. */
 function withoutAnnotation({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
 	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
 }

@@ -1,5 +1,5 @@
-// drain --for=replaced: before it cordons a node, it measures the budgets of the pods to take; when all nodes are drained, it waits until
-// they have recovered. Each of the two may take --timeout, as a node may.
+// drain --for=replaced. Before it cordons a node, it measures the budgets of the node's pods. After all nodes are drained, it waits until
+// these budgets have recovered. Each of the two steps may take --timeout, as each node may.
 import type { DrainOptions } from "../drain/drain.ts";
 import { podsToTake } from "../drain/pods-to-take.ts";
 import { createTimeout } from "../evictions/eviction-job.ts";
@@ -36,7 +36,7 @@ async function podsOf(node: NodeTarget, options: DrainOptions): Promise<readonly
 		const { take } = await podsToTake(node, options, Date.now());
 		return take.map((pod) => ({ context: node.context, pod }));
 	} catch (error) {
-		// The drain of this node tells it, and takes none of them.
+		// The node's own drain reports this error and evicts none of its pods.
 		if (error instanceof ApiError || error instanceof ConnectionError) return [];
 		throw error;
 	}

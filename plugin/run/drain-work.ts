@@ -1,4 +1,4 @@
-// A drain of nodes as the work of a run: under the budgets of the fleet, with an annotation on each node by which it can go on.
+// A drain of nodes as the work of a run. It obeys the fleet's budgets and annotates each node so that the drain can be resumed.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import type { NodeName } from "../events/events.ts";
@@ -26,12 +26,12 @@ import { warnOfStranded } from "./warn-of-stranded.ts";
 
 export interface DrainTask {
 	readonly nodes: readonly NodeTarget[];
-	/** Contexts that give no answer, and may have more of them. */
+	/** Contexts that do not answer and may have more of the nodes. */
 	readonly lost: readonly LostContext[];
 	readonly options: DrainOptions;
 	/** The run's id. */
 	readonly op: string;
-	/** The input has its flags then. */
+	/** The operation that is resumed, if any. The input then contains its flags. */
 	readonly resumed?: ResumedOperation;
 }
 
@@ -91,7 +91,7 @@ async function drainUnderBudgets(
 	const { emit, record, suggest } = run;
 	const { stop } = deps.interrupts;
 	const annotates = options.dryRun === "none";
-	// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
+	// Skipped for plain lines: the plan reads for up to a second, and they do not show it.
 	if (run.writesJson || run.screen?.isPrepared) {
 		const plan = await planEvent(nodes, fleet, { ...options, stop });
 		if (plan) emit(plan);
@@ -110,7 +110,7 @@ async function drainUnderBudgets(
 		emit,
 		{ now: runClock, sleep },
 	);
-	/** One command for each operation that has some of these nodes now: another one may have taken them over. */
+	/** One command for each operation that these nodes belong to now, because another operation may have taken some of them over. */
 	const byOperation = (those: readonly NodeName[], command: (id: string) => string): string | undefined => {
 		const ids = new Set(those.map((node) => annotations.operationOf(node)));
 		const commands = [...ids].flatMap((id) => (id === undefined ? [] : [command(id)]));
@@ -118,7 +118,7 @@ async function drainUnderBudgets(
 	};
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
-		// By its id only the nodes are found that could be marked before it ended.
+		// The id finds only nodes that this run was able to annotate before it ended.
 		const goOn =
 			lost.length === 0 && annotations.hasAll(nodes)
 				? byOperation(record.nodesLeft, (id) => resumeOperationCommand(id, again, suggest))
@@ -142,7 +142,7 @@ async function drainUnderBudgets(
 					AbortSignal.any([stop, over.signal]),
 				)
 			: Promise.resolve();
-	// A bug in it is told when the drain has ended.
+	// A bug in it is reported when the drain has ended.
 	looking.catch(() => undefined);
 	const result = await drain(nodes, options, {
 		evictions,
@@ -166,12 +166,12 @@ async function drainUnderBudgets(
 	return recovered?.kind === "failed" ? { ...ended, failures: [recovered] } : ended;
 }
 
-/** It ends as kubectl does: the nodes that are left, then all errors once more. */
+/** Ends as kubectl does: lists the nodes that are left, then repeats all errors. */
 function resultOf({ nodes }: DrainResult, { contexts }: OpenRun): RunResult {
 	const failures = nodes.filter((outcome) => outcome.kind === "failed");
 	const [only] = failures;
 	if (!only) return { kind: "ended", failures };
-	// A single failure is told error by error, several node by node: Go's nested aggregates.
+	// A single failure is reported error by error, several are reported node by node: Go's nested aggregates.
 	const errors = failures.length === 1 ? only.errors : failures.map((outcome) => aggregate(outcome.errors));
 	const pending = nodes.filter(({ kind }) => kind !== "drained");
 	return {

@@ -1,4 +1,4 @@
-// Evictions of pods that were named or selected, as the work of a run.
+// Evicting named or selected pods, as the work of a run.
 import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts";
@@ -12,11 +12,11 @@ import { targetPod } from "./question.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 
 export interface EvictOptions {
-	/** Until the pods are gone. */
+	/** Wait until the pods are gone. */
 	readonly wait: boolean;
-	/** And until their budgets have recovered. */
+	/** Also wait until their budgets have recovered. */
 	readonly replaced: boolean;
-	/** Of the whole run; 0: none. */
+	/** The timeout of the whole run. 0: none. */
 	readonly timeoutMs: number;
 	readonly gracePeriodSeconds: number;
 	readonly dryRun: DryRun;
@@ -25,9 +25,9 @@ export interface EvictOptions {
 export interface EvictTask {
 	readonly pods: readonly PodTarget[];
 	readonly options: EvictOptions;
-	/** When the pods were asked for, by the clock of the session's runtime. */
+	/** When the pods were requested, by the clock of the session's runtime. */
 	readonly readAt: number;
-	/** The fleet, asked for beside the pods. */
+	/** The connection to the fleet, if it was started while the pods were read. */
 	readonly connecting?: Connecting | undefined;
 }
 
@@ -57,7 +57,10 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 	};
 }
 
-/** The lists that were asked for while the fleet was reached, where they are of these namespaces. A member without an answer is told later. */
+/**
+ * Reuses the lists that were read while the fleet was contacted, if they cover these namespaces. A member that does not answer is reported
+ * later.
+ */
 async function tellSuspensions(
 	targets: readonly PodTarget[],
 	{ fleet, suspensions }: Pick<EvictionSession, "fleet" | "suspensions">,

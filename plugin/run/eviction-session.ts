@@ -1,4 +1,4 @@
-// The evictions of one run: the fleet behind its contexts, whose budgets they obey, and what tells of both.
+// The evictions of one run: the fleet behind its contexts, whose budgets they obey, and what reports on both.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -22,41 +22,41 @@ export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
-	/** Limit for reaching the fleet; 0: none. */
+	/** The limit for connecting to the fleet. 0: none. */
 	readonly timeoutMs: number;
-	/** As connectFleet() takes it. */
+	/** As in connectFleet(). */
 	readonly mayLose?: ConnectOptions["mayLose"];
-	/** Where it was begun before the work was known. */
+	/** The connection, if it was started before the work was known. */
 	readonly connecting?: Connecting | undefined;
 }
 
 /** Must be closed. */
 export interface EvictionSession {
 	readonly fleet: Fleet | undefined;
-	/** "" where there is no fleet. */
+	/** "" if there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
-	/** To be told before the question whether to continue. */
+	/** Suspended budgets to report before the question whether to continue. */
 	readonly suspensions: ForetoldSuspensions;
-	/** Who this run is, for others. */
+	/** This run's holder identity. */
 	readonly holder: string;
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
-	/** When the fleet was reached, on the runtime's clock. */
+	/** When the fleet was connected, on the runtime's clock. */
 	readonly connectedAt: number;
-	/** The run ends soon after all limits, this one included, have aborted. */
+	/** The run ends soon after all limits, including this one, have aborted. */
 	limit(timeout: AbortSignal): void;
-	/** Resolves when nothing is under way any more, or no time is left for it. */
+	/** Resolves when nothing is under way any more, or when no time is left for it. */
 	settled(): Promise<void>;
-	/** Waits for the work as long as the limits leave time for it. */
+	/** Waits for the work as long as the limits allow. */
 	withinLimits(work: Promise<unknown>): Promise<void>;
-	/** For the progress of the run. */
+	/** Nodes that are done, for the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
 }
 
-/** For the first line of -o json. */
+/** The members in the first line of -o json. */
 export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const context = fleet?.contextOf(id);
@@ -65,7 +65,7 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	});
 }
 
-/** Connects the fleet; throws FleetUncoveredError before anything is touched. */
+/** Connects the fleet. Throws FleetUncoveredError before anything is changed. */
 export async function openEvictions(
 	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, mayLose, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
@@ -78,7 +78,7 @@ export async function openEvictions(
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
 	for (const { context, problem } of lost) {
-		// Its pods would be evicted as those of a cluster without agents.
+		// Without its fleet, this context's pods would be evicted like those of a cluster without agents.
 		if (!(await mayLose?.(context))) {
 			fleet?.close();
 			throw new FleetUncoveredError("Cannot cover the fleet: a cluster cannot be reached, nothing was touched", [
@@ -93,7 +93,7 @@ export async function openEvictions(
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
-		// It ends by itself; only who looks for it wants to know.
+		// This resolves by itself, so it is shown only with a high verbosity.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
 	const reachability = new Reachability(emit, () => runtime.now());
@@ -129,7 +129,7 @@ export async function openEvictions(
 		withinLimits: (work) => limits.wait(work),
 		nodesDone: 0,
 		async close() {
-			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
+			// After an error, some pods may still wait. Stop waiting for them, and give back what was reserved for them.
 			closing.abort(new Error("the run is over"));
 			await limits.wait(evictions.settled().then(() => leftBehind.settled()));
 			fleet?.close();
@@ -137,7 +137,7 @@ export async function openEvictions(
 	};
 }
 
-/** The same fleet, with its members as `watch` makes them, also after it has changed. */
+/** The same fleet with its members wrapped by `watch`, also after the fleet has changed. */
 function watchMembers(
 	fleet: Fleet,
 	{

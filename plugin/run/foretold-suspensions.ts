@@ -1,5 +1,5 @@
-// Suspended budgets of the pods of a run, told before the run asks whether to continue: these pods go without a limit. The evictions tell each
-// suspension when they meet it, so the ones that were told already are left out of their events.
+// Reports the suspended budgets of a run's pods before the run asks whether to continue, because these pods are evicted without a limit.
+// The evictions report a suspension when they meet it. Suspensions that were already reported are left out of their events.
 import type { V1Pod } from "@kubernetes/client-node";
 import { type BudgetsOfMember, findCovering } from "../../disruption/budget/coverage-judgement.ts";
 import type { EventSink, RunEvent } from "../events/events.ts";
@@ -8,7 +8,7 @@ import { ToldSuspensions } from "../evictions/told-suspensions.ts";
 export class ForetoldSuspensions {
 	readonly #emit: EventSink;
 	readonly #wallClock: () => number;
-	/** Suspensions that the evictions have not met yet. */
+	/** Suspensions that were reported here and that the evictions have not met yet. */
 	readonly #told = new Set<string>();
 
 	constructor(emit: EventSink, wallClock: () => number) {
@@ -32,14 +32,14 @@ export class ForetoldSuspensions {
 		telling.tell(covering, lists);
 	}
 
-	/** For the events of the evictions. */
+	/** The event sink for the evictions. */
 	readonly emit: EventSink = (event) => {
 		const suspension = suspensionIn(event);
 		if (suspension === undefined || !this.#told.delete(suspension)) this.#emit(event);
 	};
 }
 
-/** Which one it is; its text also says for how long. */
+/** Identifies the suspension. Its text cannot, because it also says for how long. */
 function suspensionIn(event: RunEvent): string | undefined {
 	if (event.type !== "diagnostic" || event.reason !== "BudgetSuspended") return undefined;
 	return JSON.stringify([event.budget, event.suspension]);

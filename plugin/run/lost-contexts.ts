@@ -1,5 +1,5 @@
-// A run in several contexts goes on without those whose API servers give no answer: it says so before anybody is asked, works in the
-// others, and ends with the exit code of a missing answer.
+// A run in several contexts continues without those whose API servers do not answer. It says so before the question, works in the other
+// contexts, and ends with the exit code for a missing answer.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -13,7 +13,7 @@ export function warnOfLost(lost: readonly LostContext[], emit: EventSink): void 
 	}
 }
 
-/** The nodes that were named there are not drained. */
+/** Reports the nodes named in lost contexts as failed, because they are not drained. */
 export function failLostNodes(lost: readonly LostContext[], emit: EventSink): void {
 	for (const { context, error, named } of lost) {
 		const errors = [kubectlErrorLine(error)];
@@ -54,7 +54,9 @@ export function endWithoutLost(result: Ended, lost: readonly LostContext[] = [])
 	};
 }
 
-/** A fleet is asked through the contexts that answer: a member behind another one is reached through those, or refuses the run. */
+/**
+ * The contexts through which the fleet is asked. A member behind a lost context must be reachable through these, or the run is refused.
+ */
 export function answeringContexts(
 	contexts: readonly KubeContext[],
 	lost: readonly LostContext[] = [],

@@ -1,4 +1,4 @@
-// What the key `y` of a screen asks: an object as its API server has it, read anew each time, with the rights of whoever looks.
+// What the key `y` of a screen shows: an object as its API server has it, read again each time, with the user's own rights.
 import { stringify } from "yaml";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -6,7 +6,7 @@ import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { ObjectName } from "../ui/shown-object.ts";
 
-/** In YAML, one document for each cluster that has it; where it cannot be had, why. Never rejects but with a bug. */
+/** YAML, one document for each cluster that has the object, or why there is none. Rejects only on bugs. */
 export async function objectForScreen(
 	object: ObjectName,
 	contexts: readonly KubeContext[],
@@ -41,7 +41,7 @@ function pathOf({ kind, namespace = "", name }: ObjectName): string {
 	}
 }
 
-/** As kubectl get -o yaml leaves them out. */
+/** Leaves out the managed fields, as kubectl get -o yaml does. */
 function withoutManagers(object: unknown): unknown {
 	if (!isRecord(object) || !isRecord(object["metadata"])) return object;
 	const { managedFields: _, ...metadata } = object["metadata"];

@@ -1,4 +1,4 @@
-// --report FILE: the picture of the run, made from the very lines that -o json prints, and written when its summary is known.
+// --report FILE: the picture of the run. It is made from exactly the lines that -o json prints, and written when the summary is known.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { EventSink } from "../events/events.ts";
@@ -11,13 +11,13 @@ import { UsageError } from "../terminal/errors.ts";
 
 export interface PictureFile {
 	readonly see: EventSink;
-	/** All at once, also where the process leaves in a moment. Throws what the file system says; the file is then as it was before. */
+	/** Writes synchronously, because the process may be about to exit. Throws the file system's error. The file is then as it was before. */
 	write(): void;
-	/** Where nothing was to be drawn. */
+	/** Call it if there is nothing to draw. */
 	discard(): void;
 }
 
-/** Throws UsageError where nothing can be written there: that is told before anything is touched, not after the run. */
+/** Throws UsageError if the file cannot be written, so that the user learns it before anything is changed and not after the run. */
 export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdout">): PictureFile {
 	const target = followLink(path);
 	const part = `${target}.${randomUUID().slice(0, 8)}.part`;
@@ -26,7 +26,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	try {
 		const found = statSync(path, { throwIfNoEntry: false });
 		if (found?.isDirectory()) throw new Error("it is a directory");
-		// A file would replace it, and its reader would wait for ever.
+		// The report would replace the device, pipe or socket, and a reader of a pipe would wait forever.
 		if (found && !found.isFile()) throw new Error("it is a device, a pipe or a socket, but the report must be a file");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {
@@ -50,12 +50,12 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	};
 }
 
-/** The file that a link leads to: the link stays. */
+/** The file that a link leads to, so that the link itself is kept. */
 function followLink(path: string): string {
 	try {
 		return realpathSync(path);
 	} catch {
-		// Not there yet.
+		// The file does not exist yet.
 		return path;
 	}
 }

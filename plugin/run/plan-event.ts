@@ -1,4 +1,4 @@
-// What a drain is up to, in one event before anything is touched.
+// What a drain is about to do, as one event before anything is changed.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -7,7 +7,7 @@ import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/** A plan is no condition of a drain: where it cannot be made, a warning says why; undefined where `stop` came first. */
+/** A drain does not depend on its plan: if the plan cannot be made, a warning says why. Undefined if `stop` aborted first. */
 export async function planEvent(
 	nodes: readonly NodeTarget[],
 	fleet: Fleet | undefined,
@@ -35,7 +35,7 @@ async function planned(
 			waits: pods.filter(({ waits }) => waits.length > 0).length,
 			impossible: impossible.length,
 			perNode: planned.map(({ context, node, pods }) => ({ context, node, pods })),
-			// The plan's own time is that of the pods that can go.
+			// The plan's duration covers only the pods that can be evicted.
 			etaSeconds: [seconds.atLeast, impossible.length > 0 ? null : seconds.atMost],
 		};
 	} catch (error) {

@@ -1,4 +1,4 @@
-// What a run is about to touch, for whoever has to say yes to it.
+// What a run is about to change, for the user who has to confirm it.
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
