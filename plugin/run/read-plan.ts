@@ -1,5 +1,5 @@
-// The plan of a drain in several contexts. As a drain, it goes on without those whose API servers give no answer where it has no node there,
-// and never without a member of the fleet: the counts of its budgets need all of them.
+// Plans a drain in several contexts. Like a drain, it continues without contexts whose API servers do not answer, if it has no node there.
+// It never continues without a member of the fleet, because the counts of the budgets need all of them.
 import type { DrainOptions } from "../drain/drain.ts";
 import { connectFleet, throughOthersWarning } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
@@ -16,18 +16,18 @@ import { answeringContexts } from "./lost-contexts.ts";
 
 export interface PlanRequest {
 	readonly words: readonly string[];
-	/** "" for none. */
+	/** "" if there is none. */
 	readonly selector: string;
 	readonly options: DrainOptions;
 }
 
 export interface ReadPlan {
 	readonly plan: Plan;
-	/** Some nodes that were named or selected may not be in it. */
+	/** Some named or selected nodes may be missing from it. */
 	readonly isPartial: boolean;
 }
 
-/** `connect`: for tests. */
+/** `connect`: replaced in tests. */
 export async function readPlan(
 	contexts: readonly KubeContext[],
 	{ words, selector, options }: PlanRequest,
@@ -39,7 +39,7 @@ export async function readPlan(
 		(await resolved.promise).every((node) => node.context !== context);
 	const begin = (those: readonly KubeContext[]): Promise<FleetConnection> => {
 		const connection = connect(those, { mayLose }).catch(explainUncovered);
-		// A wrong name is told first, whatever becomes of the fleet.
+		// Handled here, because a wrong name is reported first, whatever happens to the fleet.
 		connection.catch(() => undefined);
 		return connection;
 	};

@@ -1,4 +1,4 @@
-// What a person sees of an error, and the exit code that goes with it. Never a stack, unless it was asked for.
+// What a user sees of an error, and its exit code. No stack trace, unless it was requested.
 import { inspect } from "node:util";
 import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -8,7 +8,7 @@ import type { TextSink } from "../terminal/streams.ts";
 
 export interface ErrorReport {
 	readonly argv: readonly string[];
-	/** Of guardStreams(): the error quotes others. */
+	/** A stream of guardStreams(), because the error quotes foreign text. */
 	readonly stderr: TextSink;
 }
 
@@ -34,7 +34,7 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 		return { lines: [`error: ${error.message}`, ...details], code: error.exitCode };
 	}
 	if (error instanceof ConnectionError) {
-		// At a single server that refuses or is unknown it is kubectl's.
+		// If a single server refuses the connection or is unknown, the exit code is kubectl's.
 		const isMissing = error.isSilent || error.context !== undefined;
 		return { lines: [kubectlErrorLine(error)], code: isMissing ? exitCode.failedClosed : exitCode.error };
 	}
@@ -53,7 +53,7 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	);
 }
 
-/** As a part of another sentence. */
+/** For use inside another sentence. */
 export function describeBriefly(error: unknown): string {
 	const [why = ""] = describeError(error, []).lines;
 	return why.replace(/^error: /i, "");

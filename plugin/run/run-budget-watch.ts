@@ -1,5 +1,5 @@
-// The budgets of a run, watched as `budgets -w` watches them: rounds count only when a pod asks for a grant, and between two rounds somebody
-// who looks on would see counts of minutes ago. For people: no decision rests on it.
+// Watches the budgets of a run as `budgets -w` does. Rounds count only when a pod asks for a grant, so without it a user would see counts
+// that are minutes old. It is for display only: no decision relies on it.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
@@ -10,27 +10,27 @@ import { errorText } from "../kubernetes/api-error.ts";
 
 interface WatchedRun {
 	readonly fleet: Pick<Fleet, "members">;
-	/** Who this run is. */
+	/** This run's holder identity. */
 	readonly holder: string;
 	readonly clock: WatchClock;
 }
 
 /**
- * A count may have been on its way when this run evicted, or counted itself: nothing older is told as if it came after that. Agents count
- * twice a second, and the watch tells four times a second.
+ * A count may already have been under way when this run evicted a pod or counted itself. Such an older count must not be shown as the newer
+ * state. Agents count twice a second, and the watch reports four times a second.
  */
 const settleMs = 1_000;
-/** Namespaces that are met together are watched together. */
+/** Wait this long, so that namespaces that come up together share one watch. */
 const gatherMs = 250;
 
 export class RunBudgetWatch {
 	readonly #emit: EventSink;
-	/** Those that the run's events have named. */
+	/** The budgets that the run's events have named. */
 	readonly #met = new Set<string>();
 	readonly #namespaces = new Set<string>();
-	/** All that are watched: the newest row, undefined once no member has the budget any more. */
+	/** All watched budgets, each with its newest row. Undefined if no member has the budget any more. */
 	readonly #rows = new Map<string, BudgetRow | undefined>();
-	/** What was told last. */
+	/** The last reported event of each budget. */
 	readonly #told = new Map<string, string>();
 	readonly #heldUntil = new Map<string, number>();
 	readonly #end = new AbortController();
@@ -42,7 +42,7 @@ export class RunBudgetWatch {
 		this.#emit = emit;
 	}
 
-	/** What the run tells: its budgets are taken from it. */
+	/** Sees the run's events, passes them on and learns the run's budgets from them. */
 	readonly see: EventSink = (event) => {
 		this.#emit(event);
 		if (event.type === "pod.waiting" && event.budget !== undefined) this.#meet(event.budget);
@@ -54,7 +54,7 @@ export class RunBudgetWatch {
 		}
 	};
 
-	/** From here on it tells them. */
+	/** Starts to report them. */
 	begin(run: WatchedRun): void {
 		this.#run = run;
 		if (this.#namespaces.size > 0) this.#restart();
@@ -84,7 +84,7 @@ export class RunBudgetWatch {
 		this.#watch.abort(new Error("more namespaces are watched"));
 		this.#watch = new AbortController();
 		watchBudgets({
-			// The run itself follows a fleet that changes.
+			// The run itself handles changes of the fleet.
 			fleet: {
 				get members() {
 					return fleet.members;
@@ -96,7 +96,7 @@ export class RunBudgetWatch {
 			signal: AbortSignal.any([this.#end.signal, this.#watch.signal]),
 			onChanges: (changes) => this.#see(changes),
 		}).catch((error: unknown) => {
-			// Only a bug ends it so, and none of the run's evictions rests on it.
+			// Only a bug ends the watch this way. None of the run's evictions relies on it.
 			this.#rows.clear();
 			const message = `its counts are not kept up to date any more: ${errorText(error)}`;
 			for (const budget of this.#met) this.#emit({ type: "budget.unknown", budget, message });
@@ -113,7 +113,7 @@ export class RunBudgetWatch {
 		if (!this.#run) return;
 		const until = this.#run.clock.now() + settleMs;
 		this.#heldUntil.set(name, until);
-		// Rounds may tell another count meanwhile.
+		// Report again afterwards, because rounds may report another count meanwhile.
 		this.#told.delete(name);
 		void this.#pause(settleMs).then(() => {
 			if (this.#heldUntil.get(name) !== until) return;

@@ -1,12 +1,12 @@
-// That a run is alive, and what a first Ctrl-C leaves under way.
+// Shows that a run is alive, and what continues after a first Ctrl-C.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** A line now and then shows a waiting person or a log that the run is alive. */
+/** A line from time to time shows a waiting user, or a log, that the run is alive. */
 const progressEveryMs = 15_000;
 
-/** Tells how far the run is until the function that it returns is called. */
+/** Reports the run's progress until the returned function is called. */
 export function tellProgress(
 	session: Pick<EvictionSession, "emit" | "nodesDone">,
 	{ tally }: Pick<RunRecord, "tally">,
@@ -30,7 +30,7 @@ export function tellProgress(
 	return () => clearInterval(timer);
 }
 
-/** Says at the first interruption what goes on and for how long. */
+/** At the first interruption, reports what continues and for how long. */
 export function tellInterruption(stop: AbortSignal, { evictions, emit }: EvictionSession): void {
 	const tell = (): void => {
 		const { terminating, graceSeconds } = evictions.counts;

@@ -1,4 +1,4 @@
-// What a run has done so far, folded from its events: the same at its end, at a second Ctrl-C and after an error.
+// What a run has done so far, collected from its events. It is the same at the end, at a second Ctrl-C and after an error.
 import type {
 	NodeName,
 	PodEvent,
@@ -18,7 +18,7 @@ interface NodeState extends NodeName {
 	state: "pending" | "drained" | "uncordoned" | "failed";
 	reason: Reason;
 	message: string;
-	/** Who keeps it waiting. */
+	/** The pods that keep it waiting. */
 	usedBy: readonly UsedBy[];
 }
 
@@ -27,19 +27,19 @@ type Kept = Pick<NodeState, "reason" | "message"> & Partial<Pick<NodeState, "use
 const stopped = { reason: "Interrupted", message: "stopped", usedBy: [] } as const;
 
 export class RunRecord {
-	/** Where the pods are. */
+	/** The state of each pod. */
 	readonly tally = new PodTally();
 	readonly #command: RunCommand;
 	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
-	/** Pods whose end is known, by name and uid. */
+	/** Pods whose outcome is known, by name and uid. */
 	readonly #ended = new Set<string>();
-	/** Evicted, and not known to be gone. */
+	/** Evicted pods that are not known to be gone. */
 	readonly #terminating = new Map<string, PodEvent>();
 	#dryRun: DryRun = "none";
-	/** Of pods that are being evicted, by name and uid. */
+	/** The budgets of each pod that is being evicted, by name and uid. */
 	readonly #budgetsOfPod = new Map<string, readonly string[]>();
-	/** Of pods that were accepted. */
+	/** The budgets of pods whose eviction was accepted. */
 	readonly #budgets = new Set<string>();
 	readonly #notRecovered: UnrecoveredBudget[] = [];
 	#pods: readonly PodEvent[] = [];
@@ -56,7 +56,7 @@ export class RunRecord {
 		this.#wallClock = wallClock;
 	}
 
-	/** It went ahead: something may have been touched. */
+	/** Whether the run went ahead, so that it may have changed something. */
 	get started(): boolean {
 		return this.#started;
 	}
@@ -74,12 +74,12 @@ export class RunRecord {
 		return [...this.#nodes.values()].filter(({ state }) => state !== "drained").map(nameOf);
 	}
 
-	/** Nodes that this run cordoned, drained or not. */
+	/** Nodes that this run cordoned, whether drained or not. */
 	get ours(): readonly NodeName[] {
 		return [...this.#nodes.values()].filter(({ ours }) => ours).map(nameOf);
 	}
 
-	/** Budgets of ours that it evicted under: NAMESPACE/NAME. */
+	/** Our budgets under which the run evicted pods: NAMESPACE/NAME. */
 	get budgets(): readonly string[] {
 		return [...this.#budgets].toSorted();
 	}
@@ -130,7 +130,7 @@ export class RunRecord {
 				return;
 			case "pod.failed":
 				this.#failed += 1;
-				// What timed out goes on terminating.
+				// An accepted pod that timed out continues to terminate.
 				if (!event.accepted) this.#terminating.delete(podKey(event));
 				if (event.accepted) this.#failedAfterwards += 1;
 				this.#ended.add(podKey(event));
@@ -194,7 +194,7 @@ export class RunRecord {
 		};
 	}
 
-	/** What would be said of the node if the run ended now. */
+	/** Sets what would be reported about the node if the run ended now. */
 	#keep({ context }: PodEvent, node: string, { reason, message, usedBy = [] }: Kept): void {
 		Object.assign(this.#node({ context, node }), { reason, message, usedBy });
 	}

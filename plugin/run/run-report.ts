@@ -1,5 +1,5 @@
-// The report of a run: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one writer,
-// and the last one is its summary.
+// The report of a run. Its events go to one writer, and the last one is its summary. That holds if the run succeeds, fails, hits an error,
+// or gets Ctrl-C once or twice.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
@@ -23,14 +23,14 @@ import { readUiChoice } from "./ui-choice.ts";
 
 export interface RunCall {
 	readonly command: RunCommand;
-	/** The run's id, where it has one. */
+	/** The run's id, if it has one. */
 	readonly op?: string;
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
 }
 
 export interface RunReport {
-	/** Opens the contexts of the flags; they are closed when the run is over. */
+	/** Opens the contexts of the flags. They are closed when the run is over. */
 	open(): OpenRun;
 }
 
@@ -43,9 +43,9 @@ export interface OpenRun {
 	readonly writesJson: boolean;
 	/** --report */
 	readonly drawsReport: boolean;
-	/** Undefined where the results go to the terminal or into a pipe as JSON. */
+	/** Undefined if the results go to the terminal or into a pipe as JSON. */
 	readonly screen: RunScreen | undefined;
-	/** How to go on from where the run is; asked for at its end. */
+	/** Sets the commands that continue or undo the run. They are computed at its end. */
 	readonly offer: (commands: () => NextCommands) => void;
 }
 
@@ -102,7 +102,7 @@ export async function reportRun(
 				});
 	const json = writesJson ? createNdjsonWriter({ ...line, stdout: streams.stdout }) : undefined;
 	const emit: EventSink = (event) => {
-		// Nothing comes after the summary.
+		// The summary is the last event.
 		if (record.hasSummary) return;
 		record.see(event);
 		picture?.see(event);
@@ -117,14 +117,14 @@ export async function reportRun(
 	};
 	let isDrawn = false;
 	const drawPicture = (): void => {
-		// A second Ctrl-C ends the run while it ends.
+		// A second Ctrl-C can arrive while the run is ending.
 		if (isDrawn) return;
 		isDrawn = true;
 		if (!record.started) return picture?.discard();
 		try {
 			picture?.write();
 		} catch (error) {
-			// The run is over, and what it did is done: this changes nothing of how it ended.
+			// The run is over and its work is done, so this does not change its exit code.
 			streams.stderr.write(`error: cannot write the report to "${pictureName}": ${errorText(error)}\n`);
 		}
 	};
@@ -135,7 +135,7 @@ export async function reportRun(
 	});
 	const onSilence = (context: string, message: string): void => {
 		emit({ type: "diagnostic", level: "info", context, reason: "ServerUnreachable", message });
-		// The first line of -o json names the agents, so it comes only after them.
+		// The first line of -o json names the agents, so the event can be written only after the agents are known.
 		if (!screen && !record.started) streams.stderr.write(`${contexts.length > 1 ? `${context}: ` : ""}${message}\n`);
 	};
 	const onLogin = (logged: readonly string[], program: string) => {
@@ -177,7 +177,7 @@ export async function reportRun(
 	} catch (error) {
 		const { lines, code } = describeError(error, input.argv);
 		const message = lines.join("\n").replace(/^error: /, "");
-		// In plain lines whoever ends the process tells it.
+		// In plain lines, the caller that ends the process prints the error.
 		if (writesJson) emit({ type: "diagnostic", level: "error", message });
 		end(code, interrupts.stoppedBy !== undefined);
 		throw error;
@@ -187,7 +187,7 @@ export async function reportRun(
 	}
 }
 
-/** As it was typed: a value that makes no sense ends the run before it begins, and is told there. */
+/** The value as typed. An invalid value is reported when the options are read, before the run begins. */
 function readDryRun(input: CommandInput): "client" | "server" | undefined {
 	const text = textFlag(input, "dry-run");
 	if (text === "") return undefined;

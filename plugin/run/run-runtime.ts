@@ -1,4 +1,4 @@
-// The clock, the ids and the waiting of a real run.
+// The real clock, ids and sleep of a run.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
@@ -8,7 +8,7 @@ export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBeh
 	return { now: runClock, newId: () => randomUUID(), sleep, onLeftBehind };
 }
 
-/** Resolves after `ms`, or at once when the signal aborts. */
+/** Resolves after `ms`, or immediately when the signal aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 	try {
 		await delay(ms, undefined, { signal });

@@ -1,5 +1,5 @@
-// The screen of a run, and the plain lines before and after it. What a screen shows is gone with it, so what was done, warnings, failures and
-// the summary are told once more in plain lines when it closes: the scrollback has what kubectl would have left there.
+// The screen of a run, and the plain lines before and after it. When the screen closes, its content is gone. So completed actions,
+// warnings, failures and the summary are then printed again in plain lines. The scrollback ends up with what kubectl would have left there.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { CommandDependencies } from "../flags/command.ts";
@@ -13,22 +13,22 @@ import { hasUnicode, screenProblem, type UiChoice, wantsColour } from "./ui-choi
 
 export interface RunScreenOptions {
 	readonly choice: UiChoice;
-	/** --ui was typed: who cannot have the screen is told why. */
+	/** --ui was typed, so the run says why if it cannot show the screen. */
 	readonly isTyped: boolean;
 	readonly command: string;
 	readonly op: string;
 	readonly suggest: SuggestedCommands;
 	readonly verbosity: number;
-	/** Results go into a file (-o json > FILE): the screen is drawn on stderr, and without one nothing is told here. */
+	/** Results go into a file (-o json > FILE). The screen is drawn on stderr, and without a screen nothing is printed here. */
 	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
-	/** Those that are open by then. */
+	/** The contexts that are open at that time. */
 	readonly contexts: readonly KubeContext[];
-	/** Begins plain lines; `sums`: with the summary, whatever the number of contexts. */
+	/** Starts plain lines. `sums`: includes the summary, whatever the number of contexts. */
 	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
 }
 
-/** What a screen can ask of a run. */
+/** What a screen can control in a run. */
 export interface Pausable {
 	pause(): void;
 	resume(): void;
@@ -53,17 +53,17 @@ export class RunScreen {
 		this.#options = options;
 	}
 
-	/** One will be drawn. */
+	/** Whether a screen will be drawn. */
 	get isPrepared(): boolean {
 		return this.#open !== undefined;
 	}
 
-	/** The evictions that a person at the screen may pause. */
+	/** Sets the evictions that the user can pause on the screen. */
 	steer(run: Pausable): void {
 		this.#run = run;
 	}
 
-	/** Loads the screen, where this run is to have one: it opens with the first event. */
+	/** Loads the screen if this run should have one. It opens with the first event. */
 	async prepare(work: Shown): Promise<void> {
 		const { choice, isTyped, verbosity, deps } = this.#options;
 		if (choice === "plain" || choice === "none") return;
@@ -110,7 +110,7 @@ export class RunScreen {
 		if (event.type === "summary") this.#end();
 	};
 
-	/** Its terminal has gone: who would have pressed Ctrl-C cannot any more. That may be noticed more than once, and is meant once. */
+	/** The terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once, but stops the run only once. */
 	readonly #onHangup = (): void => {
 		const { interrupts } = this.#options.deps;
 		if (interrupts.stoppedBy === undefined) interrupts.interrupt(exitCode.terminated);
@@ -118,7 +118,7 @@ export class RunScreen {
 
 	#begin(open: () => OpenScreen): void {
 		this.#screen = open();
-		// Also after the view was left, as its terminal is there still.
+		// Listen also after the user has left the view, because the terminal is still there.
 		process.on("SIGHUP", this.#onHangup);
 	}
 
@@ -144,9 +144,9 @@ function hasSeveralPlaces({ nodes, pods }: Shown): boolean {
 	return nodes.length > 1 || contexts.size > 1;
 }
 
-/** What stays to be read when the screen is gone. */
+/** Events that are printed again when the screen is gone. */
 const kept: ReadonlySet<RunEvent["type"]> = new Set([
-	// It says who the members are; nothing is printed of it.
+	// Needed for the names of the members. Nothing of it is printed.
 	"run.started",
 	"diagnostic",
 	"node.cordoned",
@@ -161,7 +161,7 @@ const kept: ReadonlySet<RunEvent["type"]> = new Set([
 	"summary",
 ]);
 
-/** What --ui=none leaves out. */
+/** Events that --ui=none leaves out. */
 const progress: ReadonlySet<RunEvent["type"]> = new Set([
 	"pod.waiting",
 	"pod.retrying",

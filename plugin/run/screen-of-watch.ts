@@ -1,12 +1,12 @@
-// What every screen of a watch has in common: whether there is one, how a person leaves it, and that the terminal is given back whatever
-// ends the process.
+// What all watch screens share: whether there is a screen, how the user leaves it, and that the terminal is restored however the process
+// ends.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import type * as Screens from "../ui/screens.ts";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "./ui-choice.ts";
 
-/** For the screen that is opened. */
+/** Options for the screen. */
 export interface ScreenOfWatchOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
@@ -19,15 +19,15 @@ export interface ScreenOfWatchOptions {
 
 export interface ScreenOfWatch<Screen> {
 	readonly screen: Screen;
-	/** Aborts when the person leaves. */
+	/** Aborts when the user leaves. */
 	readonly left: AbortSignal;
-	/** Of a person who has left. */
+	/** The exit code after the user has left. */
 	readonly code: ExitCode;
-	/** Gives the terminal back; `problems` are for stderr, unless the screen itself has failed. */
+	/** Restores the terminal. `problems` are written to stderr, unless the screen itself has failed. */
 	close(problems: readonly string[]): void;
 }
 
-/** Undefined where lines are written. */
+/** Undefined if lines are written instead of a screen. */
 export async function screenOfWatch<Screen extends { close(): void }>(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
@@ -62,7 +62,7 @@ export async function screenOfWatch<Screen extends { close(): void }>(
 			leave(exitCode.error);
 		},
 	});
-	// Whoever ends the process otherwise, or takes its terminal away, leaves it as it was.
+	// Restores the terminal if the process ends in another way, or if its terminal is closed.
 	const stopListening = interrupts.onLeave(() => screen.close());
 	const onHangup = (): void => interrupts.interrupt(exitCode.terminated);
 	process.on("SIGHUP", onHangup);
@@ -83,7 +83,7 @@ export async function screenOfWatch<Screen extends { close(): void }>(
 	};
 }
 
-/** Whoever leaves while an agent is still waited for does not wait for it. */
+/** If the user leaves while an agent's answer is outstanding, do not wait for the answer. */
 export async function leftFor(screen: Pick<ScreenOfWatch<unknown>, "left" | "code">): Promise<ExitCode> {
 	await new Promise<void>((resolve) => {
 		screen.left.addEventListener("abort", () => setTimeout(resolve, closingMs).unref());
@@ -91,5 +91,5 @@ export async function leftFor(screen: Pick<ScreenOfWatch<unknown>, "left" | "cod
 	return screen.code;
 }
 
-/** To close what is open. */
+/** Time to close what is open. */
 const closingMs = 200;

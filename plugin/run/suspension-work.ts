@@ -1,5 +1,5 @@
-// A budget that is suspended or unsuspended in all members, as the work of a run. It is a way around the budget that is meant to be one:
-// so it is asked for, and told by an annotation and an Event in each cluster.
+// Suspends or unsuspends a budget in all members, as the work of a run. This bypasses the budget on purpose. So the run asks for
+// confirmation, and records it in an annotation and an Event in each cluster.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { formatSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 import type { MemberAgent } from "../events/events.ts";
@@ -15,10 +15,10 @@ import type { OpenRun, RunCall } from "./run-report.ts";
 export interface SuspensionTask {
 	readonly name: BudgetName;
 	readonly suspend: boolean;
-	/** In every member that has the budget. */
+	/** The budget in every member that has it. */
 	readonly targets: readonly SuspensionTarget[];
 	readonly members: readonly MemberAgent[];
-	/** Of who asks for it now. */
+	/** Who requests it now. */
 	readonly suspension: Suspension;
 	readonly dryRun: DryRun;
 }
@@ -107,7 +107,7 @@ async function work({ task, todo, stop }: Write, { deps }: RunCall, run: OpenRun
 	return { kind: "ended", failures: [] };
 }
 
-/** Who may not write the budget, or not tell of it, is told so before anything is written. */
+/** Checks before anything is written that the user may write the budget and the Event. */
 async function rehearse(
 	todo: readonly SuspensionTarget[],
 	{
@@ -159,7 +159,7 @@ async function undoAll(
 	emit({ type: "diagnostic", level: "error", message });
 }
 
-/** A budget that one member does not suspend holds: what was written stays. */
+/** The budget holds as soon as one member does not suspend it, so the changes that were written stay. */
 function tellHolds(
 	{ name, targets }: SuspensionTask,
 	failures: readonly MemberFailure[],
@@ -185,7 +185,7 @@ function tellFailures({ name, suspend }: SuspensionTask, failures: readonly Memb
 	}
 }
 
-/** Of all members, also those that were so before. */
+/** Reports all members, including those that were already in this state. */
 function tellStood(task: SuspensionTask, written: readonly SuspensionTarget[], { emit }: OpenRun): void {
 	const { name, suspend, targets, suspension, dryRun } = task;
 	for (const target of targets) {

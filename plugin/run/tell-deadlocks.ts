@@ -1,5 +1,5 @@
-// Recognizes, while a drain runs, that it waits for itself: a pod that uses a budget up is Pending, the only nodes that fit it are those
-// that this very drain cordoned, and pods of this drain wait for that budget. Time does not help then, an uncordon does.
+// Detects during a drain that the drain waits for itself. A pod that uses up a budget is Pending, the only nodes that fit it were cordoned
+// by this drain, and pods of this drain wait for that budget. Waiting does not help then, but an uncordon does.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
@@ -13,7 +13,7 @@ import { findPlacement } from "../plan/placement.ts";
 import { counted } from "../terminal/counted.ts";
 
 export interface DeadlockDependencies {
-	/** What pods wait for at this moment. */
+	/** What pods wait for now. */
 	readonly waits: () => readonly WaitSum[];
 	readonly fleet: Pick<Fleet, "members" | "contextOf">;
 	readonly suggest: SuggestedCommands;
@@ -21,12 +21,12 @@ export interface DeadlockDependencies {
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A scheduler has tried a new pod by then, and a person who watches still has patience. */
+/** By then, the scheduler has tried a new pod, and a user who watches still has patience. */
 const lookEveryMs = 10_000;
-/** Each is a read of a pod, of the nodes and of volumes. */
+/** A limit, because each check reads a pod, the nodes and volumes. */
 const mostLookedAt = 5;
 
-/** Tells each deadlock once, until `ends` aborts. `nodes`: all that the drain cordons. */
+/** Reports each deadlock once, until `ends` aborts. `nodes`: all nodes that the drain cordons. */
 export async function tellDeadlocks(
 	nodes: readonly NodeTarget[],
 	deps: DeadlockDependencies,
@@ -41,7 +41,7 @@ export async function tellDeadlocks(
 			for (const used of usedBy.filter(({ state }) => state === "Pending").slice(0, mostLookedAt)) {
 				const key = `${budget} ${used.cluster} ${used.namespace}/${used.pod}`;
 				if (told.has(key)) continue;
-				// The drain does not wait for it: an API server may give no answer.
+				// Give up when the drain ends, because an API server may never answer.
 				const found = await unlessOver(findDeadlock(used, nodes, deps), ends);
 				if (ends.aborted) return;
 				if (!found) continue;
@@ -54,11 +54,11 @@ export async function tellDeadlocks(
 
 interface Deadlock {
 	readonly context: KubeContext;
-	/** Cordoned by this drain, and the only ones that fit. */
+	/** The only nodes that fit. This drain cordoned all of them. */
 	readonly fitting: readonly string[];
 }
 
-/** Undefined also where it cannot be read: the next look asks again. */
+/** Undefined also if it cannot be read. The next check asks again. */
 async function findDeadlock(
 	{ cluster, namespace, pod: name }: UsedBy,
 	targets: readonly NodeTarget[],
@@ -79,7 +79,7 @@ async function findDeadlock(
 			readLocalVolumes(context, [pod]),
 		]);
 		const names = new Set(own.map((node) => node.name));
-		// A node that was uncordoned meanwhile takes it.
+		// A node that was uncordoned meanwhile can take the pod.
 		const drained = new Set(
 			nodes.filter((node) => names.has(nameOf(node)) && node.spec?.unschedulable === true).map(nameOf),
 		);

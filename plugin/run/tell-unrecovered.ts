@@ -1,4 +1,4 @@
-// What a run leaves behind: the budgets that it evicted under and that lack pods at its end. Told once, whatever the exit code is.
+// What a run leaves behind: budgets that it evicted under and that lack pods at its end. Reported once, whatever the exit code.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget } from "../events/events.ts";
@@ -9,15 +9,15 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/** The run is over: a person waits no longer than this to hear what it has left behind. */
+/** The run is over, so do not keep the user waiting longer than this. */
 const tellWithinMs = 3_000;
 
 export interface UnrecoveredQuestion {
 	readonly fleet: Pick<Fleet, "members" | "descriptions" | "listBudgets">;
-	/** NAMESPACE/NAME of those that the run evicted under. */
+	/** NAMESPACE/NAME of the budgets that the run evicted under. */
 	readonly budgets: readonly string[];
 	readonly emit: EventSink;
-	/** Who this run is. */
+	/** This run's holder identity. */
 	readonly holder: string;
 	readonly wallClock: () => number;
 	readonly runtime: Pick<RoundRuntime, "sleep">;
@@ -50,7 +50,7 @@ async function findUnrecovered(
 	const rows = await Promise.all(
 		budgets.flatMap((budget) => {
 			const name = names.get(budget);
-			// Deleted meanwhile: nobody counts its pods any more.
+			// The budget was deleted meanwhile, so no agent counts its pods any more.
 			return name ? [readBudgetRow(fleet, name, lists).then((row) => ({ budget, row }))] : [];
 		}),
 	);
@@ -71,7 +71,7 @@ async function findUnrecovered(
 	});
 }
 
-/** "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available" */
+/** For example "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available". */
 function unrecoveredText(budget: string, row: BudgetRow, users: string): string {
 	if (row.problem !== undefined) return unknownText(budget, row.problem);
 	const missing = missingPods(row).map((pods) => `${missingText(pods)} in ${pods.cluster}`);

@@ -5,22 +5,21 @@ import type { Connecting } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 
-/** Time to give back Leases and unused reservations. What a slow member keeps expires by itself: Leases in 10 s, reservations in 35 s. */
+/**
+ * Time to give back Leases and unused reservations. What a slow member still holds expires by itself: Leases in 10 s, reservations in 35 s.
+ */
 const settleMs = 1_500;
 
 export class TimeLimits {
 	readonly #timeouts: AbortSignal[] = [];
 	#late: Promise<void> | undefined;
 
-	/**
-	 * The run may take until all of these have aborted, and a moment to settle. If one never aborts, the run has all the time
-	 * that it needs.
-	 */
+	/** The run may continue until all of these signals have aborted, plus a moment to settle. If one never aborts, there is no limit. */
 	add(timeout: AbortSignal): void {
 		this.#timeouts.push(timeout);
 	}
 
-	/** Waits for the work as long as there is time for it. */
+	/** Waits for the work as long as the limits allow. */
 	async wait(work: Promise<unknown>): Promise<void> {
 		if (this.#timeouts.length === 0) await work;
 		else await Promise.race([work, (this.#late ??= this.#untilLate())]);
@@ -39,7 +38,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** Rejects with FleetUncoveredError if it takes longer; 0: no limit. */
+/** Rejects with FleetUncoveredError if connecting takes longer. 0: no limit. */
 export async function connectWithin(timeoutMs: number, { connection, silent }: Connecting): Promise<FleetConnection> {
 	if (timeoutMs <= 0) return connection;
 	const over = new AbortController();

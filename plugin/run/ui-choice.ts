@@ -1,4 +1,4 @@
-// How a run is shown: the full screen, plain lines, or results alone.
+// How a run is shown: as a full screen, as plain lines, or only its results.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal.ts";
@@ -6,7 +6,7 @@ import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal
 const choices = ["auto", "full", "plain", "none"] as const;
 export type UiChoice = (typeof choices)[number];
 
-/** --ui, or else XPDB_UI. Throws UsageError. */
+/** The value of --ui, otherwise of XPDB_UI. Throws UsageError. */
 export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiChoice {
 	const flag = textFlag(input, "ui");
 	const [name, value] = flag === "" ? ["XPDB_UI", env["XPDB_UI"] ?? ""] : ["--ui", flag];
@@ -17,7 +17,7 @@ export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiCho
 	return choice;
 }
 
-/** Why there can be no screen; undefined where there can. */
+/** Why a screen is not possible. Undefined if it is. */
 export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.ProcessEnv): string | undefined {
 	const isSet = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
 	if (!terminal?.stdin.isTTY || !terminal.stdout.isTTY) return "the input or the output is no terminal";
@@ -32,14 +32,14 @@ export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.
 	return undefined;
 }
 
-/** FORCE_COLOR wins over NO_COLOR, as in Node. */
+/** FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
 export function wantsColour(env: NodeJS.ProcessEnv): boolean {
 	const force = env["FORCE_COLOR"];
 	if (force !== undefined) return force !== "0" && force !== "false";
 	return (env["NO_COLOR"] ?? "") === "";
 }
 
-/** Whether the terminal's character set has signs beyond ASCII. */
+/** Whether the terminal can show characters beyond ASCII. */
 export function hasUnicode(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): boolean {
 	if (env["XPDB_ASCII"] !== undefined && env["XPDB_ASCII"] !== "" && env["XPDB_ASCII"] !== "0") return false;
 	if (platform === "win32") return env["WT_SESSION"] !== undefined || env["TERM_PROGRAM"] === "vscode";

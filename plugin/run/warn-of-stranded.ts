@@ -1,4 +1,4 @@
-// Says before a drain touches anything which pods of the fleet's budgets it would leave without a node.
+// Before a drain changes anything, warns about pods with budgets of the fleet that would find no other node.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -8,13 +8,13 @@ import { strandedWarnings } from "../plan/stranded-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
 export interface ForeseenPods {
-	/** Uids of pods whose replacements find no node, as things are. */
+	/** Uids of pods whose replacements would currently find no node. */
 	readonly stranded: ReadonlySet<string>;
-	/** How many pods the drain takes from nodes of the fleet, as far as that was read. */
+	/** How many pods the drain evicts from nodes of the fleet, as far as they could be read. */
 	readonly going: number;
 }
 
-/** Not to know it is no reason not to drain: a warning says so. */
+/** If this cannot be checked, the drain continues with a warning. */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,

@@ -1,4 +1,4 @@
-// `kubectl xpdb budgets -w`: rows, documents or a screen of what the budgets come to, until somebody ends it.
+// `kubectl xpdb budgets -w`: shows budgets as rows, documents or a screen, until the user ends it.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -24,7 +24,7 @@ interface WatchOfBudgets {
 export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const { input, deps, format } = watch;
 	const isTable = format === "table" || format === "wide";
-	/** Known before there is a row to ask about. */
+	/** Set before the first row appears that the user can ask about. */
 	let asked: readonly KubeContext[] = [];
 	const explain = async (budget: BudgetName): Promise<readonly string[]> => {
 		const { explainForScreen } = await import("./explain-for-screen.ts");
@@ -39,7 +39,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const screen = isTable ? await openWatchScreen(input, deps, asks) : undefined;
 	const leaveHeap = keepHeapSmall();
 	try {
-		// What talks to clusters takes as long to load as all else: the screen is there first.
+		// Show the screen first: the code that talks to clusters takes as long to load as everything else.
 		const [{ withFleet }, { watchBudgets }] = await Promise.all([
 			import("./with-contexts.ts"),
 			import("../fleet/budget-watch.ts"),
@@ -64,7 +64,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 				clock: watchClock,
 				signal: screen ? AbortSignal.any([deps.interrupts.stop, screen.left]) : deps.interrupts.stop,
 				onChanges: screen ? screen.see : createSink(watch),
-				// Rows and documents tell what changes: whoever reads them sees it go by.
+				// Rows and documents show each change as it happens, so they need no history.
 				...(screen && { onHistories: screen.seeHistories }),
 			});
 			return screen?.code ?? exitCode.done;

@@ -1,20 +1,21 @@
-// What a watch holds after hours is what it held after a minute. A heap is collected for the first time when it has grown by some 100 MB:
-// of rows that change that is twenty minutes of garbage, and then all of it at once. From here on a quarter is enough.
+// Limits the heap of a watch, which needs no more memory after hours than after a minute. V8 first collects the heap after it has grown by
+// some 100 MB. With changing rows, that is twenty minutes of garbage, collected all at once. From this call on, it collects after a growth
+// by a quarter.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** The first rows are there, and whatever a start loads has been loaded: V8 takes no compiled code any more when its flags are others. */
+/** By then, the first rows are shown and all code is loaded. V8 no longer accepts cached code after its flags have changed. */
 const settleMs = 8_000;
 /** In percent of what is left after a collection. */
 const growth = 25;
 
-/** Returns the function that ends the wait. */
+/** Returns a function that cancels the timer. */
 export function keepHeapSmall(limit: () => void = limitHeap): () => void {
 	const timer = setTimeout(limit, settleMs).unref();
 	return () => clearTimeout(timer);
 }
 
-/** Collects all garbage, once: how large the heap may grow is settled at the end of a collection. It takes 40 ms of a processor. */
+/** Collects all garbage once, because V8 sets the heap's next limit at the end of a collection. It takes 40 ms of processor time. */
 export function limitHeap(): void {
 	setFlagsFromString(`--heap-growing-percent=${growth}`);
 	setFlagsFromString("--expose-gc");

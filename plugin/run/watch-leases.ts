@@ -1,22 +1,22 @@
-// What changes of the Leases, for as long as somebody watches. Each context is asked by itself, again and again: one that hangs holds
-// nobody else up, and one that comes back is gone on with.
+// Watches changes of the Leases. Each context is polled separately, so that one that hangs does not delay the others. A context that
+// answers again is resumed.
 import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { type LeaseSource, type LeasesOfContext, readLeases } from "../fleet/context-leases.ts";
 import { type LeaseRow, leaseRows } from "../output/lease-lines.ts";
 
-/** A holding lasts for a few round trips, or for as long as somebody is stuck: who watches wants to see the second kind. */
+/** A Lease is held for a few round trips, or for as long as its holder is stuck. A watch is for the second case. */
 const askEveryMs = 1_000;
-/** A way that broke is a port-forward and a token. */
+/** Reconnecting costs a port-forward and a token. */
 const openAgainMs = 5_000;
 
 export interface LeaseChanges {
-	/** New, or not as before. */
+	/** Leases that are new or changed. */
 	readonly changed: readonly LeaseRow[];
-	/** As they were last. */
+	/** Leases that are gone, as they were last. */
 	readonly gone: readonly LeaseRow[];
-	/** Why a context gives no answer, where that is new. */
+	/** Why a context does not answer, reported once for each new reason. */
 	readonly problem?: string;
-	/** The context, where its agents answer again. */
+	/** The context, when its agents answer again. */
 	readonly recovered?: string;
 }
 
@@ -29,7 +29,7 @@ interface WatchLeasesOptions {
 	readonly stop: AbortSignal;
 }
 
-/** Goes on from what was found first, until `stop`. Closes what it opens, and `source`. */
+/** Continues from the first result until `stop` aborts. Closes `source` and everything that it opens. */
 export async function watchLeases(
 	source: LeaseSource,
 	first: LeasesOfContext,
@@ -51,7 +51,7 @@ export async function watchLeases(
 		}
 		const isBack = told !== undefined && found.kind === "listed";
 		told = undefined;
-		// What went while nobody looked is gone all the same.
+		// A Lease that disappeared during an outage is reported as gone, too.
 		const next = knownOf(found);
 		const changed = [...next].filter(([key, row]) => !isSame(known.get(key)?.lease, row.lease)).map(([, row]) => row);
 		const gone = [...known].filter(([key]) => !next.has(key)).map(([, row]) => row);
@@ -67,7 +67,7 @@ function knownOf(found: LeasesOfContext): ReadonlyMap<string, LeaseRow> {
 	return new Map((found.kind === "listed" ? leaseRows([found]) : []).map((row) => [row.lease.uid, row]));
 }
 
-/** Time passes, and is no change; that it is over is one. */
+/** The remaining time alone is not a change. Reaching its end is one. */
 function isSame(a: ListedLease | undefined, b: ListedLease): boolean {
 	return a !== undefined && withoutTimes(a) === withoutTimes(b);
 }

@@ -1,5 +1,5 @@
-// The screen of a watch of budgets: it is drawn before the fleet is reached, so that a person sees at once that something is under way; what
-// goes wrong meanwhile is told when the terminal is as it was.
+// The screen of a budgets watch. It is drawn before the fleet is connected, so that the user sees at once that something is happening.
+// Problems in the meantime are printed after the terminal is restored.
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -11,15 +11,15 @@ import { screenOfWatch } from "./screen-of-watch.ts";
 export interface WatchScreen {
 	readonly see: (changes: RowChanges) => void;
 	readonly seeHistories: (histories: HealthyHistories) => void;
-	/** Aborts when the person leaves. */
+	/** Aborts when the user leaves. */
 	readonly left: AbortSignal;
-	/** Of a person who has left. */
+	/** The exit code after the user has left. */
 	readonly code: ExitCode;
-	/** Gives the terminal back; what its members said last, for stderr, where they said anything. */
+	/** Restores the terminal, and writes the members' last problems to stderr, if there are any. */
 	close(): void;
 }
 
-/** Undefined where lines are written. */
+/** Undefined if lines are written instead of a screen. */
 export async function openWatchScreen(
 	input: CommandInput,
 	deps: CommandDependencies,

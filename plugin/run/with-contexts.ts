@@ -1,4 +1,4 @@
-// What a command that only reads works in: contexts and the fleet behind them, closed again whatever becomes of it.
+// Opens the contexts and the fleet for a command that only reads, and always closes them afterwards.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
@@ -21,8 +21,8 @@ export async function withContexts<T>(
 }
 
 /**
- * Members that give no answer are among the fleet's problems: what the others say is still worth reading. `listed`: the namespaces whose
- * budgets are listed meanwhile, none for all.
+ * Members that do not answer are listed in the fleet's problems, because the other answers are still useful. `listed`: the namespaces whose
+ * budgets are listed at the same time. Empty: all namespaces.
  */
 export function withFleet<T>(
 	input: CommandInput,
