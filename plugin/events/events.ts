@@ -1,12 +1,12 @@
-// The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
-// a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
+// The single stream of events of a run. Plain lines, JSON, the terminal UI and the tests read it, and nothing else tells the user what
+// happens. schemas/ publishes the JSON form of -o json. `message` is for people.
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import type { Reason } from "./reason.ts";
 
-/** "" in a cluster that no kubeconfig names. */
+/** `context` is "" for a cluster that no kubeconfig names. */
 interface InContext {
 	readonly context: string;
 }
@@ -15,7 +15,7 @@ export interface PodEvent extends InContext {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid?: string;
-	/** The node that is being drained; none where a pod was named. */
+	/** The node that is being drained. Left out if the pod was named. */
 	readonly node?: string;
 }
 
@@ -23,13 +23,13 @@ export interface NodeName extends InContext {
 	readonly node: string;
 }
 
-/** The agents of a member of the fleet, as a run has met them. */
+/** The agents of a member of the fleet, as the run found them. */
 export interface MemberAgent {
 	/** Its name in the fleet. */
 	readonly cluster: string;
-	/** The context of this run that leads to it, where one does. */
+	/** The context of this run that leads to it, if there is one. */
 	readonly context?: string;
-	/** Of its agent. */
+	/** The version of its agent. */
 	readonly version: string;
 }
 
@@ -47,36 +47,36 @@ export interface UsedBy {
 	readonly pod: string;
 	readonly why: string;
 	readonly holder?: string;
-	/** The verified user behind that. */
+	/** The verified user behind the holder. */
 	readonly account?: string;
-	/** It is this very run. */
+	/** Set if the holder is this run. */
 	readonly own?: true;
-	/** As kubectl get pods has it in STATUS, or Reserved; none from old agents. */
+	/** The STATUS of kubectl get pods, or Reserved. Left out by old agents. */
 	readonly state?: string;
-	/** Why no node takes it, in the scheduler's words. */
+	/** Why no node accepts the pod, in the scheduler's words. */
 	readonly message?: string;
-	/** Since the epoch, by the clock of whoever wrote it. */
+	/** Since the epoch, by the clock of the process that wrote it. */
 	readonly sinceSeconds?: number;
 }
 
-/** Pods that wait for the same. */
+/** Pods that wait for the same thing. */
 export interface WaitSum {
 	readonly pods: number;
 	readonly reason: Reason;
 	readonly budget?: string;
-	/** Who uses that budget up. */
+	/** The pods that use up that budget. */
 	readonly usedBy: readonly UsedBy[];
 }
 
 export interface UnrecoveredBudget {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
-	/** None where a cluster did not tell; `message` says why. */
+	/** Left out if a cluster did not answer. `message` says why. */
 	readonly healthy?: number;
 	readonly expected?: number;
-	/** Pods that their controllers want and have not made. */
+	/** Pods that their controllers want but have not created. */
 	readonly missing: number;
-	/** Pods that are there and count as down. */
+	/** Pods that exist and count as down. */
 	readonly usedBy: readonly UsedBy[];
 	readonly message: string;
 }
@@ -85,10 +85,10 @@ export type RunEvent =
 	/** The first event of a run that goes ahead. */
 	| {
 			readonly type: "run.started";
-			/** None where there is no fleet. */
+			/** Empty if there is no fleet. */
 			readonly members: readonly MemberAgent[];
 			readonly nodes: readonly NodeName[];
-			/** Those that were named; a drain finds its pods as it goes. */
+			/** The named pods. A drain finds its pods later. */
 			readonly pods: readonly PodEvent[];
 			readonly dryRun: DryRun;
 	  }
@@ -96,7 +96,7 @@ export type RunEvent =
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
-			/** This run did it, so this run may undo it. */
+			/** This run made the change, so it may undo it. */
 			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
@@ -106,11 +106,11 @@ export type RunEvent =
 			readonly uncordon: boolean;
 			readonly message: string;
 	  } & InContext)
-	/** Of one member, and only when it stands in all of them. */
+	/** One event for each member, and only after the change is in place in all of them. */
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
-			/** Of the one that began or, where it ends, of the one that ended; none where nobody wrote it down. */
+			/** The suspension that began or ended. Left out if its annotation is missing. */
 			readonly suspension?: Suspension;
 			readonly dryRun: DryRun;
 	  } & BudgetOfMember)
@@ -119,29 +119,29 @@ export type RunEvent =
 			readonly unsuspend: boolean;
 			readonly message: string;
 	  } & BudgetOfMember)
-	/** A suspension that did not stand in all members was taken back in this one. */
+	/** A suspension that could not be written in all members was taken back in this one. */
 	| ({
 			readonly type: "budget.takenBack";
-			/** How it is now; none where nobody knows. */
+			/** The state now. Left out if unknown. */
 			readonly suspended?: boolean;
 			readonly message: string;
 	  } & BudgetOfMember)
 	| ({ readonly type: "node.warning"; readonly node: string; readonly message: string } & InContext)
-	/** Its turn has come; `pods` is how many go from it. */
+	/** The node's turn has come. `pods`: how many pods will be evicted from it. */
 	| ({ readonly type: "node.draining"; readonly node: string; readonly pods: number } & InContext)
 	| ({ readonly type: "node.drained"; readonly node: string; readonly dryRun: DryRun } & InContext)
 	| ({
 			readonly type: "node.failed";
 			readonly node: string;
 			readonly reason: Reason;
-			/** What kept it, in words. */
+			/** What stopped the drain, in words. */
 			readonly why: string;
 			/** One sentence for each pod or filter that failed. */
 			readonly errors: readonly string[];
-			/** Pods that were still to go; none where the filters refused. */
+			/** Pods that were not evicted yet. Empty if the filters refused. */
 			readonly pending: readonly string[];
 	  } & InContext)
-	/** What failed, at the end of a run: kubectl repeats it there. */
+	/** Failures, at the end of a run: kubectl repeats them there. */
 	| { readonly type: "run.failed"; readonly errors: readonly string[] }
 	/** All nodes that are not drained, at the end of a run with failures. */
 	| { readonly type: "nodes.pending"; readonly nodes: readonly NodeName[] }
@@ -152,14 +152,14 @@ export type RunEvent =
 			readonly budgets: readonly string[];
 			readonly attempt: number;
 	  } & PodEvent)
-	/** The API server said no for now; in kubectl's words. */
+	/** The API server refused for now. The message is in kubectl's words. */
 	| ({
 			readonly type: "pod.retrying";
 			readonly reason: Reason;
 			readonly message: string;
 			readonly retryAfterMs: number;
 	  } & PodEvent)
-	/** A budget, or somebody who holds it, keeps the pod. */
+	/** A budget or a holder blocks the pod. */
 	| ({
 			readonly type: "pod.waiting";
 			readonly reason: Reason;
@@ -168,20 +168,20 @@ export type RunEvent =
 			readonly need?: number;
 			readonly healthy?: number;
 			readonly expected?: number;
-			/** When it is asked for again at the latest, as far as that is known. */
+			/** The latest time of the next request, if known. */
 			readonly retryAfterMs?: number;
-			/** It would wait: nothing was asked for. */
+			/** In a dry run: the pod would wait, and nothing was requested. */
 			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
-	/** The API server took the eviction; the pod is terminating. */
+	/** The API server accepted the eviction. The pod is terminating. */
 	| ({
 			readonly type: "pod.accepted";
 			readonly waitedMs: number;
 			/** How long it may take to terminate. */
 			readonly graceSeconds: number;
 	  } & PodEvent)
-	/** Nobody evicted it any more: gone before, or left where it is by a stop. */
+	/** This run did not evict the pod: it was gone before, or a stop left it in place. */
 	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
 	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
@@ -190,33 +190,35 @@ export type RunEvent =
 			readonly reason: Reason;
 			readonly message: string;
 			readonly deletes: boolean;
-			/** It was accepted, but its end was not seen. */
+			/** The eviction was accepted, but the end of the pod was not seen. */
 			readonly accepted: boolean;
 			readonly waitedMs: number;
 	  } & PodEvent)
-	/** What a round counted, where it is another count than before; or what the watch of a run says that somebody looks at. */
+	/** A round's count, if it differs from the previous one. Or a change that the budget watch of a run reports while a user watches. */
 	| ({
 			readonly type: "budget.changed";
 			readonly budget: string;
-			/** Of the watch: its pods that are not healthy. It tells every change, and says so where it cannot any more. */
+			/**
+			 * Only from the watch: the budget's pods that are not healthy. The watch reports every change, and also reports when it no longer can.
+			 */
 			readonly usedBy?: readonly UsedBy[];
 	  } & Omit<BudgetState, "budget">)
-	/** The watch cannot tell what it comes to, which counts as nothing left. */
+	/** The watch does not know the budget's state. That counts as no disruption left. */
 	| { readonly type: "budget.unknown"; readonly budget: string; readonly message: string }
-	/** At the end of a run, of a budget that it evicted under: fewer pods are healthy than are expected. */
+	/** At the end of a run, for a budget that it evicted under: fewer pods are healthy than expected. */
 	| ({ readonly type: "budget.notRecovered" } & UnrecoveredBudget)
-	/** Of a drain, before it touches anything. */
+	/** From a drain, before it changes anything. */
 	| {
 			readonly type: "plan";
 			readonly nodes: number;
 			readonly pods: number;
-			/** Pods that wait for something. */
+			/** Pods that have to wait. */
 			readonly waits: number;
-			/** Pods that can never go as things are. */
+			/** Pods that can never be evicted as things are. */
 			readonly impossible: number;
-			/** Pods to take from each node. */
+			/** How many pods are evicted from each node. */
 			readonly perNode: readonly (NodeName & { readonly pods: number })[];
-			/** At least and at most; null: somebody else has to do something first. */
+			/** The shortest and the longest duration. null: no upper limit, because someone else has to act first. */
 			readonly etaSeconds: readonly [number, number | null];
 	  }
 	| {
@@ -224,7 +226,7 @@ export type RunEvent =
 			readonly budget: string;
 			readonly cluster: string;
 			readonly holder: string;
-			/** It ends by itself after this time, unless it is renewed or given back. */
+			/** The lease ends by itself after this time, unless it is renewed or released. */
 			readonly ttlSeconds: number;
 			readonly waitedMs: number;
 	  }
@@ -234,7 +236,7 @@ export type RunEvent =
 			readonly cluster: string;
 			readonly heldMs: number;
 	  }
-	/** Somebody else has it now, or nobody: nothing is evicted under it. */
+	/** Another holder has the lease now, or it has no holder. No pod is evicted under it. */
 	| {
 			readonly type: "lease.lost";
 			readonly budget: string;
@@ -254,19 +256,19 @@ export type RunEvent =
 			readonly type: "cluster.unreachable";
 			readonly cluster: string;
 			readonly message: string;
-			/** Who it was that gave none, as far as it is known. */
+			/** Which part did not answer, if known. */
 			readonly silent?: Silent;
 			readonly elapsedMs: number;
 	  }
 	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }
-	/** A login program has the terminal to ask a person. */
+	/** A login program has the terminal, to ask the user. */
 	| { readonly type: "login.started"; readonly contexts: readonly string[]; readonly command: string }
 	| {
 			readonly type: "login.ended";
 			readonly contexts: readonly string[];
 			readonly command: string;
 			readonly elapsedMs: number;
-			/** Why it gave no credential. */
+			/** Why there is no credential. */
 			readonly message?: string;
 	  }
 	| {
@@ -274,11 +276,11 @@ export type RunEvent =
 			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
 			readonly reason?: Reason;
-			/** TakenOver: of which node. DrainDeadlock: the first one that would have to be uncordoned. */
+			/** TakenOver: the node that was taken over. DrainDeadlock: the first node that would have to be uncordoned. */
 			readonly node?: string;
 			/** BudgetSuspended, DrainDeadlock: NAMESPACE/NAME. */
 			readonly budget?: string;
-			/** BudgetSuspended: by whom, where that was written down. */
+			/** BudgetSuspended: who suspended it, if the annotation says so. */
 			readonly suspension?: Suspension;
 			readonly message: string;
 	  }
@@ -286,17 +288,17 @@ export type RunEvent =
 			readonly type: "progress";
 			/** Gone, skipped or failed. */
 			readonly podsDone: number;
-			/** Of those. */
+			/** How many of those failed. */
 			readonly failed: number;
 			readonly podsTotal: number;
 			readonly nodesDone: number;
 			readonly nodesTotal: number;
 			readonly waiting: number;
 			readonly terminating: number;
-			/** What they wait for, as far as that is known: most pods first. */
+			/** What they wait for, as far as known: most pods first. */
 			readonly waits: readonly WaitSum[];
 	  }
-	/** Somebody asked for it: nothing new is evicted until the run is resumed. */
+	/** The user paused the run: nothing new is evicted until it is resumed. */
 	| { readonly type: "paused"; readonly accepted: number }
 	| { readonly type: "resumed"; readonly pausedMs: number }
 	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
@@ -307,7 +309,7 @@ export type RunCommand = "drain" | "evict" | "cordon" | "uncordon" | "suspend" |
 export interface RunSummary {
 	readonly type: "summary";
 	readonly command: RunCommand;
-	/** The run's id, where it has one. */
+	/** The run's id, if it has one. */
 	readonly op?: string;
 	readonly exitCode: number;
 	readonly interrupted: boolean;
@@ -315,17 +317,17 @@ export interface RunSummary {
 	readonly failed: number;
 	readonly drained: readonly NodeName[];
 	readonly notDrained: readonly (NodeName & { readonly reason: Reason; readonly message: string })[];
-	/** Nodes that this run cordoned and did not drain. */
+	/** Nodes that this run cordoned but did not drain. */
 	readonly cordoned: readonly NodeName[];
 	readonly uncordoned: readonly NodeName[];
-	/** Budgets that it evicted under, and that lack pods at its end. */
+	/** Budgets that the run evicted under and that lack pods at its end. */
 	readonly notRecovered: readonly UnrecoveredBudget[];
 	readonly longestWaitMs: number;
-	/** Nothing was changed; left out for a run that was none. */
+	/** Nothing was changed. Left out if it was not a dry run. */
 	readonly dryRun?: Exclude<DryRun, "none">;
-	/** Of a run that was left: pods whose eviction was accepted and whose end it has not seen. */
+	/** After an interrupted run: pods whose eviction was accepted but whose end the run has not seen. */
 	readonly terminating?: readonly PodEvent[];
-	/** The command that continues, where something is left. */
+	/** The command that continues the run, if something is left. */
 	readonly resume?: string;
 	readonly undo?: string;
 }

@@ -1,4 +1,4 @@
-// How many pods of a run are where: folded from its events, for the progress line, for -o json and for the screen alike.
+// How many pods of a run are in each state, counted from its events. The progress line, -o json and the screen use it.
 import type { PodEvent, RunEvent } from "./events.ts";
 
 export type PodState = "evicting" | "waiting" | "terminating" | "gone" | "skipped" | "failed" | "stopped";
@@ -30,9 +30,9 @@ const stateAfter: Readonly<Record<PodRunEvent["type"], PodState>> = {
 
 export class PodTally {
 	readonly #states = new Map<string, PodState>();
-	/** What each waiting pod was told last. */
+	/** The latest waiting event of each waiting pod. */
 	readonly #waits = new Map<string, WaitEvent>();
-	/** By node: how many pods go. */
+	/** How many pods are evicted, by node. */
 	readonly #ofNodes = new Map<string, number>();
 	#announced = 0;
 
@@ -45,7 +45,7 @@ export class PodTally {
 		for (const { context, node, pods } of event.perNode) this.#ofNodes.set(`${context} ${node}`, pods);
 	}
 
-	/** The run takes at least so many pods. */
+	/** The run will evict at least this many pods. */
 	expect(pods: number): void {
 		this.#announced = Math.max(this.#announced, pods);
 	}
@@ -62,7 +62,7 @@ export class PodTally {
 		};
 	}
 
-	/** The newest first: pods that wait for the same budget were told of other pods before. */
+	/** Newest first: of pods that wait for the same budget, older events name older blockers. */
 	get waits(): readonly WaitEvent[] {
 		return [...this.#waits.values()].toReversed();
 	}
@@ -75,7 +75,7 @@ export class PodTally {
 	}
 }
 
-/** A pod's name alone may come again. */
+/** Includes the uid, because a pod's name may be reused. */
 export function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
 	return `pod ${context} ${namespace}/${pod} ${uid}`;
 }

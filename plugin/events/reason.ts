@@ -1,16 +1,16 @@
-// Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
-// schema; its messages are for people and may change.
+// Why a pod or a node is not done: the closed list of reasons in -o json. A new reason needs a new minor version of the schema. Messages
+// are for people and may change.
 import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
-	// A budget of ours, or somebody who uses it, keeps the pod for now.
+	// One of our budgets, or a holder of it, blocks the pod for now.
 	...waitReasons,
 	"LeaseHeld",
-	// A budget of ours that somebody has to put right.
+	// One of our budgets refuses, and someone has to fix it.
 	...refusalReasons,
-	// It blocks nothing, because a user suspended it.
+	// The budget blocks nothing, because a user suspended it.
 	"BudgetSuspended",
-	// Agents.
+	// The agents.
 	"PeerUnreachable",
 	"AgentRefused",
 	// The API server and its own budgets.
@@ -32,13 +32,13 @@ export const reasons = [
 	"Interrupted",
 	/** Another run drains the node now. */
 	"TakenOver",
-	/** It waits for a pod that only nodes take which it cordoned itself. */
+	/** The drain waits for a pod that fits only on nodes that this drain cordoned. */
 	"DrainDeadlock",
 ] as const;
 
 export type Reason = (typeof reasons)[number];
 
-/** A number to look up and to search for: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. Never used twice. */
+/** Codes to look up and to search for: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. A code is never reused. */
 export const reasonCodes: Readonly<Record<Reason, string>> = {
 	PeerUnreachable: "XPDB1301",
 	AgentRefused: "XPDB1303",

@@ -1,5 +1,5 @@
-// Who uses a budget up, in words: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
-// earlier versions say less.
+// Says which pods use up a budget: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
+// earlier versions report less.
 import { firstSentence, usersKey } from "../../disruption/budget/budget-users.ts";
 import { formatAge } from "../flags/duration.ts";
 import type { UsedBy } from "./events.ts";
@@ -7,19 +7,19 @@ import type { UsedBy } from "./events.ts";
 interface UsedByStyle {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
-	/** The others are a number. */
+	/** How many to name. Only the number of the others is shown. */
 	readonly most?: number;
-	/** Where there is little room: without the scheduler's words. */
+	/** Leaves out the scheduler's words, for places with little room. */
 	readonly brief?: boolean;
 }
 
-/** "" where nobody does. */
+/** "" if no pod uses it up. */
 export function usedByText(usedBy: readonly UsedBy[], { at, most = 3, brief = false }: UsedByStyle): string {
 	const shown = usedBy.slice(0, most).map((used) => `${nameOf(used)}: ${stateText(used, at, brief)}`);
 	return withMore(shown, "; ", usedBy.length - most);
 }
 
-/** Why a pod waits, with those who keep it waiting. */
+/** Why a pod waits, and which pods keep it waiting. */
 export function waitText(
 	{ message, usedBy = [] }: { readonly message: string; readonly usedBy?: readonly UsedBy[] },
 	at: number,
@@ -31,17 +31,17 @@ export function usedBySuffix(users: string): string {
 	return users === "" ? "" : `; used by ${users}`;
 }
 
-/** Where it was said a moment ago how they are. */
+/** Only the names, if the pods' states have just been shown. */
 export function usedByNames(usedBy: readonly UsedBy[], most = 3): string {
 	return withMore(usedBy.slice(0, most).map(nameOf), ", ", usedBy.length - most);
 }
 
-/** The same for as long as there is nothing new to say. */
+/** A key that stays the same as long as there is nothing new to report. */
 export function usedByKey(usedBy: readonly UsedBy[]): string {
 	return usersKey(usedBy.map(({ pod, ...user }) => ({ ...user, name: pod })));
 }
 
-/** When a budget has this pod back. */
+/** When this pod stops using up the budget. */
 export function whenItFrees({
 	why,
 	state,
@@ -71,7 +71,7 @@ function stateText(used: UsedBy, at: number, brief: boolean): string {
 	const by = own ? " by this run" : holder === undefined ? "" : ` by ${holder}`;
 	if (why === "Reserved") return `being evicted${by}${age && ` for${age}`}`;
 	const evicted = by && `, evicted${by}`;
-	// Earlier agents know since when of a grant only.
+	// Agents of earlier versions report the start time of a grant only.
 	if (state === undefined) {
 		return `${why === "Terminating" ? "terminating" : "not ready"}${evicted}${evicted && age && `${age} ago`}`;
 	}

@@ -1,9 +1,9 @@
-// Where the agents are believed to be.
+// Where the agents are expected to be.
 
-/** Who the agents of a cluster are, and as whom they are asked: what the person who runs the plugin says of it. */
+/** Where a cluster's agents are and as which account the plugin asks them, as the user of the plugin says. */
 export interface AgentPlace {
-	/** The anchor of trust: whoever may write there is the agent. */
+	/** The anchor of trust: a user who may write in this namespace is trusted as the agent. */
 	readonly namespace: string;
-	/** The ServiceAccount in there whose token they are shown; undefined: the one that this person may ask tokens for. */
+	/** The ServiceAccount in that namespace to authenticate as. Undefined: the one that this user may request tokens for. */
 	readonly account: string | undefined;
 }

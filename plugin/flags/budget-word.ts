@@ -1,16 +1,16 @@
-// The budget that a command is about, where it is about one.
+// Reads the budget that a command names.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** NAME, or TYPE/NAME as kubectl takes it and `budgets -o name` prints it. `command`: for the messages. */
+/** NAME, or TYPE/NAME as kubectl accepts it and as `budgets -o name` prints it. `command`: for the messages. */
 export function budgetWord(command: string, words: readonly string[]): string {
 	const see = `See 'kubectl xpdb ${command} --help' for usage.`;
 	const [word = ""] = words;
 	if (words.length !== 1) throw new UsageError(`USAGE: ${command} BUDGET [flags]`, see);
 	const [, type, name = ""] = /^(?:([^/]*)\/)?([^/]*)$/.exec(word) ?? [];
 	if (type !== undefined && !typeNames.has(type.toLowerCase())) {
-		// So stands a budget on the screens, in waits and in summaries.
+		// NAMESPACE/NAME is how screens, waits and summaries show a budget, so users copy it.
 		const help = name === "" ? see : `A namespace is a flag: kubectl xpdb ${command} ${name} -n ${type}`;
 		throw new UsageError(`${quote(word)} is no budget: it is NAME or xpdb/NAME`, help);
 	}

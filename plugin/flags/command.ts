@@ -1,4 +1,4 @@
-// A command as data: what the help says, which flags there are, and where its code is, which is loaded only when it runs.
+// A command as data: its help, its flags, and where its code is. The code is loaded only when the command runs.
 import type { ExitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -8,12 +8,12 @@ import type { GlobalFlags } from "./global-flags.ts";
 
 export interface CommandInput {
 	readonly words: readonly string[];
-	/** By flag name, converted; every flag of the command with a default is there. */
+	/** Parsed values by flag name. Every flag of the command that has a default is included. */
 	readonly flags: Readonly<Record<string, unknown>>;
 	/** Names of the flags that were typed. */
 	readonly given: ReadonlySet<string>;
 	readonly globals: GlobalFlags;
-	/** The arguments as they were typed, to say how to go on. */
+	/** The arguments as typed, for a command that continues the run. */
 	readonly argv: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface CommandDependencies {
 	readonly streams: Streams;
 	readonly env: NodeJS.ProcessEnv;
 	readonly interrupts: Interrupts;
-	/** Left out where nothing can be drawn. */
+	/** Left out if no screen can be drawn. */
 	readonly terminal?: ScreenTerminal;
 	/** Starts this program again with these arguments, without output. Neither this process nor the shell waits for it. */
 	readonly runBeside?: (argv: readonly string[]) => Promise<void>;
@@ -31,7 +31,7 @@ export type CommandRunner = (input: CommandInput, deps: CommandDependencies) => 
 
 export interface Command {
 	readonly name: string;
-	/** What comes after the name in the usage line. */
+	/** The words after the name in the usage line. */
 	readonly words: string;
 	readonly describe: string;
 	readonly examples: readonly (readonly [comment: string, line: string])[];
@@ -53,13 +53,13 @@ export function booleanFlag(input: CommandInput, name: string): boolean {
 	return input.flags[name] === true;
 }
 
-/** All that were given, in their order. */
+/** All values that were given, in their order. */
 export function listFlag(input: CommandInput, name: string): readonly string[] {
 	const value = input.flags[name];
 	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** A day: 0 is "for ever". */
+/** One day. 0 means "no timeout". */
 const noTimeoutMs = 86_400_000;
 
 /** In milliseconds. */

@@ -1,8 +1,8 @@
-// --dry-run as kubectl reads it.
+// Reads --dry-run as kubectl does.
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 
-/** "client": nothing is sent; "server": the API server is asked, and changes nothing. */
+/** "client": nothing is sent. "server": the API server evaluates the request but changes nothing. */
 export type DryRun = "none" | "client" | "server";
 
 export function parseDryRun(value: string, stderr: TextSink): DryRun {

@@ -1,4 +1,4 @@
-// Durations as Go writes and reads them, because kubectl's flags and messages do: "30s", "1m30s", "1h0m0s".
+// Durations in Go's form, which kubectl's flags and messages use: "30s", "1m30s", "1h0m0s".
 
 const unitMs: Readonly<Record<string, number>> = {
 	ns: 1e-6,
@@ -10,10 +10,10 @@ const unitMs: Readonly<Record<string, number>> = {
 	h: 3_600_000,
 };
 
-/** Go keeps nanoseconds in 64 bits: 292 years. */
+/** Go stores nanoseconds in 64 bits: 292 years. */
 const longestDurationMs = 2 ** 63 / 1e6;
 
-/** Milliseconds, or undefined where time.ParseDuration would fail. */
+/** Milliseconds. Undefined if time.ParseDuration would fail. */
 export function parseDuration(text: string): number | undefined {
 	const [, sign = "", body = ""] = /^([-+]?)(.*)$/.exec(text) ?? [];
 	if (body === "0") return 0;
@@ -25,17 +25,17 @@ export function parseDuration(text: string): number | undefined {
 		total += Number(found[1]) * (unitMs[found[2] ?? ""] ?? Number.NaN);
 	}
 	if (body === "" || total > longestDurationMs) return undefined;
-	// Go knows nothing shorter than a nanosecond.
+	// Go's shortest duration is a nanosecond.
 	if (total < 1e-6) return 0;
 	return sign === "-" ? -total : total;
 }
 
-/** Whole milliseconds, as AbortSignal.timeout() wants them. A timer that is set for longer than 24 days would ring at once. */
+/** Whole milliseconds, as AbortSignal.timeout() requires. Limited, because a timer of more than 24 days would fire at once. */
 export function timerMs(ms: number): number {
 	return Math.min(Math.ceil(ms), 2 ** 31 - 1);
 }
 
-/** Why parseDuration() fails, as time.ParseDuration has it. */
+/** Why parseDuration() fails, in time.ParseDuration's words. */
 export function durationProblem(text: string): string {
 	const rest = text.replace(/^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|ms|s|m|h)(?![a-z\u00b5]))*/, "");
 	const [, number, unit] = /^(\d+(?:\.\d*)?|\.\d+)([^\d.]*)/.exec(rest) ?? [];
@@ -45,7 +45,7 @@ export function durationProblem(text: string): string {
 	return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
 }
 
-/** As time.Duration.String() does: 90000 is "1m30s", 500 is "500ms", 0.0015 is "1.5µs", 0 is "0s". */
+/** Like time.Duration.String(): 90000 is "1m30s", 500 is "500ms", 0.0015 is "1.5µs", 0 is "0s". */
 export function formatDuration(ms: number): string {
 	if (ms < 0) return `-${formatDuration(-ms)}`;
 	const nanoseconds = Math.round(ms * 1e6);
@@ -61,7 +61,7 @@ export function formatDuration(ms: number): string {
 	return minutes > 0 ? `${minutes}m${rest}` : rest;
 }
 
-/** For people, in whole seconds: "12s", "2m05s", "1h02m". */
+/** A time for people, in whole seconds: "12s", "2m05s", "1h02m". */
 export function formatElapsed(ms: number): string {
 	const seconds = Math.max(0, Math.floor(ms / 1_000));
 	const pad = (value: number): string => String(value).padStart(2, "0");
@@ -70,7 +70,7 @@ export function formatElapsed(ms: number): string {
 	return `${Math.floor(seconds / 3_600)}h${pad(Math.floor(seconds / 60) % 60)}m`;
 }
 
-/** How long something has been so, as roughly as people say it: "12s", "9m", "3h", "4d". */
+/** An age for people, in one unit: "12s", "9m", "3h", "4d". */
 export function formatAge(ms: number): string {
 	const seconds = Math.max(0, Math.floor(ms / 1_000));
 	if (seconds < 60) return `${seconds}s`;

@@ -1,10 +1,10 @@
-// The value of a flag from its text, as Go reads it. Not by yargs' coerce: it makes every error one of its own, without our hint, and by its
-// own types "T" is no boolean, "0x1e" no number and "1m30s" no duration.
+// Parses a flag's value as Go does. yargs' coerce is not used, because it wraps every error and so loses our hint. Its own types accept
+// neither "T" as a boolean nor "0x1e" as a number nor "1m30s" as a duration.
 import { KubeconfigError, UsageError } from "../terminal/errors.ts";
 import { durationProblem, parseDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";
 
-/** The value of a flag, or UsageError in pflag's words. */
+/** The value of a flag. Throws UsageError in pflag's words. */
 export function readFlagValue(name: string, flag: Flag, value: string): string | number | boolean {
 	const label = flag.short ? `-${flag.short}, --${name}` : `--${name}`;
 	const invalid = (why: string): UsageError =>
@@ -28,7 +28,7 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 			return ms;
 		}
 		case "timeout": {
-			// Empty and negative ones are none, as with kubectl; but "-1" alone is no number of seconds.
+			// An empty or negative value means no timeout, as in kubectl. But "-1" without a unit is not valid.
 			if (value === "") return 0;
 			const ms = parseDuration(/^(\+?\d+|-0+)$/.test(value) ? `${value}s` : value);
 			if (ms === undefined) {
@@ -41,13 +41,13 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 	}
 }
 
-/** As strconv.ParseInt with base 0 and 64 bits: "30", "-1", "0x1e", "1_000". */
+/** Like strconv.ParseInt with base 0 and 64 bits: "30", "-1", "0x1e", "1_000". */
 function parseInteger(text: string): number | "invalid syntax" | "value out of range" {
 	const [, sign = "", digits = ""] =
 		/^([-+]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]*|[1-9][\d_]*)$/.exec(text) ?? [];
 	if (digits === "" || /__|_$|^0[oO]$/.test(digits)) return "invalid syntax";
 	const plain = digits.replaceAll("_", "");
 	const value = BigInt(/^0\d/.test(plain) ? `0o${plain.slice(1)}` : plain) * (sign === "-" ? -1n : 1n);
-	// Go's are of 64 bits; beyond 53 we would send another number than was meant.
+	// Go's integers have 64 bits. Beyond 53 bits, we would send another number than the one typed.
 	return Number.isSafeInteger(Number(value)) ? Number(value) : "value out of range";
 }

@@ -1,18 +1,18 @@
 // A flag as data.
 
-/** `timeout` is a duration where a bare number means seconds, as kubectl's --request-timeout has it. */
+/** `timeout` is a duration in which a bare number means seconds, as in kubectl's --request-timeout. */
 export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "timeout";
 
 export interface Flag {
 	readonly kind: FlagKind;
-	/** Of a list: "a,b" is two values (pflag's StringSlice; StringArray without). */
+	/** For a list: "a,b" is two values (pflag's StringSlice). Without it, it is one (StringArray). */
 	readonly commas?: boolean;
 	readonly describe: string;
 	readonly short?: string;
-	/** The value of the flag where it stands alone (pflag's NoOptDefVal); booleans have "true". */
+	/** The value if the flag is given without one (pflag's NoOptDefVal). Booleans have "true". */
 	readonly bare?: string;
 	readonly default?: string | number | boolean;
-	/** Shown in the help in place of the kind. */
+	/** Shown in the help instead of the kind. */
 	readonly value?: string;
 }
 

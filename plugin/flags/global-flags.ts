@@ -1,16 +1,15 @@
-// kubectl's global flags, as far as they mean something here. kubectl takes no flags before a plugin's name, so all of
-// them come after it.
+// kubectl's global flags that have a meaning here. kubectl accepts no flags before a plugin's name, so all of them come after it.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { FlagTable } from "./flag.ts";
 
 export interface GlobalFlags {
 	readonly kubeconfig: string | undefined;
 	readonly context: string | undefined;
-	/** Ours: the contexts to work in, side by side. */
+	/** xpdb's own: the contexts to work in, in parallel. */
 	readonly contexts: readonly string[];
-	/** Ours: the namespace whose pods are agents. */
+	/** xpdb's own: the namespace whose pods are agents. */
 	readonly agentNamespace: string;
-	/** Ours: the ServiceAccount that the agents know us by. */
+	/** xpdb's own: the ServiceAccount to authenticate to the agents as. */
 	readonly agentAccount: string | undefined;
 	readonly cluster: string | undefined;
 	readonly user: string | undefined;

@@ -1,5 +1,6 @@
-// The form of help, kubectl's. Whose help it is yargs finds (cli.ts), but its own layout has flags and what they do side by side, so that 80
-// columns leave 40 for the text, no way to say --grace-period=NUMBER, and no indented lines; none of it has a setting.
+// Help in kubectl's layout. yargs finds which help to show (cli.ts), but its own layout does not fit. It puts flags and their descriptions
+// side by side, so that 80 columns leave 40 for the text. It cannot print --grace-period=NUMBER or indented lines, and none of this can be
+// configured.
 import type { Command } from "./command.ts";
 import { formatDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";
@@ -7,7 +8,7 @@ import { globalFlags } from "./global-flags.ts";
 
 export const programName = "kubectl xpdb";
 
-/** By what a person is about to do. */
+/** Grouped by the user's task. */
 const groups: readonly (readonly [title: string, commands: readonly string[]])[] = [
 	["Nodes", ["evict", "drain", "plan", "explain", "cordon", "uncordon", "ops", "report"]],
 	["Budgets", ["budgets", "leases", "suspend", "unsuspend"]],
@@ -15,9 +16,9 @@ const groups: readonly (readonly [title: string, commands: readonly string[]])[]
 	["Plugin", ["completion", "version"]],
 ];
 
-/** It fits a screen of 80 columns and 24 rows, with the prompt below it; examples are in each command's own help. */
+/** Fits a screen of 80 columns and 24 rows, with the prompt below it. Examples are in each command's own help. */
 export function overviewText(all: readonly Command[]): string {
-	// What belongs to another command stands in its help.
+	// A subcommand is described in its parent's help.
 	const commands = all.filter(({ name }) => !name.includes(" "));
 	const width = Math.max(...commands.map(({ name }) => name.length));
 	const grouped = new Set(groups.flatMap(([, names]) => names));
@@ -70,10 +71,10 @@ function flagLines(rows: readonly (readonly [string, Flag])[]): readonly string[
 	});
 }
 
-/** With their indentation, lines fit a terminal of 80 columns. */
+/** With their indentation, these lines fit a terminal of 80 columns. */
 const describeWidth = 72;
 
-/** `last` stays on one line. */
+/** `last` is not broken across lines. */
 function wrap(text: string, last: string): readonly string[] {
 	const lines: string[] = [];
 	for (const word of [...text.split(" "), ...(last === "" ? [] : [last])]) {

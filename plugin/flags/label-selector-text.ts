@@ -1,4 +1,4 @@
-// Whether a text is a label selector, as kubectl checks --pod-selector before it asks anybody (apimachinery labels.Parse).
+// Whether a text is a label selector, checked as kubectl checks --pod-selector before any request (apimachinery labels.Parse).
 
 const key = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?`;
 const value = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?`;
@@ -8,6 +8,6 @@ const requirement = new RegExp(
 
 export function isLabelSelector(text: string): boolean {
 	if (text.trim() === "") return true;
-	// Commas between brackets belong to a list of values.
+	// Commas between parentheses belong to a list of values.
 	return text.split(/,(?![^(]*\))/).every((part) => requirement.test(part));
 }

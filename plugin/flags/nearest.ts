@@ -1,7 +1,9 @@
-// What was meant by a name that is not known: a flag, a context, a kind, an object. Commands are yargs' recommendCommands()'s matter, which
-// knows nothing else, and takes three typing errors for near.
+// Suggests a known name for an unknown flag, context, kind or object. Unknown commands are handled by yargs' recommendCommands(), which
+// supports nothing else and accepts three typing errors.
 
-/** The nearest of `known` within two typing errors, for "did you mean". Of a short word, two errors leave nothing: "all" is not "as". */
+/**
+ * The nearest of `known` within two typing errors, for "did you mean". A short word may have only one: otherwise "all" would match "as".
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
 	const errors = word.length < 5 ? 1 : 2;
 	const ranked = known
@@ -11,9 +13,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 	return ranked[0]?.name;
 }
 
-/** How many letters are wrong, missing, too many, or in the wrong order with the next one. */
+/** How many letters are wrong, missing, extra, or swapped with the next one. */
 function editDistance(a: string, b: string): number {
-	// Far apart whatever they say.
+	// With lengths that differ this much, there are too many errors in any case.
 	if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
 	let before: readonly number[] = [];
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,5 +1,6 @@
-// Arguments as pflag reads them, so that a line which works with kubectl works here, and a wrong one fails in the same words. yargs gets
-// the words that come out of here, to find the command, and the values of its flags. It reads by itself, whatever its settings:
+// Parses arguments as pflag does, so that a line that works with kubectl works here, and a wrong one fails with the same message. yargs
+// gets the resulting words, to find the command, and the values of its flags. With any settings, yargs itself would read some arguments
+// differently:
 //
 // | argument          | pflag, and so we                          | yargs                             |
 // | ----------------- | ----------------------------------------- | --------------------------------- |
@@ -15,7 +16,7 @@
 // | --selector='"a"'  | the value has its quotes                  | the value has none                |
 // | -l a -l b         | the value is "b": the last one wins       | the value is both, as a list      |
 //
-// The test of this file holds each row, on both sides.
+// The test of this file checks each row against both parsers.
 import { UsageError } from "../terminal/errors.ts";
 import type { Flag, FlagTable } from "./flag.ts";
 import { nearest } from "./nearest.ts";
@@ -37,13 +38,13 @@ export function readArguments(argv: readonly string[], table: FlagTable): ReadAr
 	});
 }
 
-/** The words among which the command is, those before "--": what is wrong with the flags is said when it is known which it has. */
+/** The words before "--" that contain the command. Errors in flags are reported later, when the command and its flags are known. */
 export function commandWords(argv: readonly string[], table: FlagTable): readonly string[] {
 	const { words, beforeDashes } = read(argv, table, () => undefined);
 	return words.slice(0, beforeDashes);
 }
 
-/** The last one wins, lists keep all. */
+/** The last value of a flag wins. A list keeps all values. */
 export function joinValues(flags: readonly GivenFlag[], table: FlagTable): Readonly<Record<string, string | string[]>> {
 	const values: Record<string, string | string[]> = {};
 	for (const { name, value } of flags) {

@@ -1,13 +1,13 @@
-// Commands that somebody is told to type next: whole, and with the flags by which this one came to its clusters, so that they come
-// to the same ones as the same person.
+// Builds complete commands for the user to run next. They include the flags by which this command reached its clusters, so that they reach
+// the same clusters as the same user.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import { commandLine } from "../terminal/command-line.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
 export class SuggestedCommands {
-	/** Of the run: the agents' anchor. Who may reach agents may look there, and maybe nowhere else. */
+	/** The run's anchor, where its agents are. A user who may reach the agents may look there, and perhaps nowhere else. */
 	readonly agentNamespace: string;
-	/** Whether names need their context in front. */
+	/** Whether names need their context as a prefix. */
 	readonly inSeveral: boolean;
 	readonly #contexts: readonly string[];
 	readonly #toServers: readonly string[];
@@ -30,28 +30,28 @@ export class SuggestedCommands {
 		];
 	}
 
-	/** `context`: "" or undefined where no kubeconfig names the cluster. */
+	/** `context`: "" or undefined if no kubeconfig names the cluster. */
 	kubectl(words: readonly string[], context: string | undefined): string {
 		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServers]);
 	}
 
-	/** The same for another person: an administrator, who gives this one a right. */
+	/** The same for another user: an administrator who grants this user a permission. */
 	kubectlAsAnother(words: readonly string[], context: string | undefined): string {
 		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServersAsAnother]);
 	}
 
-	/** Of ours, in one context. */
+	/** An xpdb command for one context. */
 	xpdb(words: readonly string[], context: string | undefined): string {
 		return xpdbCommand([...words, ...inContext(context), ...this.#toServers, ...this.#toAgents]);
 	}
 
-	/** Of ours, in the contexts that this command was given. */
+	/** An xpdb command for all contexts that this command was given. */
 	xpdbInAll(words: readonly string[]): string {
 		return xpdbCommand([...words, ...this.#contexts, ...this.#toServers, ...this.#toAgents]);
 	}
 }
 
-/** A plugin's name comes before all flags. */
+/** kubectl requires the plugin's name before all flags. */
 export function xpdbCommand(words: readonly string[]): string {
 	return commandLine(["kubectl", "xpdb", ...words]);
 }
@@ -60,10 +60,13 @@ function inContext(context: string | undefined): readonly string[] {
 	return context === undefined || context === "" ? [] : ["--context", context];
 }
 
-/** A secret has to be filled in again: a command line may be seen by others, and without it somebody else would act. */
+/**
+ * Stands for a secret that the user has to fill in again. Other users may see a command line, and without the flag the command would run as
+ * another user.
+ */
 const secret = "...";
 
-/** Without what says who sends a request. */
+/** Clears the flags that say which user sends a request. */
 const nobody = {
 	user: undefined,
 	token: undefined,
@@ -77,7 +80,7 @@ const nobody = {
 	clientKey: undefined,
 } satisfies Partial<GlobalFlags>;
 
-/** Those that kubectl has too. */
+/** The flags that kubectl has too. */
 function serverFlags(globals: GlobalFlags): readonly string[] {
 	const texts: readonly (readonly [string, string | undefined])[] = [
 		["kubeconfig", globals.kubeconfig],

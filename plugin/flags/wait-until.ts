@@ -1,4 +1,4 @@
-// --for of evict and drain: what the command waits for, after its pods are gone.
+// --for of evict and drain: what the command waits for after its pods are gone.
 import { UsageError } from "../terminal/errors.ts";
 import { type CommandInput, textFlag } from "./command.ts";
 import type { FlagTable } from "./flag.ts";

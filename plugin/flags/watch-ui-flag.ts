@@ -1,4 +1,4 @@
-// Whether a watch is drawn as a screen: the same for every command that has one.
+// The flag that shows a watch as a screen, shared by all commands that can watch.
 import type { FlagTable } from "./flag.ts";
 
 export const watchUiFlag: FlagTable = {
