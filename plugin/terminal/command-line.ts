@@ -1,4 +1,4 @@
-// A command as a person can type it into a shell.
+// A command line that the user can paste into a shell.
 export function commandLine(words: readonly string[]): string {
 	return words.map(quote).join(" ");
 }

@@ -1,19 +1,19 @@
-// Asking for a name to be typed, where a mistake would hit others.
+// Asks the user to type a name, before an action whose mistakes would affect others.
 import { UsageError } from "./errors.ts";
 import type { Streams } from "./streams.ts";
 
 export interface NameConfirmation {
 	readonly name: string;
-	/** What stands behind --confirm, or the name itself for -y; "" where neither was given. */
+	/** The value of --confirm, or the name itself with -y. "" if neither was given. */
 	readonly given: string;
-	/** The flag that answers the question, for whom it would not reach. */
+	/** The flag that answers the question, for a run without a terminal. */
 	readonly flag: string;
 	/** What is about to happen, one line each. */
 	readonly summary: readonly string[];
 	readonly signal: AbortSignal;
 }
 
-/** Whether to go on. Throws UsageError for another name in --confirm, and where the question would reach nobody. */
+/** Whether to continue. Throws UsageError if --confirm has another name, or if there is no terminal to ask on. */
 export async function confirmName(
 	{ name, given, flag, summary, signal }: NameConfirmation,
 	{ stderr, stdin }: Pick<Streams, "stderr" | "stdin">,

@@ -1,18 +1,18 @@
-// Asking before several clusters are touched at once.
+// Asks for confirmation before several clusters are changed at once.
 import { UsageError } from "./errors.ts";
 import type { Streams } from "./streams.ts";
 
 export interface Confirmation {
 	/** What is about to happen, one line each. */
 	readonly summary: readonly string[];
-	/** How many contexts it touches: one needs no question, as with kubectl. */
+	/** How many contexts it changes. One needs no question, as in kubectl. */
 	readonly contexts: number;
 	/** -y. */
 	readonly assumeYes: boolean;
 	readonly signal: AbortSignal;
 }
 
-/** Whether to go on. Throws UsageError where the question would reach nobody. */
+/** Whether to continue. Throws UsageError if there is no terminal to ask on. */
 export async function confirm(
 	{ summary, contexts, assumeYes, signal }: Confirmation,
 	streams: Pick<Streams, "stderr" | "stdin">,
@@ -23,7 +23,7 @@ export async function confirm(
 	return askToContinue(`${contexts} contexts need a confirmation`, signal, streams);
 }
 
-/** `need`: said where the question would reach nobody. */
+/** `need`: the error if there is no terminal to ask on. */
 export async function askToContinue(
 	need: string,
 	signal: AbortSignal,

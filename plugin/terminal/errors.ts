@@ -1,14 +1,14 @@
-// The failures that a person sees as one message and an exit code, by who has to act.
+// Failures that the user sees as one message and an exit code, grouped by who has to act.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 
-/** The command was used wrongly: the person typing has to change it. */
+/** The command was used wrongly, so the user has to change it. */
 export class UsageError extends BoundedError {
 	override readonly name = "UsageError";
 	readonly reason = "Usage";
-	/** Printed on a line of its own. */
+	/** Printed on its own line. */
 	readonly hint: string | undefined;
 	constructor(message: string, hint?: string) {
 		super(message, undefined, "own");
@@ -16,17 +16,17 @@ export class UsageError extends BoundedError {
 	}
 }
 
-/** A kubeconfig that does not say how to reach a cluster. The message is complete, as kubectl's is. */
+/** A kubeconfig that does not say how to reach a cluster. The message is complete, as in kubectl. */
 export class KubeconfigError extends BoundedError {
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
 	constructor(message: string, options?: ErrorOptions) {
-		// They are kubectl's; names of a kubeconfig are on one of them (kubernetes/connection.ts).
+		// The lines are kubectl's own. A name from a kubeconfig stays on one line (kubernetes/connection.ts).
 		super(message, options, "own");
 	}
 }
 
-/** Members of the fleet that cannot be asked: nothing is evicted without all of them. */
+/** Members of the fleet that cannot be asked. Nothing is evicted without all of them. */
 export class FleetUncoveredError extends BoundedError {
 	override readonly name = "FleetUncoveredError";
 	readonly reason = "FleetUncovered";
@@ -39,7 +39,7 @@ export class FleetUncoveredError extends BoundedError {
 	}
 }
 
-/** Two contexts of one cluster: its pods would count twice. `id` says which cluster, where it is known. */
+/** Two contexts of one cluster: its pods would count twice. `id`: the cluster, if known. */
 export function sameClusterError(a: string, b: string, id?: string): UsageError {
 	const which = id === undefined ? "" : ` (${id})`;
 	return new UsageError(`contexts "${a}" and "${b}" are the same cluster${which}`, "Name each cluster once");

@@ -1,15 +1,18 @@
-// What the plugin's exit codes mean. They are stable: scripts rest on them. Through kubectl on Windows only 0 and 1 survive.
+// The plugin's exit codes. They are stable, because scripts rely on them. Through kubectl on Windows, only 0 and 1 are preserved.
 export const exitCode = {
 	done: 0,
-	/** An error or a wrong use, as kubectl has it. */
+	/** An error or a wrong use, as in kubectl. */
 	error: 1,
-	/** Stopped before everything was done; the same command continues. */
+	/** Stopped before finishing. Run the same command to continue. */
 	stoppedEarly: 2,
-	/** Some pods can never go as things are, or a check has failed. Only an installation, which ends with one, has changed anything. */
+	/**
+	 * Some pods can never be evicted as things are, or a check has failed. Nothing was changed, except by an installation, which ends with a
+	 * check.
+	 */
 	neverPossible: 3,
 	/** Failed closed: a member of the fleet could not be reached. */
 	failedClosed: 4,
-	/** An explanation: it may not go now, and may later without anybody putting something right. */
+	/** An explanation: it cannot be evicted now, but later it may, without a person fixing something. */
 	notNow: 5,
 	/** Ctrl-C. */
 	interrupted: 130,

@@ -1,15 +1,15 @@
-// The one place where all bytes leave for the terminal. Whoever writes need not know whose text it is: nothing gets past these streams
-// that could steer the terminal, hide in a line or fill the screen with one line.
+// The only place where text is written to the terminal, except for the screens (ui/styled-line.ts). A writer does not need to know where
+// its text comes from. These streams remove everything that could control the terminal, hide in a line, or fill the screen with one line.
 //
-// Why here, and not where the texts come in: there are hundreds of such places (every answer of every API server and agent, every
-// object), new ones with every command, and a test can only show that a known one is guarded. Lengths are bounded where messages
-// are made too (disruption/bounded-error.ts), because a good line needs the end of a message as well as its beginning; what is bounded
-// here is what came another way. JSON goes through unharmed: characters are escaped as JSON does, and its lines are shorter
-// (output/fit-line.ts, output/read-format.ts).
+// Text is filtered here and not where it comes in, because there are hundreds of such places: every answer of every API server and agent,
+// and every object. Each new command adds more, and a test can only show that a known place is guarded.
+// Lengths are also bounded where messages are made (disruption/bounded-error.ts), because a useful line needs both the beginning and the
+// end of a message. The limit here is for all other text. JSON passes unchanged: its characters are escaped as JSON does, and its lines are
+// shorter (output/fit-line.ts, output/read-format.ts).
 import { printable } from "../../disruption/printable.ts";
 import type { Streams, TextSink } from "./streams.ts";
 
-/** 64 KiB: the errors of a node with hundreds of pods are one line of kubectl's. */
+/** 64 KiB, because kubectl writes the errors of a node with hundreds of pods as one line. */
 export const longestLine = 65_536;
 
 export function guardStreams(streams: Streams): Streams {

@@ -1,32 +1,32 @@
-// What is never printed, however much is asked for with -v: tokens, passwords, keys, and the ids of reservations, which are a right to evict.
-// Whatever was found to be one once stays hidden wherever it comes up again, in an error or a name.
+// Hides what must never be printed, at any level of -v: tokens, passwords, keys, and the ids of reservations, which give the right to
+// evict. A text that was once found to be a secret stays hidden wherever it appears again, such as in an error or a name.
 import { isRecord } from "../../disruption/record.ts";
 
 const mask = "<masked>";
-/** Of foreign and own JSON; the last is the annotation of an eviction. */
+/** Fields of foreign JSON and of ours. The last one is the annotation of an eviction. */
 const secretFields = /^(.*token|.*password|nonce|ids?|client-?key-?data|client-?secret|.*\/reservation)$/i;
 const secretText = /-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]+\.[\w-]+\.[\w-]+/;
-/** What somebody may have chosen: shorter ones are in ordinary words as well. */
+/** A secret that a user may have chosen is hidden only from this length on, because shorter ones also occur in ordinary words. */
 const shortestLogin = 6;
-/** What was made at random, unlike a label "id" whose value is a name. */
+/** A value made at random, unlike for example a label "id" whose value is a name. */
 const random = /^(?=.*\d)\S{16,}$/;
 
 export class HiddenSecrets {
 	readonly #known = new Set<string>();
 
-	/** Of a login. */
+	/** Remembers a secret of a login. */
 	learn(secret: string): void {
 		if (secret.length >= shortestLogin) this.#known.add(secret);
 	}
 
-	/** The text without any secret that is known. */
+	/** The text without any known secret. */
 	hide(text: string): string {
 		let hidden = text;
 		for (const secret of this.#known) hidden = hidden.replaceAll(secret, mask);
 		return hidden;
 	}
 
-	/** The value without the secrets in it, which are known from now on. */
+	/** The value without the secrets in it. They are known from now on. */
 	masked(value: unknown): unknown {
 		return this.#mask(value, false);
 	}
@@ -54,9 +54,9 @@ export class HiddenSecrets {
 
 function isSecretField(name: string, value: unknown, holder: Readonly<Record<string, unknown>>): boolean {
 	if (holder["kind"] === "Secret" && (name === "data" || name === "stringData")) return true;
-	// A projected token of a pod says where it is mounted.
+	// In a pod, a projected token is an object that says where it is mounted, not a secret.
 	if (typeof value !== "string" && !Array.isArray(value)) return false;
-	// The id of a member is its cluster's, which everybody may know.
+	// The id of a member is its cluster's id, which is no secret.
 	if (name === "id" && "address" in holder) return false;
 	return secretFields.test(name);
 }

@@ -1,16 +1,16 @@
-// Ctrl-C, SIGTERM and a closed pipe. The first one stops a run gracefully, if the command knows how; the second leaves.
+// Ctrl-C, SIGTERM and a closed pipe. The first one stops a run gracefully, if the command supports that. The second one exits.
 import type { ExitCode } from "./exit.ts";
 
 export interface Interrupts {
-	/** Aborts at the first interruption after `graceful()`. */
+	/** Aborts at the first interruption after `graceful()` was called. */
 	readonly stop: AbortSignal;
 	/** The exit code of that interruption. */
 	readonly stoppedBy: ExitCode | undefined;
-	/** As a signal does it. */
+	/** Interrupts the run as a signal does. */
 	interrupt(code: ExitCode): void;
 	/** From now on the first interruption only aborts `stop`. */
 	graceful(): void;
-	/** Called before the process leaves for an interruption; until the function that it returns is called. */
+	/** Registers a function to call before the process exits because of an interruption. The returned function removes it. */
 	onLeave(last: (code: ExitCode) => void): () => void;
 }
 
@@ -42,14 +42,14 @@ export class InterruptSource implements Interrupts {
 		return () => void this.#lastWords.delete(last);
 	}
 
-	/** `say`: what comes after the last words. */
+	/** `say`: called after the registered functions. */
 	leave(code: ExitCode, say?: () => void): void {
 		for (const last of this.#lastWords) last(code);
 		say?.();
 		this.#exit(code);
 	}
 
-	/** `code`: what to leave with. `atOnce`: the code where nothing is there to be stopped gracefully. */
+	/** `code`: the exit code. `atOnce`: the exit code if there is nothing to stop gracefully. */
 	interrupt(code: ExitCode, { atOnce = code }: { readonly atOnce?: ExitCode } = {}): void {
 		if (!this.#graceful) {
 			this.leave(atOnce);

@@ -1,17 +1,17 @@
-// The terminal itself, for screens: everything else writes through Streams.
+// The terminal itself, for screens. All other output goes through Streams.
 import type { TerminalTurns } from "./terminal-turns.ts";
 
-/** On less of it a screen says nothing any more. */
+/** A smaller terminal cannot show a useful screen. */
 export const smallestScreen = { columns: 60, rows: 15 } as const;
 
 export interface ScreenTerminal {
 	readonly stdin: NodeJS.ReadStream;
 	readonly stdout: NodeJS.WriteStream;
-	/** Where a screen is drawn while results go into a file. */
+	/** Screens are drawn here if results go into a file. */
 	readonly stderr: NodeJS.WriteStream;
-	/** Not a pipe: whoever reads that may write to the terminal too. */
+	/** False for a pipe, because its reader may write to the terminal too. */
 	readonly isOutputFile: boolean;
 	readonly turns: TerminalTurns;
-	/** Lines beside the screen would go elsewhere: somebody keeps them. */
+	/** If false, lines beside the screen would go elsewhere, such as into a file. */
 	readonly isErrorTerminal: boolean;
 }

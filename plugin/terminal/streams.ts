@@ -1,4 +1,4 @@
-// Where a command reads and writes: arguments, never globals, so that a whole command runs inside a test.
+// Where a command reads and writes. Streams are arguments and not globals, so that a test can run a whole command.
 
 /** Results go to `stdout`; progress, warnings, errors and questions to `stderr`. */
 export interface Streams {
@@ -9,12 +9,12 @@ export interface Streams {
 
 export interface TextSink {
 	write(text: string): void;
-	/** How wide a terminal is; undefined for a pipe or a file. */
+	/** The width of a terminal. Undefined for a pipe or a file. */
 	readonly columns?: number | undefined;
 }
 
 export interface TextSource {
 	readonly isTerminal: boolean;
-	/** One line without its end, or undefined where the input ends or `signal` aborts. */
+	/** One line without its line break. Undefined if the input ends or `signal` aborts. */
 	readLine(signal: AbortSignal): Promise<string | undefined>;
 }

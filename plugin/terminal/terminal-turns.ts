@@ -1,6 +1,6 @@
-// Who has the terminal: a program that asks a person has it alone. The screen is away meanwhile, and what is written waits.
+// Gives a program that asks the user exclusive use of the terminal. Meanwhile, the screen is hidden and output waits.
 export interface GivesWay {
-	/** Resolves when the terminal is as it was before the screen, and nothing reads from it. */
+	/** Resolves when the terminal is restored to its state before the screen, and nothing reads from it. */
 	leave(): Promise<void>;
 	comeBack(): void;
 }
@@ -11,12 +11,12 @@ export class TerminalTurns {
 	#isTaken = false;
 	#waiting: (() => void)[] = [];
 
-	/** Nothing is to be drawn now. */
+	/** While true, nothing may be drawn. */
 	get isTaken(): boolean {
 		return this.#isTaken;
 	}
 
-	/** The screen from now on, until the function that this returns is called. */
+	/** Registers the current screen, until the returned function is called. */
 	show(screen: GivesWay): () => void {
 		this.#screen = screen;
 		return () => {
@@ -25,8 +25,8 @@ export class TerminalTurns {
 	}
 
 	/**
-	 * Resolves when nobody else has the terminal, after `announce`; the function that it gives ends the turn. If the turn cannot begin, it rejects,
-	 * and the next one does not wait.
+	 * Resolves when the terminal is free, after calling `announce`. The function that it resolves with ends the turn. If the turn cannot
+	 * begin, it rejects, and the next turn does not wait.
 	 */
 	async take(announce: () => void = () => undefined): Promise<() => void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -58,13 +58,16 @@ export class TerminalTurns {
 		};
 	}
 
-	/** Writes now, or when the terminal is free again. */
+	/** Writes now if the terminal is free, otherwise as soon as it is. */
 	write(write: () => void): void {
 		if (this.#isTaken) this.#waiting.push(write);
 		else write();
 	}
 
-	/** For a process that ends: what waited is written, whoever has the terminal. If a write fails, the others are made before it throws. */
+	/**
+	 * For a process that exits: writes everything that waited, even while the terminal is taken. If a write fails, the others are made before
+	 * it throws.
+	 */
 	flush(): void {
 		const waiting = this.#waiting;
 		this.#waiting = [];

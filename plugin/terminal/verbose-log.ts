@@ -5,20 +5,20 @@ import { HiddenSecrets } from "./hidden-secrets.ts";
 import type { TextSink } from "./streams.ts";
 
 export interface VerboseLog {
-	/** 6: what was asked and answered; 7: with headers; 8 to 10: with more and more of the bodies. */
+	/** 6: requests and answers. 7: also headers. 8 to 10: also more and more of the bodies. */
 	readonly level: number;
 	readonly secrets: HiddenSecrets;
 	tell(message: string, fields: readonly LogField[]): void;
-	/** A body as far as the level shows it; undefined where it shows none. `body`: JSON, as text or as a value, or any text. */
+	/** The part of a body that the level shows. Undefined if it shows none. `body`: JSON, as text or as a value, or any text. */
 	body(body: unknown): LogField | undefined;
 }
 
 export type LogField = readonly [name: string, value: string | number];
 
-/** As kubectl, which says nothing of requests below it. */
+/** As in kubectl, which logs no requests below this level. */
 const lowestLevel = 6;
 
-/** undefined where nobody wants to know: whoever would tell something has nobody to tell it then, and does no work for it. */
+/** Undefined if the level is too low. Callers then do no work for logging. */
 export function createVerboseLog(level: number, stderr: TextSink): VerboseLog | undefined {
 	if (level < lowestLevel) return undefined;
 	const secrets = new HiddenSecrets();
@@ -43,13 +43,13 @@ function maskedText(text: string, secrets: HiddenSecrets): string {
 		content = JSON.parse(text);
 	} catch (error) {
 		if (!(error instanceof SyntaxError)) throw error;
-		// Half of an answer may have half of a token.
+		// A truncated answer may contain half of a token.
 		return text.trimStart().startsWith("{") ? `<masked: ${text.length} characters that are no whole JSON>` : text;
 	}
 	return JSON.stringify(secrets.masked(content));
 }
 
-/** As client-go has it (rest/request.go). */
+/** As in client-go (rest/request.go). */
 function truncated(text: string, level: number): string {
 	const longest = level >= 10 ? text.length : level === 9 ? 10_240 : 1_024;
 	if (text.length <= longest) return text;
@@ -61,12 +61,12 @@ function head(now: Date): string {
 	const day = `${two(now.getMonth() + 1)}${two(now.getDate())}`;
 	const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join(":");
 	const micros = String(now.getMilliseconds() * 1_000).padStart(6, "0");
-	// Of whoever tells it: 0 is this function, 1 the log.
+	// The call site of the caller: 0 is this function, 1 is the log.
 	const site = getCallSites(3)[2];
 	return `I${day} ${time}.${micros} ${String(process.pid).padStart(7)} ${basename(site?.scriptName ?? "?")}:${site?.lineNumber ?? 0}]`;
 }
 
-/** Lines are indented, everything else is quoted (klog, internal/serialize). */
+/** Several lines are indented, all else is quoted (klog, internal/serialize). */
 function formatValue(value: string | number): string {
 	if (typeof value === "number") return `=${value}`;
 	if (!value.includes("\n")) return `=${JSON.stringify(value)}`;

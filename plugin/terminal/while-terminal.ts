@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 
 const lookEveryMs = 200;
 
-/** Aborts when the process's terminal is closed or its shell has ended. Never aborts without a terminal. */
+/** Aborts when the process's terminal is closed or its shell has ended. Never aborts if there is no terminal. */
 export function whileTerminal(hasTerminal: () => boolean = canOpenTerminal): AbortSignal {
 	const controller = new AbortController();
 	if (!hasTerminal()) return controller.signal;
@@ -15,7 +15,7 @@ export function whileTerminal(hasTerminal: () => boolean = canOpenTerminal): Abo
 	return controller.signal;
 }
 
-/** Fails once the shell that the terminal belonged to has ended. */
+/** Opening fails as soon as the shell that the terminal belonged to has ended. */
 function canOpenTerminal(): boolean {
 	try {
 		closeSync(openSync("/dev/tty", "r"));
