@@ -41,7 +41,7 @@ export const runCheck: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** The rows of the last round. */
+/** The rows of the last round of checks. */
 export async function* waited(
 	check: () => AsyncIterable<CheckRow>,
 	{
@@ -66,7 +66,7 @@ async function collected(running: AsyncIterable<CheckRow>): Promise<readonly Che
 	return rows;
 }
 
-/** A row as soon as it is known, and what all of them come to. */
+/** Writes each row as soon as it is known, then the result of all of them. */
 export async function writeChecks(
 	running: AsyncIterable<CheckRow>,
 	{ streams: { stdout }, env }: CommandDependencies,
@@ -109,7 +109,7 @@ function readFailOn(value: string): boolean {
 	throw new UsageError(`Invalid --fail-on value (${value}). Must be "error" or "warn".`);
 }
 
-/** How long to wait; undefined: not at all. */
+/** How long to wait. Undefined: do not wait. */
 function readWait(input: CommandInput): number | undefined {
 	if (booleanFlag(input, "wait")) return timeoutFlag(input);
 	if (input.given.has("timeout")) throw new UsageError("--timeout is how long to wait", "Add --wait");

@@ -1,5 +1,5 @@
-// Names from clusters for the Tab key: kept names at once, others from each cluster that answers in time. What comes too late is requested in
-// the background, for the next key.
+// Names from clusters for the Tab key. Kept names come at once, others from each cluster that answers in time. Names that come too late are
+// requested in the background, for the next Tab.
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import type { Connection } from "../kubernetes/connection.ts";
@@ -8,7 +8,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isName } from "../kubernetes/object-name.ts";
 import type { openContexts } from "../kubernetes/open-contexts.ts";
 
-/** Of the kinds that a cluster may have thousands of. */
+/** A limit for kinds of which a cluster may have thousands of objects. */
 const mostObjects = 500;
 
 export interface Completion {
@@ -23,7 +23,7 @@ export interface ListedObject {
 
 export interface NameList {
 	readonly path: (namespace: string) => string;
-	/** Completes something else than the objects' names; `word` tells the kept lists apart. */
+	/** Completes something other than the objects' names. `word` distinguishes the kept lists. */
 	readonly others?: { readonly word: string; readonly of: (object: ListedObject) => Completion | undefined };
 }
 
@@ -39,20 +39,20 @@ export interface NameSource {
 
 interface SourceOptions {
 	readonly env: NodeJS.ProcessEnv;
-	/** The time is up. */
+	/** Aborts when the time is up. */
 	readonly signal: AbortSignal;
-	/** How contexts are opened; for tests. */
+	/** Opens contexts. For tests. */
 	readonly open?: typeof openContexts | undefined;
-	/** By which kept names grow old; for tests. */
+	/** The clock for the age of kept names. For tests. */
 	readonly wallClock?: (() => number) | undefined;
 }
 
 export interface KeySource extends NameSource {
-	/** Call it after the answer was written: keeps what the clusters said. True: request names in the background. */
+	/** Call it after the answer was written. It keeps the names that the clusters returned. True: request names in the background. */
 	end(): boolean;
 }
 
-/** For the person who waits at the key. */
+/** Names for the user who waits at the Tab key. */
 export function namesAtTheKey(options: SourceOptions): KeySource {
 	const toKeep: (() => void)[] = [];
 	const toRefresh: (() => boolean)[] = [];
@@ -64,7 +64,7 @@ export function namesAtTheKey(options: SourceOptions): KeySource {
 				context: each.connection.context,
 				names: each.names.read(key(each.connection.namespace))?.map((value) => ({ value })) ?? [],
 			}));
-			// An empty list is not kept back: an object may have been created since.
+			// An empty list is not used: an object may have been created since.
 			const missing = known.filter((_, index) => kept[index]?.names.length === 0);
 			toRefresh.push(...known.map((each) => () => mayAskInBackground(each, key)));
 			if (known.length > 0 && missing.length === 0) return kept;
@@ -86,7 +86,7 @@ export function namesAtTheKey(options: SourceOptions): KeySource {
 	};
 }
 
-/** For the next key: only keeps the names, and lists nothing. */
+/** For the next Tab: only keeps the names, and lists nothing. */
 export function namesInBackground(options: SourceOptions): NameSource {
 	return {
 		async list(flags, list) {
@@ -109,12 +109,15 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/** Never with a login program, which may ask a person something, and for which nothing is kept. */
+/** False for a login program, which may ask the user something, and for which nothing is kept. */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
 	return names.isDue(key(connection.namespace));
 }
 
-/** None if nothing may be kept, because the line has credentials or an impersonation, or if the line is incomplete. Loads no TLS, which takes longest. */
+/**
+ * Empty if the line is incomplete, or if nothing may be kept because the line has credentials or an impersonation. It loads no TLS, which
+ * would take longest.
+ */
 async function findKept(flags: GlobalFlags, { env, wallClock }: SourceOptions): Promise<readonly KeptContext[]> {
 	const { token, as, asUid, asGroup, asUserExtra, username, password } = flags;
 	const said = [token, as, asUid, username, password, ...asGroup, ...asUserExtra];
@@ -149,7 +152,7 @@ const listKey =
 
 const valuesOf = (names: readonly Completion[]): readonly string[] => names.map(({ value }) => value);
 
-/** Each context by itself: a silent one does not delay or drop the others. */
+/** Asks each context separately, so that a silent one does not delay or drop the others. */
 async function ask(
 	flags: GlobalFlags,
 	{ path, others }: NameList,
@@ -157,11 +160,11 @@ async function ask(
 ): Promise<readonly ContextNames[]> {
 	if (signal.aborted) return [];
 	const quiet = { write: () => undefined, columns: undefined };
-	// TLS and all that comes with it take as long to load as all else, and words that are known here need none of it.
+	// Loaded only here: TLS and its dependencies take as long to load as all other code, and words that are known locally do not need them.
 	const opened = open ?? (await import("../kubernetes/open-contexts.ts")).openContexts;
 	const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>();
 	signal.addEventListener("abort", () => resolve(undefined), { once: true });
-	// A login program would read what is typed at the prompt, and must not outlive the answer.
+	// Without the terminal, because a login program would read what the user types at the prompt, and must not outlive the answer.
 	const answers = opened(flags, env, quiet, { stop: signal, unattended: true }).map(
 		async ({ name, namespace, client }) => {
 			const found = await Promise.race([listObjects(client, path(namespace), signal), timeIsUp]);
@@ -186,7 +189,7 @@ async function listObjects(
 
 function readObject(item: unknown): readonly ListedObject[] {
 	const metadata = isRecord(item) ? item["metadata"] : undefined;
-	// Whoever runs a cluster may answer anything.
+	// The cluster is not trusted: it may answer anything.
 	if (!isRecord(metadata) || !isName(metadata["name"])) return [];
 	const annotations = isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
 	const texts = Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === "string");

@@ -1,9 +1,10 @@
-// What a shell asks for at the Tab key, for `kubectl xpdb` by kubectl itself (kubectl_complete-xpdb) and for `kubectl-xpdb` by the
-// scripts of `completion`: a value a line with what it is, and at the end a directive as cobra has it.
+// Answers a shell at the Tab key. kubectl itself asks for `kubectl xpdb` (kubectl_complete-xpdb), and the scripts of `completion` ask for
+// `kubectl-xpdb`. The answer has one value per line with its description, and ends with a directive in cobra's form.
 //
-// A person waits: an answer comes within 300 ms of the start of the process, or none. Commands and flags are known here and come at once. Names
-// of a cluster come from what an earlier key left, else from the cluster in the time that is left; what comes too late is there at the next key.
-// Not yargs' completion: it knows neither descriptions in kubectl's form nor directives.
+// A user is waiting, so an answer comes within 300 ms of the start of the process, or not at all. Commands and flags are known locally and
+// come at once. Names from a cluster are those that an earlier Tab kept. Otherwise the cluster is asked in the time that is left, and late
+// answers are kept for the next Tab.
+// yargs' completion is not used, because it supports neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
@@ -19,13 +20,16 @@ import {
 	type NameSource,
 } from "./cluster-names.ts";
 
-/** Of cobra, as bits: no files where there is nothing else, files where there may be, and no space behind what goes on. */
+/** cobra's directives, as bits: files: complete file names. noFiles: do not. goesOn: no file names, and no space after the value. */
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
-/** 300 ms, of which the program's own start and its end, which its clock does not see, take 50. */
+/** 300 ms in all. The program's own start and end take 50 ms of it, which its clock does not see. */
 const answerWithinMs = 250;
-/** To ask a cluster takes as long as the start has taken, and longer on a busy machine: begun later, it would be waited for and come too late. */
+/**
+ * A request to a cluster takes as long as the program's start, or longer on a busy machine. A request that starts later would delay the
+ * answer and still come too late.
+ */
 const latestBeginMs = 150;
-/** Of a request in the background. */
+/** The time limit of a request in the background. */
 const backgroundWithinMs = 5_000;
 
 interface Completed {
@@ -35,15 +39,15 @@ interface Completed {
 
 interface CompleteOptions {
 	readonly commands: readonly Command[];
-	/** Milliseconds since the process began. */
+	/** Milliseconds since the process started. */
 	readonly now: () => number;
-	/** Starts a process that requests the names of this line; the shell does not wait for it. */
+	/** Starts a process that requests the names of this line. The shell does not wait for it. */
 	readonly askInBackground?: (words: readonly string[]) => Promise<void>;
-	/** How the contexts of the line are opened; for tests. */
+	/** Opens the contexts of the line. For tests. */
 	readonly open?: typeof openContexts;
-	/** By which kept names grow old; for tests. */
+	/** The clock for the age of kept names. For tests. */
 	readonly wallClock?: () => number;
-	/** Calls `end` once the milliseconds are over, unless what it returns is called before; for tests. */
+	/** Calls `end` after that time, unless the returned function is called before. For tests. */
 	readonly startTimer?: (end: () => void, ms: number) => () => void;
 }
 
@@ -52,7 +56,7 @@ function startRealTimer(end: () => void, ms: number): () => void {
 	return () => clearTimeout(timer);
 }
 
-/** `words`: all that was typed after the program's name; the last one is what is being typed, and may be empty. */
+/** `words`: all words after the program's name. The last one is being typed and may be empty. */
 export async function complete(
 	words: readonly string[],
 	{ streams, env }: Pick<CommandDependencies, "streams" | "env">,
@@ -63,7 +67,7 @@ export async function complete(
 	if (beganMs > latestBeginMs) stop.abort();
 	const stopTimer = startTimer(() => stop.abort(), Math.max(answerWithinMs - beganMs, 0));
 	const source = namesAtTheKey({ env, signal: stop.signal, open, wallClock });
-	// Whatever goes wrong, a person who types is told of it when the command runs.
+	// Ignore errors: the command reports them when it runs.
 	const found = await answer(words, env, commands, source).catch(() => nothing);
 	stopTimer();
 	for (const { value, about } of found.values) {
@@ -74,7 +78,7 @@ export async function complete(
 	return 0;
 }
 
-/** For the next key: requests the names that this line needs, and prints nothing. */
+/** For the next Tab: requests the names that this line needs, and prints nothing. */
 export async function completeInBackground(
 	words: readonly string[],
 	env: NodeJS.ProcessEnv,
@@ -91,7 +95,7 @@ export async function completeInBackground(
 		open,
 		wallClock,
 	});
-	// The next key, or the command itself, shows what is wrong.
+	// Ignore errors: the next Tab, or the command itself, shows them.
 	await answer(words, env, commands, source).catch(() => nothing);
 	return 0;
 }
@@ -112,7 +116,7 @@ async function answer(
 	const [, prefix = "", name = "", value = ""] = /^(--([^=]+)=)(.*)$/s.exec(typed) ?? [];
 	if (name !== "") return flagValues({ name, prefix, typed: value }, line);
 	const waiting = flagThatWaits(before, table);
-	// What waits for its value is not read yet.
+	// Leave out the flag that still needs its value: it cannot be parsed yet.
 	if (waiting !== undefined)
 		return flagValues({ name: waiting, prefix: "", typed }, { ...line, before: rest.slice(0, -1) });
 	if (typed.startsWith("-")) {
@@ -129,7 +133,7 @@ async function answer(
 
 interface TypedLine {
 	readonly table: FlagTable;
-	/** All before what is being typed, without the command. */
+	/** All words before the one that is being typed, without the command. */
 	readonly before: readonly string[];
 	readonly env: NodeJS.ProcessEnv;
 	readonly source: NameSource;
@@ -147,7 +151,7 @@ function commandWords(commands: readonly Command[]): readonly Completion[] {
 		.map(({ name, describe }) => ({ value: name, about: describe }));
 }
 
-/** The longest name that the line begins with; flags may stand before it. */
+/** The command with the longest name that the line begins with. Flags may come before it. */
 function findCommand(
 	before: readonly string[],
 	commands: readonly Command[],
@@ -160,7 +164,7 @@ function findCommand(
 	return { command, rest: command ? before.filter((_, index) => index < at || index >= at + count) : before };
 }
 
-/** The flag whose value comes next: the last word is one that takes a value. */
+/** The flag whose value comes next, if the last word is a flag that takes a value. */
 function flagThatWaits(before: readonly string[], table: FlagTable): string | undefined {
 	const last = before.at(-1) ?? "";
 	const name = last.startsWith("--")
@@ -179,7 +183,7 @@ async function flagValues(
 	const flag: Flag | undefined = Object.hasOwn(line.table, name) ? line.table[name] : undefined;
 	if (!flag) return nothing;
 	if (fileFlags.has(name)) return { values: [], directive: directives.files };
-	// Of a list the last one is being typed.
+	// In a list, only the last item is being typed.
 	const front = flag.commas ? typed.replace(/[^,]*$/, "") : "";
 	const taken = new Set(front.split(","));
 	const values = (await valuesOf(name, flag, line))
@@ -208,14 +212,14 @@ async function valuesOf(name: string, flag: Flag, line: TypedLine): Promise<read
 		case "op":
 			return operationsOf(line);
 		default:
-			// "none|server|client" are the values, "FILE" is a word for one.
+			// "none|server|client" are values, "FILE" is a placeholder.
 			return /^[a-z]+(\|[a-z]+)*$/.test(flag.value ?? "")
 				? (flag.value ?? "").split("|").map((value) => ({ value }))
 				: [];
 	}
 }
 
-/** What may stand behind the command. */
+/** The words that may follow the command. */
 async function wordsOf(
 	{ name, words }: Command,
 	typed: string,
@@ -225,7 +229,7 @@ async function wordsOf(
 	const below = commands
 		.filter((each) => each.name.startsWith(`${name} `))
 		.map((each) => ({ value: each.name.slice(name.length + 1), about: each.describe }));
-	// "bash|zsh", "[list]".
+	// For example "bash|zsh" or "[list]".
 	const fixed = words
 		.replace(/^\[(.*)\]$/, "$1")
 		.split("|")
@@ -246,7 +250,7 @@ const budgets: NameList = {
 		`/apis/${budgetApi.group}/${budgetApi.version}/namespaces/${encodeURIComponent(namespace)}/${budgetApi.resource}`,
 };
 
-/** "pod/NAME", "node/NAME" and "budget/NAME": those kinds, then the names of one. */
+/** The kinds "pod/", "node/" and "budget/", or the names of one kind. */
 async function kindsOf(line: TypedLine, typed: string): Promise<readonly Completion[]> {
 	const [, kind = ""] = /^(pod|node|budget)\//.exec(typed) ?? [];
 	const lists = { pod: pods, node: nodes, budget: budgets } as const;
@@ -262,7 +266,7 @@ async function contextsOf(line: TypedLine): Promise<readonly Completion[]> {
 	return [...kubeconfig.contexts.keys()].map((value) => ({ value }));
 }
 
-/** As "node" in one context, as "context/node" in several. */
+/** "node" if there is one context, "context/node" if there are several. */
 async function nodesOf(line: TypedLine): Promise<readonly Completion[]> {
 	const isOne = globalFlagsOf(line).contexts.length <= 1;
 	return (await listed(line, nodes)).flatMap(({ context, names }) =>
@@ -287,7 +291,7 @@ async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
 	});
 }
 
-/** Names of all contexts, each once. */
+/** The names of all contexts, without duplicates. */
 async function namesOf(line: TypedLine, list: NameList): Promise<readonly Completion[]> {
 	const all = (await listed(line, list)).flatMap(({ names }) => names);
 	return [...new Map(all.map((each) => [each.value, each])).values()];
@@ -301,7 +305,7 @@ function globalFlagsOf({ before, table }: TypedLine): ReturnType<typeof readGlob
 	return readGlobalFlags(typedFlags(before, table));
 }
 
-/** As far as they can be read: a line is not finished while it is typed. */
+/** Throws if the flags cannot be parsed, as in a line that is still being typed. */
 function typedFlags(before: readonly string[], table: FlagTable): Readonly<Record<string, unknown>> {
 	return joinValues(readArguments(before, table).flags, table);
 }

@@ -9,9 +9,9 @@ import { exitCode } from "../terminal/exit.ts";
 import type { TextSink } from "../terminal/streams.ts";
 
 const program = "kubectl-xpdb";
-/** kubectl looks for it on PATH, from 1.26 on. */
+/** kubectl looks for this program on PATH, from version 1.26 on. */
 const shim = "kubectl_complete-xpdb";
-/** By which a file is known as ours. */
+/** Marks a file as ours. */
 const mark = "Written by kubectl xpdb completion install";
 
 export const runCompletion: CommandRunner = async ({ words }, { streams, env }) => {
@@ -32,7 +32,7 @@ function usage(): UsageError {
 	);
 }
 
-/** Beside the program, where kubectl finds both. */
+/** Writes the shim into the program's folder, so that kubectl finds both. */
 function install(env: NodeJS.ProcessEnv, stdout: TextSink): void {
 	const path = join(programFolder(env), process.platform === "win32" ? `${shim}.cmd` : shim);
 	if (existsSync(path) && !isOurs(path)) {
@@ -86,7 +86,7 @@ function isExecutable(path: string): boolean {
 	}
 }
 
-/** Bash takes "=" and ":" for ends of words; what stands before them is not to be repeated. */
+/** Bash splits words at "=" and ":", so the part before them must not be repeated. */
 const bash = `# bash completion for ${program}: source <(kubectl xpdb completion bash)
 _kubectl_xpdb() {
 	local line="\${COMP_LINE:0:COMP_POINT}" part="\${COMP_WORDS[COMP_CWORD]}" words value current

@@ -17,7 +17,7 @@ export const runDrain: CommandRunner = (input, deps) => {
 			refuseEmptyId(input, "resume");
 			if (resumes === "") requireNodes(input, "drain");
 			else refuseNodes(input, "--resume");
-			// Those of a run that goes on are where its nodes are.
+			// A resumed run has its options in the annotations of its nodes.
 			return resumes === "" ? readDrainOptions(input, deps) : undefined;
 		},
 		async findWork(options, run) {

@@ -25,7 +25,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 		readOptions: () => readOptions(input, deps),
 		async findWork(options, run) {
 			const readAt = runClock();
-			// Beside the pods: a person waits for both, and it touches nothing.
+			// Connect while the pods are read: the user waits for both, and connecting changes nothing.
 			const resolved = Promise.withResolvers<readonly PodTarget[]>();
 			resolved.promise.catch(() => undefined);
 			const mayLose = async (context: KubeContext): Promise<boolean> =>
@@ -37,14 +37,14 @@ export const runEvict: CommandRunner = (input, deps) => {
 							mayLose,
 							...(!options.allNamespaces && { namespaces: namespacesOf(run) }),
 						});
-			// Of the pods that are not there somebody wants to hear first.
+			// Handled here, because missing pods are reported first.
 			connecting?.connection.catch(() => undefined);
 			try {
 				const { pods, lost } = await resolvePods(run.contexts, options);
 				resolved.resolve(pods);
 				if (lost.length > 0) {
 					closeLater(connecting);
-					// It is asked anew by openEvictions(), through the contexts that answer.
+					// openEvictions() connects again, through the contexts that answer.
 					return withoutLost(evictWork({ pods, options, readAt }, call, run), lost);
 				}
 				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
@@ -60,7 +60,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 	});
 };
 
-/** Where the pods are that are named or selected. */
+/** The namespaces of the named or selected pods. */
 function namespacesOf({ contexts }: OpenRun): readonly string[] {
 	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
 }

@@ -1,4 +1,4 @@
-// The commands about the fleet itself, as the command table has them.
+// The entries of the command table for the commands about the fleet itself.
 import type { Command } from "../flags/command.ts";
 import { authorityFlags } from "../install/certificate-flags.ts";
 

@@ -1,4 +1,4 @@
-// kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while everybody works.
+// kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while the fleet keeps working.
 import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";
@@ -17,7 +17,7 @@ import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 
-/** A day: 0 is "for ever", as elsewhere. */
+/** One day. 0 means "no timeout", as elsewhere. */
 const noTimeoutMs = 86_400_000;
 
 export const runInstallCerts: CommandRunner = async (input, deps) => {

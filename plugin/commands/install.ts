@@ -34,7 +34,7 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { Streams } from "../terminal/streams.ts";
 import { waited, writeChecks } from "./check.ts";
 
-/** Agents that a drain beside an upgrade has just evicted are back by then, and have found their peers. */
+/** Agents that a drain during an upgrade has just evicted are back by then, and have found their peers. */
 const comesToRestMs = 20_000;
 
 export const runInstall: CommandRunner = (input, deps) => setUp("install", input, deps);
@@ -81,7 +81,7 @@ async function setUpIn(
 		inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
 		inAllClusters(contexts, neighbourWarnings),
 	]);
-	// Of a fleet that is there the checks at the end say more.
+	// Only for new members or warnings: in an existing fleet, the checks at the end say more.
 	const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
 	const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
 	const teams = options.operators.teams.map(teamText);
@@ -136,7 +136,7 @@ async function setUpIn(
 		stdout: streams.stdout,
 		stderr: streams.stderr,
 	});
-	// Of a key that was made just now, or is in a file: the namespaces are there since the first step.
+	// Report uses of a key that was made just now or is in a file: the namespaces exist since the first step.
 	const later = uses.filter((use) => !told.includes(use));
 	for (const line of await tellKeyUses(contexts, later, { by: userAtHost(), at: Date.now() })) {
 		streams.stderr.write(`Warning: ${line}\n`);
@@ -166,7 +166,10 @@ async function setUpIn(
 	}
 }
 
-/** Certificates are others each time, and their keys are for nobody's eyes: only cert-manager's are told by objects that are neither. */
+/**
+ * Shows objects without certificates, which differ each time and have secret keys. Only cert-manager's certificates are described by
+ * objects without a key.
+ */
 async function showClusters(
 	uncertified: PlannedFleet,
 	options: InstallOptions,

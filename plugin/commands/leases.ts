@@ -48,7 +48,7 @@ export const runLeases: CommandRunner = async (input, deps) => {
 		};
 		const isScreen = isWatch && (format === "table" || format === "wide");
 		const names = contexts.map(({ name }) => name);
-		// What talks to clusters takes a while: the screen is there first.
+		// Show the screen first, because connecting to clusters takes a while.
 		const opened = isScreen
 			? await screenOfWatch(input, deps, ({ openLeaseScreen }, options) =>
 					openLeaseScreen({ ...options, contexts: names }),
@@ -62,7 +62,7 @@ export const runLeases: CommandRunner = async (input, deps) => {
 			const found = await Promise.all(
 				contexts.map(async (context, index) => readLeases(sourceAt(sources, index), scopesOf(context), now)),
 			);
-			// As kubectl: the namespace is a column where there may be several.
+			// As in kubectl, the namespace is a column if there may be several.
 			const namespaces = new Set(contexts.map(({ namespace }) => namespace));
 			const isWide = format === "wide";
 			const columns = { isWide, hasNamespaces: isWide || everywhere || namespaces.size > 1 };
@@ -104,7 +104,7 @@ function sourceAt(sources: readonly LeaseSource[], index: number): LeaseSource {
 	return source;
 }
 
-/** Who may not ask has done something wrong; whoever gives no answer was not reached. */
+/** A missing permission is the user's error. A missing answer is a cluster that was not reached. */
 function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
 	const failed = found.filter(({ kind }) => kind === "failed");
 	if (failed.length === 0) return exitCode.done;

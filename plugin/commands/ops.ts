@@ -24,7 +24,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 				try {
 					return await inContext(context, contexts, () => listAnnotatedNodes(context));
 				} catch (error) {
-					// What the others have is still worth a row.
+					// The other contexts' answers are still useful.
 					if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
 					problems.push(kubectlErrorLine(error));
 					isUnanswered ||= error instanceof ConnectionError && (error.isSilent || contexts.length > 1);
@@ -60,7 +60,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** A row for each context. */
+/** One row for each context. */
 function rowCells(
 	{ id, by, since, contexts }: OperationRow,
 	{ isWide, now }: { readonly isWide: boolean; readonly now: number },

@@ -1,7 +1,7 @@
-// kubectl xpdb leases release: ends what somebody holds of a budget, who does not go on and does not let go.
+// kubectl xpdb leases release: releases a stuck run's hold on a budget.
 //
-// Guarantee: only that very holding, by the Lease's uid and its fence, and only the hold: the holder's commit finds that its acquisition
-// does not stand, and pods that were granted stay counted until there is evidence about them (agent/leases/local-cluster.ts).
+// Guarantee: it ends only the hold that it names, by the Lease's uid and its fence, and no reservation. The holder's commit then finds that
+// its acquisition no longer stands. Pods that were granted stay counted until there is evidence about them (agent/leases/local-cluster.ts).
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease } from "../../proto/listed-lease.ts";
 import { budgetWord } from "../flags/budget-word.ts";
@@ -21,7 +21,7 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 type Reached = Extract<LeaseSource, { kind: "reached" }>;
 
-/** A holding of the budget that is to be ended. */
+/** A hold on the budget that the command should end. */
 interface Held {
 	readonly context: KubeContext;
 	readonly source: Reached;
@@ -81,7 +81,7 @@ function exitCodeOf(problems: readonly Problem[]): ExitCode {
 	return problems.some(({ unreachable }) => unreachable) ? exitCode.failedClosed : exitCode.error;
 }
 
-/** Those of this context that somebody holds; what cannot be known is among the problems. */
+/** The budget's Leases in this context that have a holder. What cannot be determined is added to `problems`. */
 async function findHeld(
 	context: KubeContext,
 	source: LeaseSource | undefined,
@@ -113,7 +113,7 @@ function summaryOf({ context, name, lease: { holding, transitions, reserved } }:
 	);
 }
 
-/** What was done, if anything was. Nothing is done of which nobody could be told. */
+/** What was done, if anything. Nothing is released if the Event about it cannot be written. */
 async function release({ context, source, name, lease }: Held, problems: Problem[]): Promise<string | undefined> {
 	const { holding, uid: leaseUid, transitions } = lease;
 	const budget = formatBudgetName(name);

@@ -1,4 +1,4 @@
-// The commands that set a fleet up, as the command table has them.
+// The entries of the command table for the commands that set up a fleet.
 import type { Command } from "../flags/command.ts";
 import { installFlags } from "../install/install-flags.ts";
 

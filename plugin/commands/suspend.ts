@@ -74,7 +74,7 @@ function readReason(text: string): string | undefined {
 	return text;
 }
 
-/** A budget has one name in the whole fleet. */
+/** A budget has the same namespace in the whole fleet. */
 function namespaceOf({ contexts }: Pick<OpenRun, "contexts">): string {
 	const namespaces = [...new Set(contexts.map(({ namespace }) => namespace))];
 	const [namespace = ""] = namespaces;

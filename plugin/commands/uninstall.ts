@@ -79,7 +79,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 	});
 };
 
-/** Rights and policies in the way are known only to a server's dry run. */
+/** Simulates the removal. Only a server-side dry run finds missing permissions and policies that block it. */
 async function pretendRemoval(
 	{ context, objects, definition }: InstalledCluster,
 	{ deleteBudgets, dryRun }: { readonly deleteBudgets: boolean; readonly dryRun: DryRun },
@@ -117,7 +117,7 @@ function planLines(
 	]);
 }
 
-/** A namespace takes along whatever is in it. */
+/** Deleting a namespace also deletes all other objects in it. */
 function foreignWarnings(clusters: readonly InstalledCluster[], foreign: readonly ForeignObjects[]): readonly string[] {
 	return clusters.flatMap(({ context: { name, agents } }, index) => {
 		const { objects = [], unread = [] } = foreign[index] ?? {};
@@ -133,14 +133,14 @@ function foreignWarnings(clusters: readonly InstalledCluster[], foreign: readonl
 	});
 }
 
-/** The names of members whose clusters stay. */
+/** The names of members whose clusters keep their agents. */
 function stayingMembers(clusters: readonly InstalledCluster[]): readonly string[] {
 	const ids = new Set(clusters.map(({ id }) => id));
 	const members = clusters.flatMap(({ fleet }) => fleet?.members ?? []);
 	return [...new Map(members.flatMap(({ id, name }) => (ids.has(id) ? [] : [[id, name]]))).values()];
 }
 
-/** Whoever stays in a fleet waits for those that are gone, until somebody says that they are. */
+/** The remaining members wait for the removed ones until a user forgets them there. */
 function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[] {
 	const staying = stayingMembers(clusters);
 	if (staying.length === 0) return [];
@@ -150,7 +150,7 @@ function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[
 	];
 }
 
-/** Without its key nobody renews the certificates of those that stay. */
+/** Without the CA's key, the certificates of the remaining members cannot be renewed. */
 function refuseLostAuthority(clusters: readonly InstalledCluster[]): void {
 	const staying = stayingMembers(clusters);
 	const keeper = clusters.find(({ objects }) =>

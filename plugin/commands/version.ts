@@ -18,7 +18,7 @@ export const runVersion: CommandRunner = async (input, deps) => {
 		if (format !== "table") writeDocument(streams.stdout, format, { clientVersion: describeClient() });
 		return exitCode.done;
 	}
-	// Who asks for the client's alone waits for no cluster, nor for what talks to one to be loaded.
+	// Loaded only here, so that --client waits neither for clusters nor for this code.
 	const { withFleet } = await import("../run/with-contexts.ts");
 	return withFleet(input, deps, async ({ fleet, uncovered }) => {
 		if (format === "table") writeAgents(streams.stdout, fleet);
@@ -29,14 +29,14 @@ export const runVersion: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** kubectl version takes only these two. */
+/** kubectl version accepts only these two. */
 function readFormat(output: string): Format {
 	if (output === "") return "table";
 	if (output === "json" || output === "yaml") return output;
 	throw new UsageError("--output must be 'yaml' or 'json'");
 }
 
-/** The fields of `kubectl version -o json` that mean something here. */
+/** The fields of `kubectl version -o json` that have a meaning here. */
 function describeClient(): object {
 	const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 	const systems: Readonly<Record<string, string>> = { win32: "windows" };
@@ -46,7 +46,7 @@ function describeClient(): object {
 	return { major, minor, gitVersion: clientVersion, nodeVersion: process.version, platform };
 }
 
-/** gitVersion is null where an agent gives no answer. */
+/** gitVersion is null if an agent does not answer. */
 function describeAgents(fleet: Fleet | undefined): readonly object[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const agent = fleet?.descriptions.get(id);
