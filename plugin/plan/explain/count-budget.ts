@@ -1,5 +1,5 @@
-// The counts of one budget in all members, asked for as a plan asks: nothing is acquired, so nothing is written. An answer that is
-// missing, late or unreadable is a finding, never a number.
+// The counts of one budget in all members, requested as a plan does: no Lease is acquired, so nothing is written. A missing, late or
+// unreadable answer becomes a finding, never a number.
 import { formatBudgetName, type RoundBudget } from "../../../disruption/budget/budget.ts";
 import type { Count, PodReference } from "../../../disruption/budget/cluster.ts";
 import {
@@ -18,7 +18,7 @@ import type { FleetOfView } from "./fleet-view.ts";
 
 export interface CountedBudget {
 	readonly row: BudgetRow;
-	/** Whole, for decide(); or why nobody may go by it. */
+	/** The complete counts for decide(), or why they cannot be used. */
 	readonly counted: PlanBudget | Finding;
 }
 
@@ -27,7 +27,7 @@ export interface Candidate {
 	readonly pod: PodReference;
 }
 
-/** As long as a call to an agent may take. What took longer tells of a fleet that may be another one by now. */
+/** The longest time that a call to an agent may take. After a slower answer, the fleet may have changed. */
 const freshForMs = 5_000;
 
 export async function countBudget(

@@ -1,4 +1,4 @@
-// Which budgets cover each of these pods, judged as a run judges it (pod-coverage.ts); or why nobody may say so.
+// Which budgets cover each of these pods, judged as a run does (pod-coverage.ts), or why that is unknown.
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/budget/coverage-judgement.ts";
 import { CoverageLists, coverPod } from "../../../disruption/round/coverage.ts";
@@ -15,15 +15,15 @@ import type { FleetOfView, FleetView } from "./fleet-view.ts";
 export interface PodToExplain {
 	readonly context: KubeContext;
 	readonly pod: V1Pod;
-	/** On the runtime's clock, before it was asked for. */
+	/** By the runtime's clock, taken before the pod was requested. */
 	readonly readAt: number;
 }
 
 export interface CoveredPod extends PodToExplain {
 	readonly job: EvictionJob;
-	/** All that cover it; with `keeps`, those that are known of. */
+	/** All budgets that cover the pod. If `keeps` is set, only the known ones. */
 	readonly budgets: readonly RoundBudget[];
-	/** Nothing else matters then. */
+	/** If set, it blocks the pod, whatever else is found. */
 	readonly keeps?: Finding;
 	readonly isGone: boolean;
 }
@@ -91,7 +91,7 @@ async function covered(each: CoveredPod, deps: Omit<Parameters<typeof coverPod>[
 	}
 }
 
-/** By those members that do answer: for people, who want to see numbers. */
+/** The budgets that the answering members know. For display only: users want to see numbers. */
 async function knownBudgets(
 	pods: readonly PodToExplain[],
 	fleet: FleetOfView | undefined,

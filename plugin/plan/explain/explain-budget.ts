@@ -1,4 +1,4 @@
-// explain budget/NAME: whether a pod of it may go now.
+// explain budget/NAME: whether one of the budget's pods can be evicted now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget/budget-text.ts";
 import type { BudgetsOfMember } from "../../../disruption/budget/coverage-judgement.ts";
@@ -32,7 +32,7 @@ export async function explainBudget(
 	return explainIn({ namespaces, wanted: word.rest, contexts }, view, runtime.now);
 }
 
-/** The one of this namespace, whichever those of the contexts are. */
+/** The budget of this namespace, whatever the namespaces of the contexts are. */
 export async function explainNamedBudget(
 	view: FleetView,
 	{ namespace, name }: BudgetName,
@@ -83,7 +83,7 @@ async function explainIn(
 		leases,
 		notes: [],
 		...members,
-		// Whose list failed is not said to have no such budget.
+		// A member whose list failed must not appear as a member without the budget.
 		answering: members.answering.filter((name) => unread.every(({ clusterName }) => clusterName !== name)),
 	};
 }
@@ -95,7 +95,7 @@ function notFound(name: string): ApiError {
 	});
 }
 
-/** The nearest name that there is. */
+/** The existing budget with the nearest name. */
 export async function nearestBudget(
 	{ fleet }: FleetView,
 	name: string,
@@ -112,11 +112,11 @@ export async function nearestBudget(
 }
 
 export interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budgets"> {
-	/** Why it has none. */
+	/** Why the list is missing. */
 	readonly problem?: string;
 }
 
-/** Of those members that answer. */
+/** The lists of the members that answer. */
 export async function listKnown(
 	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
 	namespaces: readonly string[],
@@ -139,11 +139,11 @@ export async function listKnown(
 interface JudgedNow {
 	readonly row: BudgetRow;
 	readonly findings: readonly Finding[];
-	/** Whole, for decide(); left out where nobody may go by it. */
+	/** The complete counts for decide(). Left out if they cannot be used. */
 	readonly counted?: PlanBudget;
 }
 
-/** What a budget comes to now, and what keeps its pods. `lists`: the budgets of its namespace in each member that answers. */
+/** The budget's state now, and what blocks its pods. `lists`: the budgets of its namespace in each member that answers. */
 export async function judgeBudgetNow(
 	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,
@@ -157,7 +157,7 @@ export async function judgeBudgetNow(
 	if (!first) {
 		const { reason, message } =
 			read.kind === "refused" ? read : ({ reason: "InvalidBudget", message: `budget ${key} cannot be read` } as const);
-		// Without a selector nothing can be counted.
+		// Without a selector, no pod can be counted.
 		return {
 			row: { ...unknownRow(name, [], message), members },
 			findings: [
@@ -171,13 +171,13 @@ export async function judgeBudgetNow(
 	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
-/** Those in which it has to be put right, or read. */
+/** The clusters in which the budget has to be fixed or read. */
 function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"]): readonly string[] {
 	const unreadable = members.filter(({ bound }) => bound === undefined);
 	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);
 }
 
-/** Undefined where one more may go. */
+/** Undefined if one more pod can be evicted. */
 function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: BudgetRow): Finding | undefined {
 	const usedBy = row.usedBy.map(({ name, ...pod }) => ({ ...pod, pod: name }));
 	const judged = judgeBudget(memberIds, counted);

@@ -1,4 +1,4 @@
-// explain node/NAME: every pod of it, as a drain with these flags would meet it.
+// explain node/NAME: judges every pod of the node as a drain with these flags would.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
 import { errorText, isForbidden } from "../../kubernetes/api-error.ts";
@@ -36,14 +36,14 @@ export async function explainNode(
 	const placed = explained.pods.map((each) => place(each, node, { nodes: nodes.nodes, volumes }));
 	const agentNamespaces = view.fleet?.agentNamespaces(context.name) ?? [];
 	const pods = worstFirst(judgeDrain(placed, { name: node.name, agentNamespaces }).map(inDrain));
-	// What a drain leaves is not in its way.
+	// Pods that a drain skips do not block it.
 	const going = pods.filter(({ drain }) => drain.kind !== "leaves");
 	const keys = going.flatMap(({ findings }) => findings.map((finding) => [JSON.stringify(finding), finding] as const));
 	const findings = worstFirst([...new Map(keys).values(), ...listed.findings]);
 	const worst = worstOf([...going, ...listed.findings]);
 	return {
 		subject: { kind: "Node", context: context.name, name: node.name },
-		// Those that follow others of the node go by themselves.
+		// Pods that follow others of the node need no action.
 		verdict: worst === "Follows" ? "MayGo" : worst,
 		findings,
 		pods,
@@ -61,7 +61,7 @@ export async function explainNode(
 	};
 }
 
-/** A user who may not read nodes gets an answer about the pods that can be listed. */
+/** Also without the right to read nodes, the user gets an answer about the pods that can be listed. */
 async function readNode(
 	word: SubjectWord,
 	contexts: readonly KubeContext[],
@@ -91,7 +91,7 @@ async function readNode(
 	return { node: nodeTarget(context, found), unseen };
 }
 
-/** All of the node, or those of the user's namespace if the user may not list the others. */
+/** All pods of the node, or only those of the user's namespace if the others cannot be listed. */
 async function readPods({
 	name,
 	context,
@@ -109,7 +109,7 @@ async function readPods({
 	}
 }
 
-/** For what replaces the pods. Without them, every replacement is taken to find a node. */
+/** The nodes for replacements. If they cannot be read, every replacement is assumed to find a node. */
 async function readNodes({
 	client,
 }: KubeContext): Promise<{ readonly nodes: readonly V1Node[] | undefined; readonly problems: readonly string[] }> {
@@ -126,7 +126,7 @@ interface Placed extends JudgedForDrain {
 	readonly placement: Placement;
 }
 
-/** As a plan of the node has it. */
+/** The pod as in a plan of the node. */
 function place(
 	judged: JudgedForDrain,
 	node: NodeTarget,
@@ -147,7 +147,7 @@ function strandedNotes(pods: readonly Placed[]): readonly string[] {
 	return strandedWarnings(stranded).map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
 
-/** One pod that a drain may not take keeps all of its node, and one that does not end keeps it from being done. */
+/** One pod that a drain refuses blocks the whole node. One that does not terminate keeps the drain from finishing. */
 function inDrain(pod: ExplainedPod): ExplainedPod {
 	const { drain, isOverdue, message } = pod;
 	if (drain.kind === "refuses")

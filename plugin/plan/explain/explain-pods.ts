@@ -1,4 +1,4 @@
-// Pods judged together, each for itself as it is now.
+// Judges several pods, each on its own and as it is now.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
@@ -29,13 +29,13 @@ export interface ExplainOptions extends FilterOptions {
 }
 
 export interface ExplainedPods {
-	/** In the order of the question; one that is gone by now is left out. */
+	/** In the order of the question. Pods that are gone by now are left out. */
 	readonly pods: readonly JudgedForDrain[];
 	readonly budgets: readonly BudgetRow[];
 	readonly leases: readonly HeldLease[];
 }
 
-/** Pods of one cluster. `contexts`: all of the question, for pods of other clusters. */
+/** Judges pods of one cluster. `contexts`: all contexts of the question, for pods of other clusters. */
 export async function explainPods(
 	{ context, contexts }: { readonly context: KubeContext; readonly contexts: readonly KubeContext[] },
 	pods: readonly PodToExplain[],
@@ -48,7 +48,7 @@ export async function explainPods(
 		filterIn(context, v1Pods, options, options.now),
 		readNativeBudgets(context, clusterId, [...new Set(v1Pods.map(({ metadata }) => metadata?.namespace ?? ""))]),
 	]);
-	// Last, so that no other answer makes these old.
+	// Last, so that no later request makes these answers old.
 	const covered = await coverPods(pods, view, options.runtime);
 	const names = covered.flatMap(({ budgets }) => budgets.map(({ name }) => name));
 	const [counted, leases] = await Promise.all([
@@ -108,7 +108,7 @@ function explainPod(
 	const isWhole = budgets.length === names.length;
 	const judged = { job, pod, clusterId, budgets };
 	const termination = readTermination(pod, now);
-	// Whatever budgets say: as it will be evicted (tryFreeEviction).
+	// A run also evicts such a pod whatever its budgets say (evictFree).
 	const isFree = hasNotStarted(pod);
 	const underBudgets = (): readonly (Finding | undefined)[] => [
 		keeps ?? (isWhole ? judgeUnderBudgets(judged) : missing[0]),
@@ -153,7 +153,7 @@ function explainPod(
 	};
 }
 
-/** "" for a pod that costs something. */
+/** "" if evicting the pod costs something. */
 function costlessText(pod: V1Pod): string {
 	if (isFinished(pod)) return "it has ended: its eviction costs nothing";
 	return hasNotStarted(pod) ? "it has not started: its eviction costs nothing" : "";

@@ -1,4 +1,4 @@
-// What `explain` found out about a pod, a budget or a node. Types, and what they come to together.
+// What `explain` found out about a pod, a budget or a node. The types, and the verdict of several findings together.
 import type { UsedBy } from "../../events/events.ts";
 import type { Reason } from "../../events/reason.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
@@ -6,28 +6,28 @@ import { type ExitCode, exitCode } from "../../terminal/exit.ts";
 import type { PlanNeverReason, PlanWaitReason } from "../plan.ts";
 import type { HeldLease } from "./read-held-leases.ts";
 
-/** Best first. Follows: of a node's pods, once the ones before it are back. Only MayGo is a yes. */
+/** Best first. Follows: a pod of a node that can be evicted when the pods before it are back. Only MayGo is a yes. */
 export const verdicts = ["MayGo", "Follows", "Waits", "Unknown", "Refused"] as const;
 
 export type Verdict = (typeof verdicts)[number];
 
-/** One thing that keeps a pod. */
+/** One thing that blocks a pod. */
 export interface Finding {
-	/** Refused: somebody has to act. Unknown: whoever has to be asked gives no answer that can be gone by, which allows nothing. */
+	/** Refused: a person has to act. Unknown: a required answer is missing or cannot be used, which allows nothing. */
 	readonly verdict: Exclude<Verdict, "MayGo" | "Follows">;
 	readonly reason: Reason | PlanNeverReason | PlanWaitReason;
 	readonly message: string;
-	/** Of ours, as NAMESPACE/NAME. */
+	/** One of our budgets, as NAMESPACE/NAME. */
 	readonly budget?: string;
-	/** Names of the members that it is about: a command that shows it goes to one of these. Left out: any member. */
+	/** Names of the members that it concerns: a command that shows it is sent to one of these. Left out: any member. */
 	readonly clusters?: readonly string[];
 	readonly usedBy: readonly UsedBy[];
 }
 
-/** Whether a drain of its node would take the pod, with the flags that were given. */
+/** Whether a drain of the pod's node would evict it, with the given flags. */
 export interface DrainFilter {
 	readonly kind: "takes" | "leaves" | "refuses";
-	/** Why it does not, in kubectl's words. */
+	/** Why it would not, in kubectl's words. */
 	readonly message: string;
 }
 
@@ -36,29 +36,29 @@ export interface ExplainedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** "" where no node has it yet. */
+	/** "" if the pod has no node yet. */
 	readonly node: string;
-	/** "StatefulSet/db", or "". */
+	/** For example "StatefulSet/db". "" if there is none. */
 	readonly owner: string;
-	/** As kubectl get pods has it in STATUS. */
+	/** The STATUS of kubectl get pods. */
 	readonly state: string;
 	readonly verdict: Verdict;
-	/** It terminates, and should be gone by now. */
+	/** The pod is terminating and should be gone by now. */
 	readonly isOverdue: boolean;
-	/** What there is to say of a pod that may go, or how it goes. */
+	/** What to say about a pod that can be evicted, or how it terminates. */
 	readonly message: string;
-	/** Worst first; none of a pod that may go. */
+	/** Worst first. Empty for a pod that can be evicted. */
 	readonly findings: readonly Finding[];
-	/** Names of all budgets that cover it, as far as they are known. */
+	/** Names of all budgets that cover it, as far as known. */
 	readonly budgets: readonly string[];
 	readonly drain: DrainFilter;
 }
 
 export interface Subject {
 	readonly kind: "Pod" | "Budget" | "Node";
-	/** None of a budget: it is the same in all clusters. */
+	/** Left out for a budget, which is the same in all clusters. */
 	readonly context?: string;
-	/** None of a node. */
+	/** Left out for a node. */
 	readonly namespace?: string;
 	readonly name: string;
 }
@@ -67,21 +67,21 @@ export interface Explanation {
 	readonly subject: Subject;
 	readonly verdict: Verdict;
 	readonly findings: readonly Finding[];
-	/** The pod, or all of the node: worst first. */
+	/** The pod, or all pods of the node: worst first. */
 	readonly pods: readonly ExplainedPod[];
-	/** Those that cover the pods, or the budget itself. */
+	/** The budgets that cover the pods, or the budget itself. */
 	readonly budgets: readonly BudgetRow[];
-	/** Of these budgets: those that are held or waited for at this moment. */
+	/** Leases of these budgets that currently have a holder or waiting rounds. */
 	readonly leases: readonly HeldLease[];
-	/** Who drains the node, and the like. */
+	/** For example, who drains the node. */
 	readonly notes: readonly string[];
 	/** Members of the fleet that gave no answer. */
 	readonly problems: readonly string[];
 	/** Names of the fleet's members. */
 	readonly clusters: readonly string[];
-	/** Names of those that gave an answer. */
+	/** Names of the members that answered. */
 	readonly answering: readonly string[];
-	/** The contexts that lead to them, by the member's name. */
+	/** The contexts that lead to members, by the member's name. */
 	readonly contexts: ReadonlyMap<string, string>;
 }
 
@@ -89,7 +89,7 @@ export function worstFirst<T extends { readonly verdict: Verdict }>(each: readon
 	return each.toSorted((a, b) => verdicts.indexOf(b.verdict) - verdicts.indexOf(a.verdict));
 }
 
-/** Nothing to keep anything is a yes. */
+/** Without any finding, the verdict is a yes. */
 export function worstOf(each: readonly { readonly verdict: Verdict }[]): Verdict {
 	return worstFirst(each)[0]?.verdict ?? "MayGo";
 }

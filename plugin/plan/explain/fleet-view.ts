@@ -1,14 +1,14 @@
-// The fleet as far as it can be asked. A person who asks why nothing moves asks just when something is missing: what the others
-// say is shown, and nothing is ever allowed by it.
+// The part of the fleet that can be asked. Users often ask why nothing moves while a cluster is missing. So the others' answers are shown,
+// but they never allow anything.
 import { connectFleet, uncoveredWarning } from "../../fleet/connect-fleet.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 
 export interface FleetView {
-	/** Undefined where no cluster has agents or budgets of ours, or where none can be asked: `problems` tell the two apart. */
+	/** Undefined if no cluster has agents or our budgets, or if none can be asked. `problems` distinguishes the two. */
 	readonly fleet: FleetOfView | undefined;
-	/** Why some of it gives no answer. While there is one, nobody may say that a pod may go. */
+	/** Why some members do not answer. While there is a problem, no pod may be reported as allowed. */
 	readonly problems: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export type FleetOfView = Pick<
 	"members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets" | "agentNamespaces"
 >;
 
-/** `close` must be called. */
+/** Call `close` afterwards. */
 export async function viewFleet(contexts: readonly KubeContext[]): Promise<FleetView & { readonly close: () => void }> {
 	try {
 		return await connected(contexts, []);
@@ -34,7 +34,7 @@ export async function viewFleet(contexts: readonly KubeContext[]): Promise<Fleet
 	}
 }
 
-/** What one context can tell, where all of them together have no fleet. */
+/** What a single context can report, if all contexts together reach no fleet. */
 async function connectedAlone(
 	context: KubeContext,
 	problems: readonly string[],
@@ -56,7 +56,7 @@ async function connected(contexts: readonly KubeContext[], problems: readonly st
 	};
 }
 
-/** For an explanation: who belongs to the fleet, who answers, and which contexts lead there. */
+/** For an explanation: the fleet's members, those that answer, and the contexts that lead to them. */
 export function membersOf({ fleet, problems }: FleetView) {
 	const members = fleet?.members ?? [];
 	return {
@@ -72,7 +72,7 @@ export function membersOf({ fleet, problems }: FleetView) {
 	};
 }
 
-/** What is said of a cluster without agents. */
+/** The note about a cluster without agents. */
 export function uncoveredNotes({ fleet, problems }: FleetView, { name }: KubeContext): readonly string[] {
 	if (problems.length > 0 || fleet?.memberOf(name)) return [];
 	return [`${name === "" ? "" : `${name}: `}${uncoveredWarning}`];

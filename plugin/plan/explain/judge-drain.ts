@@ -1,5 +1,5 @@
-// The pods of a node in line, as a drain of it would take them, by the simulation that a plan is made of: what a plan calls impossible,
-// an explanation refuses.
+// Judges the pods of a node in order, as a drain of it would evict them, with the simulation that a plan uses. So what a plan calls
+// impossible, an explanation refuses.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { drainOrder } from "../../drain/drain.ts";
@@ -8,14 +8,14 @@ import { simulateDrain } from "../simulate-drain.ts";
 import { SimulatedCounts } from "../simulated-counts.ts";
 import { type ExplainedPod, worstFirst } from "./explanation.ts";
 
-/** A pod, judged for itself. */
+/** A pod that was judged on its own. */
 export interface JudgedForDrain {
 	readonly pod: V1Pod;
 	readonly explained: ExplainedPod;
 	readonly planned: PlanPod;
-	/** All that cover it; undefined if some of them could not be asked. */
+	/** All budgets that cover it. Undefined if some could not be asked. */
 	readonly budgets: readonly PlanBudget[] | undefined;
-	/** It takes from its budgets when it goes. */
+	/** Whether its eviction uses up part of its budgets. */
 	readonly costs: boolean;
 }
 
@@ -37,7 +37,7 @@ export function judgeDrain(
 	});
 }
 
-/** By uid. A node with a pod that a drain may not take keeps all of them: nothing is simulated then, as in a plan. */
+/** By uid. If a drain refuses one pod, it evicts none of the node's pods. Then nothing is simulated, as in a plan. */
 function neverGoing(
 	pods: readonly JudgedForDrain[],
 	{ name, agentNamespaces }: { readonly name: string; readonly agentNamespaces: readonly string[] },
@@ -59,7 +59,7 @@ function neverGoing(
 	);
 }
 
-/** Those that may go one by one take from the same budgets: some go when the ones before them are back. */
+/** Pods that could each be evicted alone may share budgets. Then some can be evicted only when the pods before them are back. */
 function inLine(pods: readonly JudgedForDrain[]): readonly ExplainedPod[] {
 	const counts = new SimulatedCounts(budgetsOf(pods));
 	return pods.map(({ explained, planned, budgets = [], costs }) => {

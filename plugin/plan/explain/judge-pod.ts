@@ -1,5 +1,5 @@
-// What keeps one pod, by decide() over counts that were read: those of our budgets, then those of Kubernetes' own. What an agent
-// says of a pod is held against what its API server says: where the two contradict each other, nobody may say that it may go.
+// What blocks one pod, by decide() with counts that were read: first our budgets, then Kubernetes' own. The agent's report about a pod is
+// compared with that of its API server. If they contradict each other, the pod is not reported as allowed.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../../disruption/budget/cluster.ts";
@@ -21,19 +21,19 @@ export interface JudgedPod {
 	readonly budgets: readonly PlanBudget[];
 }
 
-/** Undefined where its budgets let it go. */
+/** Undefined if its budgets allow the eviction. */
 export function judgeUnderBudgets(judged: JudgedPod): Finding | undefined {
 	const planned = planPodOf(judged);
 	return keepsOf(judged, planned, new SimulatedCounts(judged.budgets)) ?? contradiction(judged, planned);
 }
 
-/** As decide() has it when some are gone already. */
+/** The pod as a plan has it, so that decide() can also judge it after other pods were evicted. */
 export function planPodOf({ pod, clusterId, budgets }: JudgedPod): PlanPod {
 	const states = budgets.map(({ key, counted }): [string, CandidateState] => {
 		const found = counted.counts
 			.filter((count) => count.clusterId === clusterId)
 			.flatMap(({ candidates }) => candidates.filter((state) => state.pod.uid === pod.metadata?.uid));
-		// Two answers about one pod are none.
+		// Two answers about one pod count as none.
 		const [only] = found.length === 1 ? found : [];
 		return [key, only ?? { kind: "unseen", pod: podReference(pod) }];
 	});
@@ -46,7 +46,7 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	if (first.kind === "never") return { verdict: "Refused", usedBy: [], ...first.never };
 	const { reason, message, budget, usedBy = [] } = waitOf(job, first.waiting, "");
 	let judgement: PlanJudgement = first;
-	// Whether it would go with all pods healthy that could be.
+	// Check whether the pod could be evicted if all pods that can be healthy were healthy.
 	while (judgement.kind === "waiting" && judgement.waiting.reason === "BudgetExhausted") {
 		if (!counts.recover(pod, judgement)) {
 			const never = counts.neverMet(judgement);
@@ -57,7 +57,7 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	return { verdict: "Waits", reason, message, ...(budget !== undefined && { budget }), usedBy };
 }
 
-/** An agent that has another pod in mind than its API server. */
+/** The agent's state of the pod contradicts that of the API server. */
 function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undefined {
 	const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 	const says = [...states.values()].flatMap((state) => {
@@ -74,7 +74,7 @@ function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undef
 	return { verdict: "Unknown", reason: "PodUnseen", message, usedBy: [] };
 }
 
-/** The eviction API asks these after ours. */
+/** The eviction API checks these budgets after ours. */
 export function judgeUnderNative(
 	{ job, pod, clusterId }: Pick<JudgedPod, "job" | "pod" | "clusterId">,
 	native: NativeBudgets,
@@ -104,7 +104,7 @@ export function judgeUnderNative(
 		const message = keeps.message.replace(`budget ${formatBudgetName(budget.counted.budget.name)}`, text);
 		return keeps.verdict === "Waits" ? waits(message) : { ...finding, message };
 	}
-	// One that is not ready goes for nothing while enough others are.
+	// A pod that is not ready costs nothing while enough others are ready.
 	const costs = readyCondition(pod) !== undefined || desiredHealthy === 0;
 	if (!costs || disruptionsAllowed > 0) return undefined;
 	return waits(`${text} allows no disruption until its cluster has counted the evictions before`);

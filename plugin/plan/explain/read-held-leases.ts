@@ -1,5 +1,5 @@
-// Who holds the Leases of these budgets at this moment, and how many wait for them: for people, nothing is decided by it. Whoever
-// cannot say so, agents of earlier versions among them, says nothing.
+// Who holds the Leases of these budgets now, and how many rounds wait for them. It is for display only: no decision relies on it. Agents
+// that do not answer, or are too old to know, are left out.
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { isUnimplemented } from "../../../proto/status.ts";
@@ -9,12 +9,12 @@ export interface HeldLease {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
 	readonly cluster: string;
-	/** As it calls itself; none where some wait and nobody holds it. */
+	/** As the holder calls itself. Left out if rounds wait but the Lease has no holder. */
 	readonly holder?: string;
-	/** The verified user behind that. */
+	/** The verified user behind the holder. */
 	readonly account?: string;
 	readonly heldForMs?: number;
-	/** As far as it is known. */
+	/** As far as known. */
 	readonly waiting: number;
 }
 
@@ -22,7 +22,7 @@ export async function readHeldLeases(
 	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
 	budgets: readonly BudgetName[],
 ): Promise<readonly HeldLease[]> {
-	// No scopes would be those of all budgets.
+	// An empty list of scopes would mean all budgets.
 	if (!fleet || budgets.length === 0) return [];
 	const lists = await Promise.all(
 		fleet.members

@@ -1,4 +1,4 @@
-// Which pods that end have no controller, so that no other pod comes in their place: a count does not tell it, the pods do.
+// Finds terminating pods without a controller, which get no replacement. The counts do not show this, but the pods do.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
 import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
@@ -6,7 +6,7 @@ import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { FleetOfView } from "./fleet-view.ts";
 
-/** A pod that the user may not read, or that is gone by now, stays as it was told. */
+/** A pod that the user may not read, or that is gone, stays unchanged. */
 export async function withReplacements(
 	row: BudgetRow,
 	fleet: Pick<FleetOfView, "members" | "contextOf"> | undefined,

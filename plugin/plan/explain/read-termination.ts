@@ -1,14 +1,14 @@
-// A pod that is on its way already.
+// Reads the state of a terminating pod.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatElapsed } from "../../flags/duration.ts";
 
 export interface Termination {
 	readonly text: string;
-	/** It should be gone by now: a drain waits for it, and nobody knows for how long. */
+	/** The pod should be gone by now. A drain waits for it, for an unknown time. */
 	readonly isOverdue: boolean;
 }
 
-/** Undefined for one that is not terminating. `now`: milliseconds since the epoch. */
+/** Undefined if the pod is not terminating. `now`: milliseconds since the epoch. */
 export function readTermination({ metadata }: V1Pod, now: number): Termination | undefined {
 	const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata ?? {};
 	if (deletionTimestamp === undefined) return undefined;
