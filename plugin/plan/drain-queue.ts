@@ -1,7 +1,7 @@
-// Whose turn it is in one queue of a planned drain.
+// Which pods have their turn in one queue of a planned drain.
 import type { PlanNode, PlanPod, PlanQueue, PlanWait } from "./drain-plan.ts";
 
-/** A pod whose turn it is, with what it has waited for so far. */
+/** A pod that has its turn, with what it has waited for so far. */
 export interface PodTurn {
 	readonly pod: PlanPod;
 	readonly node: string;
@@ -10,10 +10,10 @@ export interface PodTurn {
 
 interface OpenNode {
 	readonly node: PlanNode;
-	/** The node whose end let this one begin. */
+	/** The node that had to finish before this one. */
 	readonly after: string | undefined;
 	nextGroup: number;
-	/** Of the groups that have begun: pods that are not gone. */
+	/** Pods of started groups that are not gone yet. */
 	readonly there: Set<PlanPod>;
 }
 
@@ -28,7 +28,7 @@ export class DrainQueue {
 		this.#atOnce = atOnce;
 	}
 
-	/** The pods whose turn has just come, in their order. */
+	/** The pods whose turn has just come, in order. */
 	begin(): readonly PodTurn[] {
 		const begun: PodTurn[] = [];
 		for (;;) {
@@ -39,7 +39,7 @@ export class DrainQueue {
 		}
 	}
 
-	/** The pod is gone, or never goes and is not waited for any more. */
+	/** The pod is gone, or can never be evicted and is no longer waited for. */
 	gone(pod: PlanPod): void {
 		for (const { there } of this.#open) there.delete(pod);
 	}

@@ -1,5 +1,5 @@
-// Which pods that a budget of the fleet covers would be stranded by a drain, read in as few calls as that takes: the nodes
-// page by page, until each replacement has one. Agents too: without them no budget can be asked.
+// Which pods with a budget of the fleet would have no node for their replacement after a drain. It needs few calls: the nodes are read page
+// by page, only until each replacement has one. It includes agents, because no budget can be asked without them.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -18,7 +18,7 @@ type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">
 
 export interface StrandedPods {
 	readonly pods: readonly StrandedPod[];
-	/** How many pods the drain takes from these nodes. */
+	/** How many pods the drain evicts from these nodes. */
 	readonly going: number;
 	/** What could not be read. */
 	readonly problems: readonly string[];
@@ -26,16 +26,16 @@ export interface StrandedPods {
 
 interface DrainedCluster {
 	readonly context: KubeContext;
-	/** Names of the nodes that are cordoned. */
+	/** Names of the nodes that the drain cordons. */
 	readonly drained: ReadonlySet<string>;
-	/** The pods that go. */
+	/** The pods that the drain evicts. */
 	readonly taken: readonly V1Pod[];
 }
 
 export interface StrandedQuery extends PodQuery {
 	/** Milliseconds since the epoch. */
 	readonly now: number;
-	/** Called with the pods that go, and with the budgets of their namespaces in all members. */
+	/** Called with the pods to evict, and with the budgets of their namespaces in all members. */
 	readonly onListed?: (pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]) => void;
 }
 
@@ -45,7 +45,7 @@ interface FleetPod {
 	readonly budgets: readonly string[];
 }
 
-/** Rejects where pods, budgets or nodes cannot be read. */
+/** Rejects if pods, budgets or nodes cannot be read. */
 export async function findStrandedPods(
 	targets: readonly NodeTarget[],
 	fleet: StrandedFleet,
@@ -77,7 +77,7 @@ async function readCluster(
 	query: StrandedQuery,
 ): Promise<DrainedCluster> {
 	const lists = await Promise.all(nodes.map((node) => podsToTake(node, query, query.now)));
-	// A node with a pod that is not allowed to go keeps all of them.
+	// A pod that may not be evicted blocks its whole node.
 	const taken = lists.flatMap(({ take, errors }) => (errors.length > 0 ? [] : take));
 	return {
 		context,
@@ -113,7 +113,8 @@ async function findInCluster(
 	let unplaced = pods;
 	const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
 		isEnough(seen) {
-			// More nodes take nothing away from a pod that fits one of these, unless it may also return to a drained one.
+			// Stop as soon as every pod fits a node: more nodes do not change that. A pod that tolerates a cordon may also return to a drained node,
+			// so it needs all nodes.
 			unplaced = unplaced.filter((each) => toleratesCordon(each.pod) || place(each, seen).kind !== "somewhere");
 			return unplaced.length === 0;
 		},

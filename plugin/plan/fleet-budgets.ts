@@ -1,5 +1,5 @@
-// What the fleet's budgets say of these pods now: which cover each of them, and a look at every count. It asks as a round
-// does, but for the lease: nothing is acquired, so nothing is written.
+// What the fleet's budgets currently say about these pods: the budgets that cover each pod, and all counts. It asks as a round does, but
+// without a Lease: nothing is acquired, so nothing is written.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
@@ -14,7 +14,7 @@ import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** Nobody can say which budgets there are, or what one of its namespace selects. */
+	/** It is unknown which budgets exist, or what a budget of the namespace selects. */
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {
@@ -22,7 +22,7 @@ export interface ClusterPod {
 	readonly pod: V1Pod;
 }
 
-/** A budget that nobody may count: it refuses every pod. */
+/** A budget that cannot be counted, so it refuses every pod. */
 export interface UncountedBudget {
 	readonly never: NeverPlanned;
 }
@@ -31,14 +31,14 @@ export interface FleetBudgets {
 	/** By key. */
 	readonly budgets: ReadonlyMap<string, PlanBudget | UncountedBudget>;
 	coverageOf(pod: V1Pod): Coverage;
-	/** What the budget's count says of the pod. */
+	/** The pod's state by the budget's count. */
 	stateOf(key: string, pod: V1Pod): CandidateState | undefined;
 }
 
-/** A look asks for so many pods at most. */
+/** The most pods that one request may ask for. */
 const maxCandidates = 500;
 
-/** Rejects with AgentUnavailableError where a member gives no answer. */
+/** Rejects with AgentUnavailableError if a member does not answer. */
 export async function readFleetBudgets(
 	fleet: Pick<Fleet, "members" | "listBudgets">,
 	pods: readonly ClusterPod[],
@@ -117,7 +117,7 @@ async function lookAtAll(
 	}
 }
 
-/** Of any number of candidates. */
+/** Asks for any number of candidates, in several requests. */
 export async function lookInParts(
 	member: Pick<AgentCluster, "look">,
 	{ name, selector }: RoundBudget,
@@ -133,7 +133,7 @@ export function podReference({ metadata }: V1Pod): PodReference {
 	return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
 }
 
-/** As its members have it; one that cannot be read refuses elsewhere, by name. */
+/** The bound as its members have it. A budget that cannot be read is refused by name elsewhere. */
 function boundText(lists: readonly BudgetsOfMember[], key: string): string {
 	const texts = lists.flatMap((member) => {
 		const read = readSpecs(key, [member]);

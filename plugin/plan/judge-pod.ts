@@ -1,4 +1,4 @@
-// One pod of a plan: what covers it, or why it can never go whatever the counts are.
+// Judges one pod of a plan: which budgets cover it, or why it can never be evicted, whatever the counts are.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../disruption/budget/cluster.ts";
@@ -15,12 +15,12 @@ export type PodJudgement =
 			readonly kind: "planned";
 			readonly pod: PlanPod;
 			readonly native: NativeBudget | undefined;
-			/** Of its replacement. */
+			/** The placement of its replacement. */
 			readonly placement: Placement;
 	  }
 	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
 
-/** `drained`: the names of the nodes of its cluster that the drain cordons. */
+/** `drained`: the names of the nodes that the drain cordons in the pod's cluster. */
 export function judgePod(
 	pod: V1Pod,
 	cluster: ClusterFacts,
@@ -33,7 +33,7 @@ export function judgePod(
 	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	const states = new Map<string, CandidateState>();
 	const planned = { candidate, states, replaced, ...strandsOf(placement) };
-	// Whatever budgets say: as it will be evicted (tryFreeEviction).
+	// A run also evicts such a pod whatever its budgets say (evictFree).
 	if (hasNotStarted(pod)) return { kind: "planned", pod: planned, native: undefined, placement };
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
 	if (coverage.kind === "never") return { kind: "never", ...coverage.never };
@@ -61,7 +61,7 @@ export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
 	return kind === "later" ? { strands: "for now" } : {};
 }
 
-/** What its cluster itself says of it. */
+/** The pod's state by its own API server. */
 export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",

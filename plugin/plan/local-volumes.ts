@@ -1,17 +1,17 @@
-// Which volumes tie pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
+// Which volumes bind pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
 import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LocalVolume } from "./placement.ts";
 
 export interface LocalVolumes {
-	/** Volumes that the pod's replacement will need too. */
+	/** Volumes that the pod's replacement needs too. */
 	of(pod: V1Pod): readonly LocalVolume[];
-	/** What could not be read: whether volumes tie a pod to its node is unknown then. */
+	/** What could not be read. Then it is unknown whether volumes bind a pod to its node. */
 	readonly problems: readonly string[];
 }
 
-/** Reads claims and volumes where the pods have claims; who may not read them gets a problem, not a failure. */
+/** Reads claims and volumes if the pods have claims. A missing permission is reported as a problem, not as a failure. */
 export async function readLocalVolumes({ name, client }: KubeContext, pods: readonly V1Pod[]): Promise<LocalVolumes> {
 	const withClaims = pods.filter((pod) => claimsOf(pod).length > 0);
 	if (withClaims.length === 0) return { of: () => [], problems: [] };
@@ -45,7 +45,7 @@ export async function readLocalVolumes({ name, client }: KubeContext, pods: read
 	}
 }
 
-/** Volumes that are made for a pod (`ephemeral`) go with it. */
+/** Leaves out ephemeral volumes, which are deleted with the pod. */
 function claimsOf({ spec }: V1Pod): readonly string[] {
 	return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }

@@ -1,5 +1,5 @@
-// From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
-// and three times in seconds, as fast and as slow as their pods may be, and as is likely.
+// Makes the plan from what was read. Each pod is judged on its own. Then all are drained in a simulation, once in waves and three times in
+// seconds: with the fastest, the slowest and the likely pace.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
@@ -37,7 +37,7 @@ export interface PlanOptions {
 	readonly maxNodes: number;
 	readonly order: PodOrder;
 	readonly gracePeriodSeconds: number;
-	/** For each node; 0: none. */
+	/** The timeout of each node. 0: none. */
 	readonly timeoutMs: number;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
@@ -48,7 +48,7 @@ interface Placed {
 	readonly name: PodName;
 	readonly node: NodeTarget;
 	readonly pod: V1Pod;
-	/** Of its replacement. */
+	/** The placement of its replacement. */
 	readonly placement: Placement;
 }
 
@@ -81,7 +81,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 	const waitsForOthers = pods.some(({ waits }) => waits.some(({ own: isOwn }) => !isOwn));
 	const atLeast = drainAt("atLeast").endsAt;
-	// Where others have to do something first, nothing more is promised than that it is not faster.
+	// If others have to act first, the plan promises only a shortest duration.
 	const range = estimateRange(
 		waitsForOthers
 			? { atLeast, likely: atLeast, atMost: atLeast }
@@ -125,7 +125,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		warnings: [...warnings],
 	};
 
-	/** A node with a pod that is not allowed to go keeps all of them, as in a drain. */
+	/** A pod that may not be evicted blocks its whole node, as in a drain. */
 	function groupsOf({ target, pods: found }: NodeFacts): readonly (readonly PlanPod[])[] {
 		for (const { pod, message } of found.refused) {
 			impossible.push(impossiblePod(pod, target, { reason: "PodsNotAllowed", message }));
@@ -170,7 +170,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		};
 	}
 
-	/** Of those that go. */
+	/** Stranded pods among those that are evicted. */
 	function strandedPods(): readonly StrandedPod[] {
 		return inWaves.pods.flatMap(({ kind, pod: planned }) => {
 			const place = placed.get(planned);
@@ -210,7 +210,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		return { pods, podCount: candidates.length };
 	}
 
-	/** Without the context, which a budget of one cluster has in its key. */
+	/** The budget's name without the context, which the key of a cluster's own budget contains. */
 	function budgetText(key: string): string {
 		const budget = native.get(key);
 		return budget ? nativeBudgetText(budget) : key;
@@ -228,10 +228,10 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 }
 
-/** Enough to see who is meant; a plan is no list of pairs. */
+/** Enough names to recognise the pods. A plan is not a full list of pairs. */
 const maxNamedPods = 20;
 
-/** Of two plans of the same pods the rows can be compared: those of the fleet first, each kind by its name. */
+/** Sorts rows so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
 function orderOf({ kind, namespace, name, context = "" }: PlannedBudget): string {
 	return [kind === "XPodDisruptionBudget" ? 0 : 1, namespace, name, context].join("/");
 }

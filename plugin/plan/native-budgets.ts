@@ -1,5 +1,5 @@
-// The PodDisruptionBudgets of one cluster, as budgets that hold over that cluster alone, from what its disruption
-// controller says of them: the eviction API asks these after ours.
+// The PodDisruptionBudgets of one cluster, as budgets that apply to that cluster alone, with the counts of its disruption controller. The
+// eviction API checks these after ours.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -11,20 +11,20 @@ import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanBudget } from "./drain-plan.ts";
 import type { PlanNeverReason } from "./plan.ts";
 
-/** A budget of Kubernetes' own. */
+/** One of Kubernetes' own budgets. */
 export interface NativeBudget {
 	readonly budget: PlanBudget;
 	readonly name: BudgetName;
 	readonly context: string;
 	readonly selector: LabelSelector;
-	/** Pods that are not ready go whatever the budget says. */
+	/** Whether unready pods can be evicted whatever the budget says. */
 	readonly freesUnready: boolean;
-	/** Why it refuses everything until somebody puts it right. */
+	/** Why the budget refuses everything until someone fixes it. */
 	readonly problem: string | undefined;
-	/** As the eviction API goes by it: less than the counts say while evictions are not counted yet. */
+	/** The number that the eviction API uses. It is lower than the counts say while recent evictions are not counted yet. */
 	readonly disruptionsAllowed: number;
 	readonly desiredHealthy: number;
-	/** Whether its cluster has counted it since it was changed last. */
+	/** Whether its cluster has counted it since its last change. */
 	readonly isCounted: boolean;
 }
 
@@ -36,8 +36,8 @@ export interface NativeBudgets {
 const apiPath = "/apis/policy/v1";
 
 /**
- * `namespaces`: of the pods; a user who may list only these gets those of these. If they cannot be read, that is a problem, not a
- * failure.
+ * `namespaces`: the pods' namespaces. A user who may list only these gets the budgets of these. If the budgets cannot be read, that is a
+ * problem and not a failure.
  */
 export async function readNativeBudgets(
 	context: KubeContext,
@@ -74,7 +74,7 @@ export type NativeCoverage =
 	| { readonly kind: "covered"; readonly budget: NativeBudget }
 	| { readonly kind: "never"; readonly never: { readonly reason: PlanNeverReason; readonly message: string } };
 
-/** As the eviction API looks them up (pkg/registry/core/pod/storage/eviction.go): no pod may have more than one. */
+/** Finds them as the eviction API does (pkg/registry/core/pod/storage/eviction.go): a pod may have only one. */
 export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): NativeCoverage {
 	const { metadata, status } = pod;
 	const isRunning = status?.phase === "Running" || status?.phase === "Unknown";
@@ -96,12 +96,12 @@ export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): Na
 	return { kind: "covered", budget: only };
 }
 
-/** The budget's name as people see it beside ours. */
+/** The budget's name as users see it next to ours. */
 export function nativeBudgetText({ budget }: NativeBudget): string {
 	return formatBudgetName(budget.counted.budget.name);
 }
 
-/** Undefined for one that selects nothing. */
+/** Undefined if the budget selects nothing. */
 function nativeBudget(
 	{ metadata, spec, status }: V1PodDisruptionBudget,
 	contextName: string,
@@ -110,7 +110,7 @@ function nativeBudget(
 	const selector = findSelector(spec?.selector);
 	if (!selector) return undefined;
 	const name = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
-	// A budget of ours may have the same name.
+	// One of our budgets may have the same name.
 	const label = { ...name, name: `${name.name} (PodDisruptionBudget)` };
 	const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0, disruptionsAllowed = 0 } = status ?? {};
 	const failed = status?.conditions?.find(
@@ -154,7 +154,7 @@ function nativeBudget(
 	};
 }
 
-/** None selects nothing, {} everything; one that cannot be read would not have been taken by the API server. */
+/** No selector selects nothing, and {} selects everything. The API server accepts no selector that cannot be read. */
 function findSelector(selector: unknown): LabelSelector | undefined {
 	if (selector === undefined || selector === null) return undefined;
 	try {

@@ -1,5 +1,5 @@
-// Whether the pod that replaces an evicted one has anywhere to go, as far as its own rules say so: local volumes, node
-// selector, node affinity, taints. Free room, spread and anti-affinity between pods are the scheduler's to weigh.
+// Whether the replacement of an evicted pod finds a node, as far as its own rules decide that: local volumes, node selector, node affinity,
+// taints. Free room, spread and anti-affinity between pods are left to the scheduler.
 import type {
 	V1Node,
 	V1NodeSelector,
@@ -10,7 +10,7 @@ import type {
 } from "@kubernetes/client-node";
 import { meetsRequirement } from "../../disruption/budget/selector.ts";
 
-/** A bound volume of a pod that not every node can reach. */
+/** A bound volume of a pod that only some nodes can reach. */
 export interface LocalVolume {
 	readonly claim: string;
 	readonly volume: string;
@@ -19,20 +19,20 @@ export interface LocalVolume {
 
 export type Placement =
 	| { readonly kind: "somewhere" }
-	/** To a drained node: the cordon does not keep it away. `isSure`: no other node takes it. */
+	/** To a drained node, because the pod tolerates the cordon. `isSure`: no other node accepts it. */
 	| { readonly kind: "returns"; readonly nodes: readonly string[]; readonly isSure: boolean; readonly message: string }
-	/** Only on nodes that take no pods at present. */
+	/** Only on nodes that accept no pods at present. */
 	| { readonly kind: "later"; readonly message: string }
 	| { readonly kind: "nowhere"; readonly message: string };
 
 interface PlacementLimits {
 	readonly drained: ReadonlySet<string>;
 	readonly volumes: readonly LocalVolume[];
-	/** As if the nodes that are not drained were uncordoned. */
+	/** Treats nodes that are not drained as uncordoned. */
 	readonly ignoresCordons?: boolean;
 }
 
-/** `nodes`: all of the cluster; `drained`: the names of those that this drain cordons. */
+/** `nodes`: all nodes of the cluster. `drained`: the names of those that this drain cordons. */
 export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: PlacementLimits): Placement {
 	const elsewhere = placeElsewhere(pod, nodes, limits);
 	if (!toleratesCordon(pod)) return elsewhere;
@@ -48,7 +48,7 @@ export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: Plac
 		: { kind: "returns", nodes: homes, isSure: true, message: `${why}, and ${elsewhere.message}` };
 }
 
-/** On the nodes that are not drained. */
+/** A placement on the nodes that are not drained. */
 function placeElsewhere(
 	pod: V1Pod,
 	nodes: readonly V1Node[],
@@ -94,7 +94,7 @@ function isWanted({ spec }: V1Pod, node: V1Node): boolean {
 	return selected && (!required || matchesNodeSelector(required, node));
 }
 
-/** Terms are alternatives; one that asks for nothing matches nothing (component-helpers/scheduling/corev1/nodeaffinity). */
+/** Terms are alternatives. An empty term matches nothing (component-helpers/scheduling/corev1/nodeaffinity). */
 export function matchesNodeSelector({ nodeSelectorTerms }: V1NodeSelector, node: V1Node): boolean {
 	return nodeSelectorTerms.some((term) => matchesTerm(term, node));
 }
@@ -109,7 +109,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: V1NodeSelector
 	);
 }
 
-/** An operator that nobody here knows is taken as met: what is not decidable is not called impossible. */
+/** An unknown operator counts as met, so that an unclear case is not called impossible. */
 function meets(
 	{ key, operator, values = [] }: V1NodeSelectorRequirement,
 	labels: Readonly<Record<string, string>>,
@@ -130,7 +130,7 @@ function meets(
 	}
 }
 
-/** Those that keep new pods away. */
+/** The taints that keep new pods away. */
 function taintsOf({ spec }: V1Node): readonly V1Taint[] {
 	return (spec?.taints ?? []).filter(({ effect, key }) => effect !== "PreferNoSchedule" && key !== cordonKey);
 }
@@ -141,12 +141,12 @@ function isCordoned({ spec }: V1Node): boolean {
 	return spec?.unschedulable === true;
 }
 
-/** A pod that tolerates everything does too. */
+/** A pod that tolerates all taints tolerates this one too. */
 export function toleratesCordon(pod: V1Pod): boolean {
 	return tolerates(pod, { key: cordonKey, effect: "NoSchedule" });
 }
 
-/** Kubernetes puts them on a node that has trouble, and takes them away when that is over. */
+/** Kubernetes adds these taints to a node with a problem, and removes them when the problem is over. */
 function isPassing({ key }: V1Taint): boolean {
 	return key.startsWith("node.kubernetes.io/") || key.startsWith("node.cloudprovider.kubernetes.io/");
 }

@@ -1,26 +1,26 @@
-// A plan as -o json and -o yaml print it; schemas/plan-v1.json publishes it. `message` is for people and may change.
+// A plan as -o json and -o yaml print it, published in schemas/plan-v1.json. `message` is for people and may change.
 import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const planSchema = "xpdb.plan/1.0";
 
-/** What a pod may wait for. */
+/** What a pod may have to wait for. */
 export const planWaitReasons = [
-	// This drain itself ends it.
+	// The next two end by this drain itself.
 	/** Another node of its cluster is drained first. */
 	"NodeBefore",
-	/** Other pods of its node go first: --order-by, or it is an agent of ours. */
+	/** Other pods of its node are evicted first: because of --order-by, or because this pod is one of our agents. */
 	"PodsBefore",
-	// As a round says it; this drain ends it only where its own pods use a budget up.
+	// The reasons of a round. This drain ends such a wait only if its own pods use up the budget.
 	...waitReasons,
 ] as const;
 
-/** Why a pod can never go as things are. */
+/** Why a pod can never be evicted as things are. */
 export const planNeverReasons = [
-	/** A drain with these flags does not touch it, nor anything else on its node. */
+	/** A drain with these flags refuses this pod, so it touches nothing on its node. */
 	"PodsNotAllowed",
-	/** Pods that go before it use its budget up, and no node would take what replaces them. */
+	/** Pods that are evicted before it use up its budget, and no node would accept their replacements. */
 	"BudgetStaysUsedUp",
-	/** Even with all expected pods healthy the budget leaves none to disrupt. */
+	/** Even if all expected pods are healthy, the budget allows no disruption. */
 	"BudgetNeverMet",
 	...refusalReasons,
 	// Kubernetes' own budgets.
@@ -40,34 +40,34 @@ export interface PodName {
 export interface PlannedWait {
 	readonly reason: PlanWaitReason;
 	readonly message: string;
-	/** Whether this drain itself ends the wait; else nobody knows how long it takes. */
+	/** Whether this drain itself ends the wait. Otherwise the duration is unknown. */
 	readonly own: boolean;
 	readonly budget?: string;
 	readonly node?: string;
-	/** The pods that it waits for, at most 20 of them. */
+	/** The pods that it waits for, at most 20. */
 	readonly pods?: readonly PodName[];
-	/** How many they are. */
+	/** The number of pods that it waits for. */
 	readonly podCount?: number;
 }
 
 export interface PlanEntry extends PodName {
 	readonly uid: string;
 	readonly node: string;
-	/** What made it, or its own name. */
+	/** The pod's controller, or the pod's own name. */
 	readonly owner: string;
-	/** From 1: the pods of a wave may go at once when those of the wave before are back. */
+	/** From 1. The pods of a wave can be evicted together when those of the previous wave are back. */
 	readonly wave: number;
 	/** Names of the budgets that cover it. */
 	readonly budgets: readonly string[];
 	readonly waits: readonly PlannedWait[];
-	/** Where no node would take what replaces it, as things are. */
+	/** Set if no node would accept the replacement as things are. */
 	readonly replacement?: { readonly reason: "NoOtherNode"; readonly message: string };
 }
 
 export interface ImpossiblePod extends PodName {
 	readonly uid: string;
 	readonly node: string;
-	/** What made it, or its own name. */
+	/** The pod's controller, or the pod's own name. */
 	readonly owner: string;
 	readonly reason: PlanNeverReason;
 	readonly message: string;
@@ -76,28 +76,28 @@ export interface ImpossiblePod extends PodName {
 export interface PlannedNode {
 	readonly context: string;
 	readonly node: string;
-	/** Pods that go. */
+	/** Pods to evict. */
 	readonly pods: number;
-	/** Pods that a drain leaves there: of DaemonSets, static ones. */
+	/** Pods that a drain skips: DaemonSet pods and static pods. */
 	readonly left: number;
-	/** Pods that can never go. */
+	/** Pods that can never be evicted. */
 	readonly impossible: number;
-	/** Nothing on it would be evicted, because pods on it are not allowed to go. */
+	/** Nothing on the node would be evicted, because a pod on it may not be evicted. */
 	readonly refused: boolean;
-	/** 0: nothing goes. */
+	/** 0: no pod is evicted. */
 	readonly firstWave: number;
 	readonly lastWave: number;
 }
 
 export interface PlannedBudget {
 	readonly kind: "XPodDisruptionBudget" | "PodDisruptionBudget";
-	/** Of a PodDisruptionBudget, which holds in one cluster. */
+	/** Only for a PodDisruptionBudget, which applies to one cluster. */
 	readonly context?: string;
 	readonly namespace: string;
 	readonly name: string;
 	readonly bound: string;
 	readonly suspended: boolean;
-	/** null: not known. */
+	/** null: unknown. */
 	readonly need: number | null;
 	readonly healthy: number | null;
 	readonly expected: number | null;
@@ -109,22 +109,22 @@ export interface PlannedBudget {
 export interface Plan {
 	readonly schema: typeof planSchema;
 	readonly client: string;
-	/** Whether every pod can go as things are. */
+	/** Whether every pod can be evicted as things are. */
 	readonly possible: boolean;
 	readonly exitCode: 0 | 3;
 	readonly waves: number;
 	readonly seconds: {
 		readonly atLeast: number;
-		/** null: somebody else has to do something first. */
+		/** null: someone else has to act first. */
 		readonly atMost: number | null;
-		/** Pods whose start was measured on others of their template, and those where it is assumed. */
+		/** Pods whose start time was measured on pods of the same template, and pods for which it is assumed. */
 		readonly measuredPods: number;
 		readonly assumedPods: number;
 	};
 	readonly nodes: readonly PlannedNode[];
 	readonly budgets: readonly PlannedBudget[];
 	readonly impossible: readonly ImpossiblePod[];
-	/** In the order in which they go. */
+	/** In the order of their eviction. */
 	readonly pods: readonly PlanEntry[];
 	readonly warnings: readonly string[];
 }

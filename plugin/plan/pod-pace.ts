@@ -1,4 +1,4 @@
-// How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
+// How many seconds pods take at least and at most, until they are gone and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import type { PodPace } from "./drain-plan.ts";
@@ -6,25 +6,25 @@ import { readStarts, templateOf } from "./pod-starts.ts";
 
 export interface PaceRange {
 	readonly atLeast: PodPace;
-	/** What is to be expected. */
+	/** The expected pace. */
 	readonly likely: PodPace;
 	readonly atMost: PodPace;
-	/** Whether pods of the same template were seen to start; else it is assumed. */
+	/** Whether starts of pods with the same template were seen. Otherwise the pace is assumed. */
 	readonly measured: boolean;
 }
 
-/** After the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
+/** Added to the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
 const overheadSeconds = 3;
-/** Processes that end when they are told to take about that long, the kubelet's report and the next round included. */
+/** How long a process usually takes that ends when asked, including the kubelet's report and the next round. */
 const likelyEndSeconds = 2.5;
-/** Where nothing was seen: from a process with its image there, to one that has to be pulled and loads data. */
+/** Used if no start was seen. The range goes from a process whose image is present to one that pulls it and loads data. */
 const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
-/** On another node the image may have to be pulled first, and times are whole seconds. */
+/** On another node, the image may have to be pulled first, and times are in whole seconds. */
 const startMargin = { factor: 2, seconds: 10 };
 
 /**
- * `pods`: of these and of others with their templates the starts are taken. `now`: milliseconds since the epoch. `gracePeriodSeconds` below
- * 0: the pod's own.
+ * `pods`: start times are taken from these pods, by template. `now`: milliseconds since the epoch. `gracePeriodSeconds` below 0: the pod's
+ * own.
  */
 export function createPaceReader(
 	pods: readonly V1Pod[],
@@ -61,7 +61,7 @@ function median(values: readonly number[]): number {
 	return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** What a preStop hook sleeps before the process is told to end, as far as it says so. */
+/** How long a preStop hook sleeps before the process is asked to end, if the hook says so. */
 function preStopSeconds({ spec }: V1Pod): number {
 	const seconds = (spec?.containers ?? []).map(({ lifecycle }) => {
 		const { sleep, exec } = lifecycle?.preStop ?? {};
@@ -74,7 +74,7 @@ function graceSeconds(
 	{ metadata, spec }: V1Pod,
 	{ now, gracePeriodSeconds }: { readonly now: number; readonly gracePeriodSeconds: number },
 ): number {
-	// It is terminating already: this is when its time is over.
+	// The pod is already terminating, so use its remaining time.
 	if (metadata?.deletionTimestamp !== undefined) {
 		return Math.max(0, (Date.parse(String(metadata.deletionTimestamp)) - now) / 1_000);
 	}
@@ -86,12 +86,12 @@ const niceSeconds = [
 	900, 1_200, 1_500, 1_800, 2_400, 2_700, 3_600,
 ];
 const halfHour = 1_800;
-/** The longest estimate over the shortest: a wider range helps nobody to decide anything. */
+/** The largest ratio of longest to shortest estimate: a wider range does not help to decide anything. */
 const widest = 4;
 
 /**
- * What a person would say: around what is likely, never beyond what is possible. Rounded outwards, so that no estimate looks more precise
- * than it is, as far as the range does not become too wide by that.
+ * The range as a person would state it: around the likely value, and never outside what is possible. It is rounded outwards, so that no
+ * estimate looks more precise than it is, unless that makes the range too wide.
  */
 export function estimateRange({ atLeast, likely, atMost }: Readonly<Record<"atLeast" | "likely" | "atMost", number>>): {
 	readonly atLeast: number;

@@ -1,44 +1,44 @@
-// How long pods took from their creation to their first being ready, by their templates. A pod says only when it became ready last: its
-// readiness may have been lost and come back, and its whole node may have been away. So that time is not taken for a start where the pod's
-// own containers, or others of its template, show that it came later.
+// How long pods took from their creation until they were first ready, by template. A pod shows only when it last became ready: it may have
+// lost its readiness in between, or its whole node may have been away. So that time is not used if the pod's containers, or other pods of
+// its template, show that it came later.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
 
 interface Start {
-	/** From the pod's creation to the start of its last container: scheduling, images, init containers. */
+	/** From the pod's creation to the start of its last container, including scheduling, images and init containers. */
 	readonly begins: number;
-	/** From there to its being ready, the last time that it became so. */
+	/** From there until it last became ready. */
 	readonly readies: number;
-	/** No other transition can have come in between. */
+	/** Whether no other transition can have come in between. */
 	readonly isFirst: boolean;
 }
 
-/** What takes longer is taken for a pod that waited for a node or lost its readiness later. */
+/** A longer time means that the pod waited for a node or lost its readiness later. */
 const longestStartSeconds = 600;
-/** Without probes a pod is ready as soon as its containers run, and the kubelet has said so. */
+/** Without probes, a pod is ready as soon as its containers run and the kubelet has reported it. */
 const readyAtOnceSeconds = 2;
 /** Pods of one template become ready in about the same time. */
 const alike = { factor: 2, seconds: 5 };
-/** Whose probes ask from the start is ready sooner than that, most of the time. */
+/** If probes run from the start, a pod is usually ready sooner than this. */
 const longestUnprovenSeconds = 30;
 
-/** Pods of the same template, of a controller's present or of an earlier one; undefined of a pod that nobody controls. */
+/** Identifies the pod's template, of its controller's present or an earlier revision. Undefined for a pod without a controller. */
 export function templateOf(pod: V1Pod): string | undefined {
 	const controller = controllerOf(pod);
 	return controller && `${controller.uid} ${pod.metadata?.labels?.["controller-revision-hash"] ?? ""}`;
 }
 
-/** Whether its own times, or those of these pods with its template, show how long it takes; else others have to be looked at. */
+/** Whether the pod's start time is known from these pods of its template. If not, other pods have to be read. */
 export function isStartKnown(pod: V1Pod, pods: readonly V1Pod[]): boolean {
 	const template = templateOf(pod);
 	const seen = pods.filter((each) => templateOf(each) === template).map((each) => ({ each, start: startOf(each) }));
-	// Those of one node may have lost their readiness together.
+	// Pods of one node may have lost their readiness together.
 	const nodes = new Set(seen.flatMap(({ each, start }) => (start ? [each.spec?.nodeName] : [])));
 	return nodes.size > 1 || seen.some(({ start }) => start?.isFirst === true);
 }
 
-/** Seconds, by template; none of templates of which nothing is known. */
+/** Seconds, by template. Templates without a known start are left out. */
 export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly number[]> {
 	const byUid = new Map(pods.map((pod) => [pod.metadata?.uid ?? "", pod]));
 	const byTemplate = Map.groupBy(byUid.values(), (pod) => templateOf(pod) ?? "");
@@ -55,7 +55,7 @@ export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly
 	return starts;
 }
 
-/** Undefined of a pod that is not ready, or whose containers have started again. */
+/** Undefined for a pod that is not ready, or whose containers have restarted. */
 function startOf(pod: V1Pod): Start | undefined {
 	const { metadata, spec, status } = pod;
 	const ready = readyCondition(pod);

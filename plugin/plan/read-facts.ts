@@ -1,4 +1,4 @@
-// Everything that a plan is made from, read at one go: nodes, pods, volumes and budgets. Reads only.
+// Reads everything that a plan is made from: nodes, pods, volumes and budgets. It only reads.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { FilteredPods } from "../drain/pod-filters.ts";
 import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
@@ -17,15 +17,15 @@ export interface NodeFacts {
 
 export interface ClusterFacts {
 	readonly context: KubeContext;
-	/** The member's id, or the context's name where there is no agent. */
+	/** The member's id, or the context's name if there is no agent. */
 	readonly clusterId: string;
 	readonly isMember: boolean;
-	/** Where its agents are. */
+	/** The namespaces with its agents. */
 	readonly agentNamespaces: readonly string[];
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
 	readonly native: NativeBudgets;
-	/** Pods elsewhere with the templates of those to take, where these do not show how long a start takes. */
+	/** Pods on other nodes with the templates of the pods to evict, if the latter do not show how long a start takes. */
 	readonly siblings: readonly V1Pod[];
 }
 
@@ -34,18 +34,18 @@ export interface PlanFacts {
 	readonly nodes: readonly NodeFacts[];
 	/** By context name. */
 	readonly clusters: ReadonlyMap<string, ClusterFacts>;
-	/** Undefined where there is no fleet. */
+	/** Undefined if there is no fleet. */
 	readonly fleet: FleetBudgets | undefined;
 }
 
 export interface FactsQuery extends PodQuery {
-	/** DELETE instead of evictions: Kubernetes' own budgets are not asked. */
+	/** DELETE instead of evictions: Kubernetes' own budgets do not apply. */
 	readonly deletes: boolean;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
 }
 
-/** `connecting`: the fleet, which is reached while the pods are read. */
+/** `connecting`: the fleet, to which the caller connects while the pods are read. */
 export async function readFacts(
 	targets: readonly NodeTarget[],
 	connecting: Promise<FleetConnection>,

@@ -1,14 +1,14 @@
-// A few pods of the same template on other nodes: they show how long a start takes where those of the drained nodes do not, because these
-// have started again, or lost their readiness together when their node was away.
+// Reads a few pods of the same template on other nodes. They show how long a start takes if the pods of the drained nodes do not. The
+// latter may have restarted, or may have lost their readiness together when their node was away.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isStartKnown, templateOf } from "./pod-starts.ts";
 
-/** Templates that are asked for: an estimate is not worth more requests. */
+/** The most templates to ask for: a better estimate is not worth more requests. */
 const mostTemplates = 20;
 const podsOfEach = 10;
 
-/** Of what cannot be read there are none: the estimate then goes by what is assumed. */
+/** Pods that cannot be read are left out. The estimate then uses assumed times. */
 export async function readSiblings({ client }: KubeContext, pods: readonly V1Pod[]): Promise<readonly V1Pod[]> {
 	const byTemplate = Map.groupBy(pods, (pod) => templateOf(pod) ?? "");
 	const unknown = [...byTemplate].flatMap(([template, [pod]]) => {

@@ -1,9 +1,10 @@
-// A drain in thought: which pod goes when, what it waits for, and which can never go.
+// Simulates a drain: when each pod is evicted, what it waits for, and which pods can never be evicted.
 //
-// Guarantee: whether a pod may go is asked of decide(), which the round itself asks, with the counts as the grants before
-// have left them; so a plan and a drain cannot disagree about a budget. Pods are asked one by one in their order, which
-// gives what one round gives to all of them. Not promised: that the world stands still. What is none of this drain's
-// stays as it was counted, until a pod could wait for nothing else: then it is taken to be over.
+// Guarantee: decide(), which the round itself uses, judges whether a pod may be evicted, with the counts as the earlier grants have left
+// them. So a plan and a drain cannot disagree about a budget. Pods are judged one by one in their order, which gives the same result as one
+// round for all of them.
+// Not promised: that nothing else changes. Whatever does not belong to this drain stays as it was counted, until a pod has nothing else to
+// wait for. Then the simulation assumes that it is over.
 import type {
 	NeverPlanned,
 	PlanBudget,
@@ -17,7 +18,7 @@ import type {
 import { DrainQueue, type PodTurn } from "./drain-queue.ts";
 import { SimulatedCounts, type WaitingJudgement } from "./simulated-counts.ts";
 
-/** A pod that went: gone later, and its replacement back later still. */
+/** A pod that was evicted. It is gone later, and its replacement is back later still. */
 interface Flight {
 	readonly pod: PlanPod;
 	readonly costs: boolean;
@@ -30,13 +31,13 @@ interface Flight {
 interface Asked {
 	readonly pod: PlanPod;
 	readonly node: string;
-	/** Of each kind the latest. */
+	/** The latest wait of each kind. */
 	readonly waits: Map<PlanWait["kind"], PlanWait>;
-	/** Why it could not go at this instant. */
+	/** Why it could not be evicted at this instant. */
 	judgement: WaitingJudgement | undefined;
 }
 
-/** Drains these nodes in thought. With a pace of 1 and 0 for all pods, `at` is the number of the wave, from 0. */
+/** Simulates the drain of these nodes. With a pace of 1 and 0 for all pods, `at` is the number of the wave, starting at 0. */
 export function simulateDrain(
 	planQueues: readonly PlanQueue[],
 	budgets: readonly PlanBudget[],
@@ -46,7 +47,7 @@ export function simulateDrain(
 	const queues = planQueues.map((each) => new DrainQueue(each));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
-	/** By budget: those in flight that it has again when they are back. */
+	/** By budget: evicted pods that its counts regain when they are back. */
 	const comingBack = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;
@@ -54,7 +55,7 @@ export function simulateDrain(
 		pending = [...pending, ...queues.flatMap((queue) => queue.begin().map(asking))];
 		const left = pending.length;
 		askAll();
-		// A pod that was gone already, or never goes, lets the next group or node begin.
+		// A pod that was already gone, or can never be evicted, lets the next group or node start.
 		if (pending.length < left || endStandstill()) continue;
 		if (inFlight.size === 0) break;
 		now = Math.min(...[...inFlight].map(({ isGone, goneAt, backAt }) => (isGone ? backAt : goneAt)));
@@ -66,7 +67,7 @@ export function simulateDrain(
 		endsAt: Math.max(0, ...goes.map(({ goneAt }) => goneAt)),
 	};
 
-	/** Asks for everyone whose turn it is; who waits stays. Within an instant no budget ever allows more than before. */
+	/** Judges every pod whose turn it is. Pods that wait stay pending. At one instant, no budget ever allows more than before. */
 	function askAll(): void {
 		const usedUp = new Map<string, WaitingJudgement>();
 		pending = pending.filter((asked) => {
@@ -77,7 +78,7 @@ export function simulateDrain(
 			asked.judgement = judgement;
 			return true;
 		});
-		// Pods that wait for the same share the answer.
+		// Pods that wait for the same thing share the answer.
 		const waits = new Map<WaitingJudgement, PlanWait>();
 		for (const asked of pending) {
 			const { judgement } = asked;
@@ -94,7 +95,7 @@ export function simulateDrain(
 		}
 	}
 
-	/** Pods for which nothing of this drain makes way: others have to, or it is never. Says whether it changed anything. */
+	/** Handles pods that no pod of this drain can unblock: others have to, or they can never be evicted. Returns whether anything changed. */
 	function endStandstill(): boolean {
 		const better = new Map<string, boolean>();
 		pending = pending.filter((asked) => {
@@ -110,7 +111,7 @@ export function simulateDrain(
 		return better.size > 0;
 	}
 
-	/** Whether pods of this drain are down that the budget has again when they are back. */
+	/** Whether pods of this drain are down that the budget regains when they are back. */
 	function isBeingMade(key: string | undefined): boolean {
 		return key !== undefined && (comingBack.get(key)?.size ?? 0) > 0;
 	}

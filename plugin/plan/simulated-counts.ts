@@ -1,5 +1,4 @@
-// The counts of a planned drain, as the pods that went and came back have left them. Whether one more may go is
-// decide()'s to say.
+// The counts of a planned drain, as changed by the pods that were evicted and came back. decide() judges whether one more may be evicted.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { neverMetText } from "../../disruption/budget/budget-text.ts";
 import { withPodsDown } from "../../disruption/budget/healthy.ts";
@@ -8,20 +7,20 @@ import { decide, type Judgement } from "../../disruption/budget/decide.ts";
 import type { Waiting } from "../../disruption/budget/verdict.ts";
 import type { NeverPlanned, PlanBudget, PlanPod } from "./drain-plan.ts";
 
-/** A pod that may not go yet; where a budget is used up, `key` says which one. */
+/** A pod that may not be evicted yet. If a budget is used up, `key` names it. */
 export interface WaitingJudgement {
 	readonly kind: "waiting";
 	readonly waiting: Waiting;
 	readonly key: string | undefined;
 }
 
-/** What decide() says of a pod. */
+/** The judgement of decide() about a pod. */
 export type PlanJudgement =
 	| { readonly kind: "may go"; readonly why: "Granted" | "Gone" | "Terminating" | "Finished" | "Uncovered" }
 	| WaitingJudgement
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
-/** A pod that went while no node would take its replacement. */
+/** An evicted pod whose replacement no node would accept. */
 interface Stranded {
 	readonly pod: PlanPod;
 	readonly costs: boolean;
@@ -38,7 +37,7 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
-	/** Pods for which what others hold them back by is taken to be over. */
+	/** Pods for which whatever others block them with is assumed to be over. */
 	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
@@ -47,7 +46,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Pods of one class take the same from the same budgets: while one waits, so do all. */
+	/** Pods of one class need the same from the same budgets: while one waits, all do. */
 	classOf(pod: PlanPod): string {
 		const known = this.#classes.get(pod);
 		if (known !== undefined) return known;
@@ -60,7 +59,7 @@ export class SimulatedCounts {
 		return found;
 	}
 
-	/** Each scope is asked for itself: what holds over the fleet, and what a cluster has of its own. */
+	/** Judges each scope separately: the fleet's budgets, and each cluster's own. */
 	judge(pod: PlanPod): PlanJudgement {
 		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => budget.memberIds.join(" "));
 		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
@@ -76,7 +75,7 @@ export class SimulatedCounts {
 					return { kind: "never", never: { reason: judgement.reason, message: judgement.message } };
 				case "waiting": {
 					const { budget } = judgement;
-					// What the counts say of it stays: only a new list or count would tell something else.
+					// The count's reason stays the same until the next list or count, so it is ignored here.
 					if (judgement.reason !== "BudgetExhausted" && this.#recovered.has(pod)) break;
 					const exhausted = budgets.find(
 						({ budget: { counted } }) => budget && formatBudgetName(counted.budget.name) === formatBudgetName(budget),
@@ -88,14 +87,14 @@ export class SimulatedCounts {
 		return { kind: "may go", why };
 	}
 
-	/** The pod goes: from now on it counts as down. Says whether that took something from its budgets. */
+	/** Counts the pod as down from now on. Returns whether that used up part of its budgets. */
 	take(pod: PlanPod): boolean {
 		const costs = this.#isHealthy(pod);
 		if (costs) this.#down(pod, 1);
 		return costs;
 	}
 
-	/** Its replacement is healthy; or there is none, and nobody expects it any more. */
+	/** The replacement is healthy. Or there is none, and the pod is no longer expected. */
 	back(pod: PlanPod, costs: boolean): void {
 		if (pod.replaced) {
 			if (costs) this.#down(pod, -1);
@@ -108,14 +107,14 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Nothing healthy takes its place: not before others do something, or never. */
+	/** No healthy replacement comes, either until others act, or ever. */
 	strand(pod: PlanPod, costs: boolean): void {
 		for (const simulated of this.#budgetsOf(pod)) simulated.stranded = [...simulated.stranded, { pod, costs }];
 	}
 
 	/**
-	 * Takes what holds the pod back, and is none of this drain's, to be over. False where it is as good as it can be
-	 * already: all that its budget expects is healthy.
+	 * Assumes that whatever blocks the pod and does not belong to this drain is over. Returns false if that changes nothing, because all pods
+	 * that its budget expects are already healthy.
 	 */
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {
@@ -136,7 +135,7 @@ export class SimulatedCounts {
 		return better;
 	}
 
-	/** Why the pod can never go, where even all pods that could be healthy are not enough. */
+	/** Why the pod can never be evicted, if even all pods that could be healthy are not enough. */
 	neverMet({ waiting, key }: WaitingJudgement): NeverPlanned {
 		const { need, expected, healthy, message, budget } = waiting;
 		const simulated = key === undefined ? undefined : this.#budgets.get(key);
@@ -209,19 +208,19 @@ export class SimulatedCounts {
 	}
 }
 
-/** What nobody has seen yet was not counted as healthy either: that it goes costs nothing of what was counted. */
+/** A pod that no agent has seen was not counted as healthy either, so its eviction costs nothing. */
 function settled(state: CandidateState): CandidateState {
 	if (state.kind !== "present") return { kind: "free", pod: state.pod, why: "Terminating" };
 	const { reservedBy: _, ...rest } = state;
 	return { ...rest, preActivities: [] };
 }
 
-/** `stranded`: those of its cluster. */
+/** `stranded`: the stranded pods of the count's cluster. */
 function healthyAtBest({ healthy, expected, unavailable }: Count, stranded: readonly Stranded[]): number {
 	const lost = stranded.filter(isForEver);
 	if (expected.kind === "known") return Math.max(healthy, expected.pods - lost.length);
 	const back = stranded.filter((each) => !isForEver(each) && each.costs).length;
-	// Of those that were down already, nobody comes back either.
+	// Stranded pods that were already down do not come back either.
 	return healthy + back + Math.max(0, unavailable.length - lost.filter(({ costs }) => !costs).length);
 }
 

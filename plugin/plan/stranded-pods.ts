@@ -1,5 +1,5 @@
-// Pods that a drain evicts while no node would take what replaces them. The budgets that cover them count them as down until
-// one does, so that others may wait for ever: whoever drains has to know it before.
+// Pods that a drain evicts although no node would accept their replacements. The budgets that cover them count them as down until one does.
+// So other pods may wait forever, and the user has to know it before the drain.
 import type { Placement } from "./placement.ts";
 
 export interface StrandedPod {
@@ -7,7 +7,7 @@ export interface StrandedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** Names of those that cover it. */
+	/** Names of the budgets that cover it. */
 	readonly budgets: readonly string[];
 	readonly placement: Exclude<Placement, { readonly kind: "somewhere" }>;
 }
@@ -20,7 +20,7 @@ export interface StrandedWarning {
 
 const maxNamedPods = 3;
 
-/** One for the pods of a cluster that have one reason. */
+/** One warning for all pods of a cluster with the same reason. */
 export function strandedWarnings(pods: readonly StrandedPod[]): readonly StrandedWarning[] {
 	const groups = Map.groupBy(pods, ({ context, placement }) => JSON.stringify([context, placement]));
 	return [...groups.values()].flatMap((group) => {
