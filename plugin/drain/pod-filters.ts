@@ -1,4 +1,4 @@
-// Which pods of a node a drain takes: kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
+// Which pods of a node a drain evicts: kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { isTerminatingForLonger } from "../evictions/pod-termination.ts";

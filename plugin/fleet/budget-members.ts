@@ -1,4 +1,4 @@
-// One budget as each member has it, and in what they differ: the strictest bound holds, and suspended is what all of them suspend.
+// One budget as each member has it, and how members differ. The strictest bound holds. It is suspended only if all members suspend it.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -7,14 +7,14 @@ import { parseSuspension, type Suspension } from "../../disruption/budget/suspen
 export interface BudgetOfMember {
 	/** The member's name in the fleet. */
 	readonly cluster: string;
-	/** "maxUnavailable 1"; undefined where nobody can read it. */
+	/** For example "maxUnavailable 1". Undefined if it cannot be read. */
 	readonly bound: string | undefined;
 	readonly suspended: boolean;
-	/** Who suspended it, as claimed; none where nobody wrote it down. */
+	/** Who suspended it, as claimed. Undefined if the annotation is missing. */
 	readonly suspension: Suspension | undefined;
 }
 
-/** Of the members that have it. */
+/** The budget in the members that have it. */
 export function budgetOfMembers(
 	name: BudgetName,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -26,7 +26,7 @@ export function budgetOfMembers(
 				const suspension = text === undefined ? undefined : parseSuspension(text);
 				try {
 					const { bound, suspended } = parseBudgetSpec(spec);
-					// It speaks of this suspension only while there is one.
+					// The annotation applies only while the budget is suspended.
 					return { cluster, bound: formatBound(bound), suspended, suspension: suspended ? suspension : undefined };
 				} catch (error) {
 					if (!(error instanceof InvalidBudgetError)) throw error;
@@ -36,12 +36,12 @@ export function budgetOfMembers(
 	);
 }
 
-/** Who suspended it; where members were suspended one by one, the first that says so. */
+/** Who suspended the budget. If members were suspended one by one, the first entry found. */
 export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
 
-/** Names of the members in which nobody can read the budget, NAMESPACE/NAME. */
+/** Names of the members whose copy of the budget (NAMESPACE/NAME) cannot be read. */
 export function unreadableIn(
 	budget: string,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -62,12 +62,12 @@ export function suspensionOfAll(
 	return { suspension: suspensionOf(members) };
 }
 
-/** "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the one that all have. */
+/** For example "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the bound that all members have. */
 export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);
 }
 
-/** What is not the same in all members; undefined where nothing is. `clusters` are all members of the fleet that gave an answer. */
+/** What differs between the members. Undefined if nothing does. `clusters`: all members of the fleet that gave an answer. */
 export function differences(members: readonly BudgetOfMember[], clusters: readonly string[]): string | undefined {
 	const found = [
 		...(isSame(members, ({ bound }) => bound) ? [] : [`${boundText(members)}: the strictest holds`]),
@@ -95,7 +95,7 @@ function isSame(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMe
 	return new Set(members.map(valueOf)).size <= 1;
 }
 
-/** The value of most members is what is elsewhere. */
+/** The value that most members have is reported as "elsewhere". */
 function differing(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => string): string {
 	const byValue = [...Map.groupBy(members, valueOf)].toSorted(([, a], [, b]) => a.length - b.length);
 	const [elsewhere] = byValue.at(-1) ?? [];
