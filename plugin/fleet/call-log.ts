@@ -27,7 +27,7 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 				},
 				sent(message) {
 					cluster = textOf(message, "clusterId");
-					// Register the ids and the nonce now as known values, even if this log level does not print them.
+					// Register the ids and the nonce as secrets now, even if this log level does not print them.
 					log.secrets.masked(message);
 					tellBody("Request Body", message);
 					if (log.level >= 7) log.tell("Request", [...call(), ["headers", headersText]]);

@@ -13,9 +13,9 @@ export function isFinished({ status }: V1Pod): boolean {
 }
 
 /**
- * Whether the pod has not started yet. A pod with a pre-activity must wait for it, so it does not count as not started. A pending pod that
- * claims to be ready does not either, because agents and Kubernetes count it as healthy. No kubelet reports that. Otherwise the rule is
- * that of Kubernetes' eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ * Whether the pod has not started yet. False for a pod with a pre-activity, because the pod must wait for it. False also for a pending pod
+ * that claims to be ready, because agents and Kubernetes count it as healthy. No kubelet reports such a pod. Otherwise the rule is that of
+ * Kubernetes' eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
  */
 export function hasNotStarted(pod: V1Pod): boolean {
 	const { metadata, status } = pod;

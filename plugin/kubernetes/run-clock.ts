@@ -1,10 +1,11 @@
 // The clock by which a run measures ages. It keeps running while the machine sleeps.
 //
-// On Linux the monotonic clock (performance.now()) stops during sleep: what was listed before a laptop was closed would
-// still be fresh when the laptop is opened a day later. Guarantee: between two readings this clock advances at least as far
-// as the monotonic clock, and as far as the wall clock if that advanced further by more than rounding and slewing can
-// explain. A wall clock that is set forward makes things look older, so they are requested again; one that is set back
-// changes nothing. Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
+// On Linux, the monotonic clock (performance.now()) stops during sleep. A list from before a laptop was closed would still look fresh when
+// the laptop is opened a day later.
+// Guarantee: between two readings, this clock advances at least as far as the monotonic clock. If the wall clock advanced further, by more
+// than rounding and slewing can explain, this clock advances at least as far as the wall clock. A wall clock that is set forward makes
+// things look older, so they are requested again. One that is set back changes nothing.
+// Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
 
 /** A smaller difference is not a sleep. */
 const toleranceMs = 100;

@@ -1,6 +1,6 @@
 // The first document of a YAML file, as kubectl reads it (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes.
-// Their meaning is decided here, because its schemas differ from Go's. In Go, the last of repeated keys holds, merge keys apply in the
-// order in which they are written, and numbers and booleans are YAML 1.1's in Go's spelling.
+// Their meaning is decided here, because its schemas differ from Go's. In Go, the last of repeated keys holds, and merge keys apply in the
+// order in which they are written. Numbers and booleans are YAML 1.1's in Go's spelling.
 import {
 	Composer,
 	type Document,

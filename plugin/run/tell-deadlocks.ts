@@ -1,5 +1,5 @@
-// Detects during a drain that the drain waits for itself. A pod that uses up a budget is Pending, the only nodes that fit it were cordoned
-// by this drain, and pods of this drain wait for that budget. Waiting does not help then, but an uncordon does.
+// Detects during a drain that the drain waits for itself. A pod that uses up a budget is Pending, but this drain cordoned the only nodes
+// that fit it. Other pods of this drain wait for that budget. Waiting does not help then, but an uncordon does.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
