@@ -37,7 +37,7 @@ export interface DrainDependencies {
 	/** Undefined for a client-side dry run, which evicts nothing. */
 	readonly evictions: Pick<Evictions, "evict"> | undefined;
 	readonly emit: EventSink;
-	/** Writes on the nodes what belongs to the run. Left out for a dry run. */
+	/** Writes the run's annotation on its nodes. Left out for a dry run. */
 	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained" | "hold">;
 	/** When it aborts, no new eviction and no new node starts. */
 	readonly stop: AbortSignal;

@@ -20,8 +20,9 @@ const grpcPortName = "grpc";
 /** An agent whose connection broke goes to the end of the list for this long. It may be frozen while its pod is still called ready. */
 const avoidBrokenForMs = 10_000;
 /**
- * If an agent does not complete the TLS handshake within this time, the plugin tries another one. An agent on a node that just died is one
- * example. If no better agent is left, the plugin waits twice as long, because other agents may start meanwhile.
+ * If the connection to an agent is not established within this time, including the TLS handshake, the plugin tries another agent. This
+ * happens, for example, if the agent's node has just died. If no better agent is left, the plugin waits twice as long, because other agents
+ * may start meanwhile.
  */
 const silentForMs = 3_000;
 /** A list of agents may be reused for this long, for connections made at nearly the same moment. */

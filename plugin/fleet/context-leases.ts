@@ -57,7 +57,7 @@ export type LeasesOfContext =
 			readonly context: string;
 			readonly cluster: string;
 			readonly leases: readonly ListedLease[];
-			/** When the agents were asked, in milliseconds since the epoch. */
+			/** When the agents answered, in milliseconds since the epoch. */
 			readonly at: number;
 	  }
 	| { readonly kind: "none"; readonly context: string }

@@ -27,7 +27,7 @@ export interface Fleet {
 	readonly members: readonly AgentCluster[];
 	/** What each member reported about itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
-	/** Why members gave no answer. Filled only if a missing answer is no refusal. */
+	/** Why members gave no answer. Filled only if a missing answer does not refuse the run. */
 	readonly problems: readonly string[];
 	/** The member that a context leads to. Undefined for a cluster without agents. */
 	memberOf(contextName: string): AgentCluster | undefined;

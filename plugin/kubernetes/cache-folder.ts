@@ -1,5 +1,5 @@
-// The folder for what is kept for later calls, beside kubectl's own cache. A user who may write there can already make kubectl run any
-// program as us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
+// The folder for what is kept for later calls, beside kubectl's own cache. A user who may write there can already have any program run as
+// us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 

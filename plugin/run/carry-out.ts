@@ -1,6 +1,6 @@
 // The life of a run, the same for every command that changes something. It reads the flags, opens the contexts, finds the work, connects
-// the fleet and asks the user. Then it works, settles, and ends with a summary and an exit code. The report (run-report.ts) says how the
-// run ended, also if there was nothing to do, the user said no, an error came, or Ctrl-C once or twice.
+// the fleet and asks the user. Then it works, settles, and ends with a summary and an exit code. The report (run-report.ts) always says how
+// the run ended. That includes a run with nothing to do, a no from the user, an error, and one or two Ctrl-C.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
