@@ -1,4 +1,5 @@
-// What each agent of a cluster uses for TLS, asked of each by itself: through its own port-forward, and not of whichever answers.
+// Reads the TLS certificates that each agent of a cluster uses. Every agent is called through its own port-forward, so the answer is that
+// agent's own.
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";
@@ -8,7 +9,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { dialPod } from "../kubernetes/port-forward.ts";
 import type { SeenAgent } from "./rotate-certificates.ts";
 
-/** `ca`: of whom the agents may have their certificates, the old ones and the new ones. Rejects where one cannot be asked. */
+/** `ca`: the CAs that may have signed the agents' certificates, old and new. Rejects if an agent cannot be asked. */
 export async function readAgentCertificates(
 	context: KubeContext,
 	{ clusterId, ca }: { readonly clusterId: string; readonly ca: string },

@@ -1,8 +1,8 @@
-// Which Leases of a namespace the agents keep.
+// Recognises the Leases that the agents keep in a namespace.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 
-/** That of a budget has both labels, that of the members whom the cluster knows has the second one alone. */
+/** A budget's Lease has both labels. The Lease of the known members has only the second one. */
 export function isAgentLease({
 	name = "",
 	labels = {},

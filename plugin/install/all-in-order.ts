@@ -1,6 +1,6 @@
-// Questions to one cluster, asked side by side: what is told of a refusal is the same in every run, whichever answer came first.
+// Sends requests to one cluster in parallel. If several fail, the same failure is reported in every run, whichever answer came first.
 
-/** As Promise.all, but waits for every answer, and rejects with what the first refused question of the list got. */
+/** Like Promise.all, but waits for every answer, and rejects with the failure that comes first in the list. */
 export async function allInOrder<const T extends readonly unknown[]>(
 	answers: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

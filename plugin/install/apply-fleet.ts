@@ -1,8 +1,8 @@
-// The installation itself, in an order that is safe while rounds run.
+// Applies an installation in an order that is safe while rounds run.
 //
-// Guarantee: at no time do members that answer declare different fleets for longer than it takes to write the lists one after the other, and no
-// two clusters' agents are replaced at once. While lists differ nothing is evicted (agents compare them), so the order decides how long people
-// wait, never whether a budget holds.
+// Guarantee: members that answer declare different fleets only for as long as it takes to write the lists one after the other. The agents
+// of two clusters are never replaced at once. While lists differ nothing is evicted, because agents compare them. So the order decides
+// how long people wait, and never whether a budget holds.
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -15,12 +15,12 @@ import { AgentsNotReadyError, waitForAgents } from "./wait-agents.ts";
 
 export interface ApplyFleet {
 	readonly fleet: readonly ClusterChanges[];
-	/** The ids of those that no cluster has listed so far. */
+	/** The ids of the clusters that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
 	readonly force: boolean;
-	/** What has to be waited for, each for itself, before the lists of members are what they will be. */
+	/** What to wait for, independently of each other, before the lists of members are final. */
 	readonly awaited?: readonly (() => Promise<void>)[];
-	/** By context, where a list is another one than in `fleet` by then. */
+	/** By context: the lists that differ from those in `fleet` after the wait. */
 	readonly finishLists?: () => Promise<ReadonlyMap<string, ObjectChange>>;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
@@ -35,11 +35,11 @@ export interface Applied {
 
 export interface StoppedInstall {
 	readonly kind: "stopped";
-	/** It stands. */
+	/** These changes were written. */
 	readonly applied: readonly Applied[];
-	/** What was asked for and not answered: it may be there. */
+	/** Requests without an answer: the object may exist. */
 	readonly unsure: readonly UnsureObject[];
-	/** Why, one line each. */
+	/** The reasons, one line each. */
 	readonly problems: readonly string[];
 }
 
@@ -91,12 +91,12 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	};
 
 	const steps: readonly (() => Promise<readonly PromiseSettledResult<void>[]>)[] = [
-		// Nobody notices these but who asks for them.
+		// These affect only callers that look for them.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isBasis))),
-		// The CA's key before anything that it signed: a certificate of a CA that nobody has is worth nothing.
+		// The CA's key comes before everything that it signed: without that CA, the certificates would be useless.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
 		() => Promise.allSettled(fleet.map(async (each) => write(each, (change) => !isAgents(change) && !isList(change)))),
-		// Their Services are there since the first step.
+		// The first step created their Services.
 		() => Promise.allSettled((options.awaited ?? []).map(async (each) => each())),
 		() =>
 			Promise.allSettled([
@@ -104,7 +104,8 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 					finished = (await options.finishLists?.()) ?? finished;
 				})(),
 			]),
-		// Newcomers first, so that they answer when the others ask them; from their first greeting on the others refuse until they list them.
+		// Newcomers come first, so that they answer when the others call them. From a newcomer's first greeting, the others refuse until they
+		// list it.
 		() =>
 			Promise.allSettled(
 				newcomers.map(async (each) => {
@@ -113,7 +114,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 				}),
 			),
 		() => Promise.allSettled(members.map((each) => write(each, isList))),
-		// One cluster after the other, each waited for: two rounds of calls at most go to agents that begin.
+		// One cluster after the other, each until its agents are ready, so at most two rounds of calls reach agents that are starting.
 		...members.map(
 			(each) => () =>
 				Promise.allSettled([
@@ -123,7 +124,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 					})(),
 				]),
 		),
-		// Nobody is told any more to come that way.
+		// No list sends callers to these objects any more.
 		() => Promise.allSettled(fleet.map(remove)),
 	];
 	for (const step of steps) {
@@ -142,7 +143,10 @@ const isAuthority = ({ object }: ObjectChange): boolean =>
 const isBasis = (change: ObjectChange): boolean =>
 	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
 
-/** Of a request: there is no answer, or one that does not say no. Where nobody listened it never came. */
+/**
+ * Whether a failed request may have been executed: there was no answer, or the answer is no refusal. A refused connection means that it
+ * never arrived.
+ */
 function mayBeDone(error: unknown): boolean {
 	if (error instanceof ConnectionError) return error.code !== "ECONNREFUSED";
 	return error instanceof ApiError && error.code >= 500;

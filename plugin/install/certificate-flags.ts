@@ -1,4 +1,4 @@
-// Who makes the agents' certificates, as flags say it.
+// Reads the flags that say who makes the agents' certificates.
 import { readFileSync } from "node:fs";
 import { quote } from "../../disruption/quote.ts";
 import { type CommandInput, textFlag } from "../flags/command.ts";
@@ -39,7 +39,7 @@ export function readCertificateChoice(input: CommandInput): CertificateChoice {
 	return { mode, authority: readAuthorityFiles(input), issuer: readIssuer(textFlag(input, "cert-issuer"), mode) };
 }
 
-/** The CA out of the person's files. Throws UsageError. */
+/** Reads the CA from the user's files. Throws UsageError. */
 export function readAuthorityFiles(input: CommandInput): CertificateChoice["authority"] {
 	const certificate = readGiven("ca-cert", textFlag(input, "ca-cert"));
 	const key = readGiven("ca-key", textFlag(input, "ca-key"));

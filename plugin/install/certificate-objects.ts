@@ -1,17 +1,17 @@
-// The objects that agents have their certificates from, and the one that keeps the CA's key.
+// The objects that give agents their certificates, and the Secret that keeps the CA's key.
 import { agentName } from "../../disruption/agent-names.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import type { KeyPair } from "./key-pair.ts";
 
-/** In each cluster: what its agents show. */
+/** In each cluster: the certificate that its agents present. */
 export const agentSecret = "xpdb-agent-tls";
-/** In each cluster: whose certificates its agents take, and the plugin. */
+/** In each cluster: the CAs that its agents trust, and the plugin too. */
 export const caConfigMap = "xpdb-ca";
 export const caKey = "ca.crt";
 /** In one cluster of the fleet: the CA with its key. */
 export const authoritySecret = "xpdb-fleet-ca";
-/** In that Secret, while the CA is being changed: the new one. */
+/** In that Secret, during a change of CA: the new CA. */
 export const nextCertificateKey = "next.crt";
 export const nextPrivateKeyKey = "next.key";
 
@@ -23,7 +23,7 @@ export function caConfigMapObject(namespace: string, ca: string): ClusterObject 
 	return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: caConfigMap, namespace }, data: { [caKey]: ca } };
 }
 
-/** The fleet's CA. `next`: the one that it is being changed to. */
+/** The fleet's CA. `next`: the CA that replaces it. */
 export interface KeptAuthority {
 	readonly current: KeyPair;
 	readonly next?: KeyPair;
@@ -38,13 +38,13 @@ export function authorityReference(namespace: string): ClusterObject {
 	return { apiVersion: "v1", kind: "Secret", metadata: { name: authoritySecret, namespace } };
 }
 
-/** Where cert-manager has the certificates from. */
+/** The issuer from which cert-manager gets the certificates. */
 export interface CertificateIssuer {
 	readonly kind: "Issuer" | "ClusterIssuer";
 	readonly name: string;
 }
 
-/** Of cert-manager: signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
+/** An Issuer for cert-manager, which signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
 export function issuerObject(namespace: string): ClusterObject {
 	return {
 		apiVersion: "cert-manager.io/v1",
@@ -54,7 +54,7 @@ export function issuerObject(namespace: string): ClusterObject {
 	};
 }
 
-/** Of cert-manager: the certificate of a cluster's agents, which it renews. */
+/** A Certificate for cert-manager: the certificate of a cluster's agents, which cert-manager renews. */
 export function certificateObject(
 	namespace: string,
 	{

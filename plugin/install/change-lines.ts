@@ -1,11 +1,11 @@
-// The plan of an installation as a person reads it: cluster by cluster, what is made, changed, left and in the way.
+// Prints the plan of an installation, cluster by cluster: what is created, changed, left alone and in conflict.
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
 
-/** More of one field says nothing more. */
+/** More fields of one object would tell the reader nothing new. */
 const maxFields = 12;
 
-/** What is the same in all clusters is said once. */
+/** Changes that are the same in all clusters are printed once. */
 export function changeLines(fleet: readonly ClusterChanges[]): readonly string[] {
 	const blocks = fleet.map(({ changes }) => changes.map((change) => linesOf(change).join("\n")).filter(Boolean));
 	const [first = [], ...others] = blocks;

@@ -1,4 +1,4 @@
-// An object as a manifest has it, and which one it is.
+// A Kubernetes object as a manifest has it, with its identity.
 export interface ClusterObject {
 	readonly apiVersion: string;
 	readonly kind: string;
@@ -17,13 +17,13 @@ export type ObjectReference = Pick<ClusterObject, "apiVersion" | "kind"> & {
 	readonly metadata: Pick<ObjectMetadata, "name" | "namespace">;
 };
 
-/** For people, as kubectl writes it: "deployment.apps/xpdb-agent". */
+/** For messages, as kubectl writes it: "deployment.apps/xpdb-agent". */
 export function objectText({ apiVersion, kind, metadata }: ObjectReference): string {
 	const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
 	return `${kind.toLowerCase()}${group === "" ? "" : `.${group}`}/${metadata.name}`;
 }
 
-/** Where two manifests with this are alike they speak of one object. */
+/** Two manifests with the same key describe the same object. */
 export function objectKey({ apiVersion, kind, metadata }: ObjectReference): string {
 	const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
 	return JSON.stringify([group, kind, metadata.namespace ?? "", metadata.name]);

@@ -1,5 +1,5 @@
-// The CAs that the members of a fleet trust. All members trust the same CAs. Where they differ, one CA may have been removed
-// on purpose, because its key leaked: nothing that adds a CA may bring it back.
+// The CAs that the members of a fleet trust. All members trust the same CAs. If they differ, one CA may have been removed on purpose
+// because its key leaked. So nothing that adds a CA may bring it back.
 import { commandLine } from "../terminal/command-line.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, caConfigMap, type KeptAuthority } from "./certificate-objects.ts";
@@ -37,7 +37,7 @@ export function commonAuthorities(
 /** A cluster whose Secret keeps a CA with its key. */
 export type AuthorityKeeper = ClusterCertificates & { readonly authority: KeptAuthority };
 
-/** Throws UsageError if clusters keep different CAs. It names each of them, who trusts it, and how to delete one. */
+/** Throws UsageError if clusters keep different CAs. The error names each CA, who trusts it, and how to delete one. */
 export function refuseDifferentKept(
 	keepers: readonly AuthorityKeeper[],
 	clusters: readonly ClusterCertificates[],
@@ -50,7 +50,7 @@ export function refuseDifferentKept(
 		return clusters.filter(({ ca }) => kept.some((certificate) => trusts(ca, certificate)));
 	};
 	const unknown = keepers.filter((keeper) => trusting(keeper).length === 0);
-	// If all are trusted, or none is, only a person knows which one is the fleet's.
+	// If all CAs are trusted, or none is, only a person knows which one belongs to the fleet.
 	const isClear = unknown.length === keepers.length - 1;
 	throw new UsageError(
 		[
@@ -75,7 +75,7 @@ export function refuseDifferentKept(
 	);
 }
 
-/** Throws UsageError if members have a bundle without this CA. */
+/** Throws UsageError if any member has a bundle without this CA. */
 export function refuseRevoked(
 	{ certificate }: Pick<KeyPair, "certificate">,
 	{
@@ -84,7 +84,7 @@ export function refuseRevoked(
 		agentNamespace,
 	}: {
 		readonly bundle: string | undefined;
-		/** The context whose Secret keeps it; undefined if it was given as files. */
+		/** The context whose Secret keeps the CA; undefined if it was given as files. */
 		readonly context: string | undefined;
 		readonly agentNamespace: string;
 	},
@@ -105,7 +105,7 @@ export function refuseRevoked(
 	);
 }
 
-/** Whether the bundle has every certificate of the other text. */
+/** Whether the bundle contains every certificate of the other text. */
 export function trusts(bundle: string | undefined, certificate: string): boolean {
 	const known = new Set(marksOf(bundle ?? ""));
 	return marksOf(certificate).every((mark) => known.has(mark));
@@ -115,7 +115,7 @@ function isReadable(certificate: string): boolean {
 	return marksOf(certificate).length > 0;
 }
 
-/** Fingerprints, sorted, each once. */
+/** The fingerprints of a bundle, sorted and without duplicates. */
 export function marksOf(bundle: string): readonly string[] {
 	return [...new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256))].toSorted();
 }

@@ -1,4 +1,4 @@
-// The shipped manifests (agent/deploy/) as objects.
+// Reads the shipped manifests (agent/deploy/) as objects.
 import { parseAllDocuments } from "yaml";
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -7,15 +7,15 @@ import texts from "./deploy-texts.json" with { type: "json" };
 
 const teamFile = "team.yaml";
 
-/** What every installation makes for itself, the example of a team (agent/team/), and what is for kustomize. */
+/** Left out: what every installation makes itself, the example of a team (agent/team/), and the file for kustomize. */
 const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", teamFile, "kustomization.yaml"]);
 
-/** With another name for the agents' namespace wherever it stands: in names, subjects and the expressions of the policies. */
+/** Replaces the agents' namespace everywhere: in names, in subjects, and in the expressions of the policies. */
 export function deployManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => !ownFiles.has(file), agentNamespace);
 }
 
-/** The example of a team, in the same way. */
+/** The example of a team, with the namespace replaced in the same way. */
 export function teamManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => file === teamFile, agentNamespace);
 }

@@ -1,5 +1,5 @@
-// What an installation would change in a cluster: the API server itself says it, by a server-side apply that writes nothing. So rights that are
-// missing, policies that refuse and fields that others keep are known before anything is written.
+// Finds what an installation would change in a cluster. The API server itself answers, to a server-side apply that writes nothing. So
+// missing rights, refusing policies and fields with other owners are known before anything is written.
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -18,11 +18,13 @@ import { accountLabel } from "./team-objects.ts";
 export type ObjectChange =
 	| { readonly kind: "created" | "unchanged"; readonly object: ClusterObject }
 	| { readonly kind: "changed"; readonly object: ClusterObject; readonly fields: readonly FieldChange[] }
-	/** Somebody else's, which does just as well. */
+	/** An equivalent object that another tool or user made. It stays as it is. */
 	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
-	/** Ours, and not wanted any more. */
+	/** Our object, which is no longer wanted. */
 	| { readonly kind: "removed"; readonly object: ClusterObject }
-	/** Fields that would change, and that somebody else keeps. `anew`: where no force changes them either, how the object is made anew. */
+	/**
+	 * Fields that would change and that others manage. `anew`: how to create the object anew, if even force cannot change these fields.
+	 */
 	| {
 			readonly kind: "kept";
 			readonly object: ClusterObject;
@@ -32,13 +34,13 @@ export type ObjectChange =
 
 export interface ClusterChanges {
 	readonly cluster: PlannedCluster;
-	/** In the order in which they are applied. */
+	/** In the order of applying. */
 	readonly changes: readonly ObjectChange[];
 }
 
 export interface ApplyOptions {
 	readonly dryRun: boolean;
-	/** Fields that others keep become ours. */
+	/** Whether to take over fields that others manage. */
 	readonly force: boolean;
 }
 
@@ -66,7 +68,7 @@ export async function findChanges(cluster: PlannedCluster, force: boolean): Prom
 	return { cluster, changes: [...changes, ...removed.flat()] };
 }
 
-/** Whether it would change now, and how: of the one object. */
+/** Whether and how this one object would change now. */
 export async function changeOf(context: KubeContext, object: ClusterObject, force: boolean): Promise<ObjectChange> {
 	const now = await readObject(context, object);
 	return findChange(context, { object, now, namespaces: new Set(), force });
@@ -78,7 +80,7 @@ async function findRemoval(context: KubeContext, object: ClusterObject): Promise
 	return [{ kind: "removed", object }];
 }
 
-/** One that is gone is gone, whoever took it away. */
+/** Deletes an object. It is no error if another caller has already deleted it. */
 export async function removeObject(
 	context: KubeContext,
 	object: ClusterObject,
@@ -102,7 +104,7 @@ export async function readObject(context: KubeContext, object: ClusterObject): P
 interface Situation {
 	readonly object: ClusterObject;
 	readonly now: ClusterObject | undefined;
-	/** Those that are made first. */
+	/** The namespaces that are created first. */
 	readonly namespaces: ReadonlySet<string>;
 	readonly force: boolean;
 }
@@ -110,7 +112,7 @@ interface Situation {
 async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
 	if (now) refuseUnfit(context, object, now);
 	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
-	// A namespace that others made is theirs: a label of ours would say that it goes when we go.
+	// A namespace that others made belongs to them. Our label would mean that uninstalling deletes it.
 	const ours = object.kind === "Namespace" && isForeign ? unlabelled(object) : object;
 	try {
 		const then = await applyObject(context, ours, { dryRun: true, force });
@@ -119,12 +121,12 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		return fields.length === 0 ? { kind: "unchanged", object: ours } : { kind: "changed", object: ours, fields };
 	} catch (error) {
 		if (isNotFound(error)) await refuseUnknownKind(context, object);
-		// What is refused first is a right that is missing; then the namespace is looked for.
+		// The API server checks rights before it looks for the namespace. So after a 404, only the namespace is missing.
 		if (isNotFound(error) && !now && namespaces.has(object.metadata.namespace ?? ""))
 			return { kind: "created", object };
 		refuseNoNamespace(context, object, error);
 		const conflicts = conflictsOf(error);
-		// Of x-pdb, or of somebody who installed it by hand: the same API, so that its budgets count as they are.
+		// From x-pdb, or installed by hand: the API is the same, so its budgets count as they are.
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}
@@ -136,8 +138,9 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 }
 
 /**
- * What force would come to, where somebody else keeps fields. A list or a map that is one value to the API server is theirs with the defaults
- * in it, which ours leaves out: it calls that a conflict, though nothing would change. Written is nothing.
+ * Finds what force would change where others manage fields. The API server treats some lists and maps as one value. The other owner's
+ * value then includes defaults, which ours leaves out. The API server calls that a conflict although nothing would change. Writes
+ * nothing.
  */
 async function conflictOf(
 	context: KubeContext,
@@ -146,23 +149,23 @@ async function conflictOf(
 ): Promise<ObjectChange> {
 	const kept = { kind: "kept", object: ours, conflicts } as const;
 	const answer = applyObject(context, ours, { dryRun: true, force: true }).catch((error: unknown) => {
-		// Not even so: then the conflict is what there is to say.
+		// Even force is refused, so the conflict is the result.
 		if (error instanceof ApiError) return error;
 		throw error;
 	});
 	const forced = await installStep(context, `apply ${objectText(ours)}`, answer);
 	if (forced instanceof ApiError) return isFixed(forced) ? { ...kept, anew: makeAnew(context, ours) } : kept;
-	// Read after it: what somebody changed since the first reading is a difference.
+	// Read after the dry run, so a change by others since the first read is a difference.
 	const now = await readObject(context, ours);
 	return now !== undefined && isSame(now, forced) ? { kind: "unchanged", object: ours } : kept;
 }
 
-/** The API server refuses a field as it would be: a binding's role, a Deployment's selector. A policy that refuses names none. */
+/** Whether the API server refuses to change a field: a binding's role, or a Deployment's selector. A policy's refusal names no field. */
 function isFixed({ code, causes }: ApiError): boolean {
 	return code === 422 && causes.some(({ field }) => field !== "");
 }
 
-/** Somebody's object of the same name, of which not everything can be changed. */
+/** Refuses an object of the same name that others made, if some of its fields cannot be changed. */
 function refuseUnchangeable(context: KubeContext, object: ClusterObject, error: unknown): void {
 	if (!(error instanceof ApiError) || error.code !== 422) return;
 	throw new UsageError(
@@ -185,7 +188,7 @@ function namespaceFlag({ metadata: { namespace } }: ClusterObject): readonly str
 	return namespace === undefined ? [] : ["-n", namespace];
 }
 
-/** Of a team: namespaces are people's own, and none is made for them. */
+/** Refuses a team's namespace that does not exist: it belongs to users, so the installation does not create it. */
 function refuseNoNamespace({ name, suggest }: KubeContext, { metadata }: ClusterObject, error: unknown): void {
 	const { namespace } = metadata;
 	if (!isNotFound(error) || namespace === undefined || metadata.labels?.[accountLabel] === undefined) return;
@@ -215,7 +218,7 @@ function unlabelled(object: ClusterObject): ClusterObject {
 	return { ...object, metadata: { ...object.metadata, labels } };
 }
 
-/** `.spec.replicas, kept by helm`, one for each field. */
+/** One text for each field: `.spec.replicas, kept by helm`. */
 function conflictsOf(error: unknown): readonly string[] {
 	if (!(error instanceof ApiError) || error.code !== 409) return [];
 	return error.causes
@@ -227,7 +230,7 @@ export function isWritten({ kind }: ObjectChange): boolean {
 	return kind === "created" || kind === "changed";
 }
 
-/** A value as a person reads it; long ones by their beginning, secret ones not at all. */
+/** A value for messages. Long values are shortened, and secret ones are not shown. */
 export function valueText(object: ClusterObject, value: unknown): string {
 	if (value === undefined) return "(none)";
 	if (object.kind === "Secret") return "(secret)";

@@ -1,5 +1,5 @@
-// What a cluster has of an installation: the objects by their names, whoever made them from the same manifests, and by the label that each of them
-// has, so that those of other versions are found too. The user's own (budgets, and the kind that they are of) is apart.
+// Finds what a cluster has of an installation. Objects are found by name, whoever applied the manifests. They are also found by the label
+// that each has, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are listed separately.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -23,19 +23,21 @@ export interface InstalledCluster {
 	readonly context: KubeContext;
 	readonly id: string;
 	readonly fleet: DeclaredFleet | undefined;
-	/** In the order in which they go: the other way round than they came. */
+	/** In the order of deletion, the reverse of the order of installation. */
 	readonly objects: readonly ClusterObject[];
-	/** The agents' namespace, where somebody else made it or has certificates in it: it stays, and what is ours in it goes one by one. */
+	/**
+	 * The agents' namespace, if someone else made it or keeps certificates in it. It stays, and our objects in it are deleted one by one.
+	 */
 	readonly keptNamespace: ClusterObject | undefined;
-	/** Certificates and CAs that a person put there, or has from cert-manager: nobody could make them again. */
+	/** Certificates and CAs that a user created or gets from cert-manager: xpdb could not make them again. */
 	readonly keptCertificates: readonly ClusterObject[];
-	/** The kind of budgets; undefined where there is none. */
+	/** The CustomResourceDefinition of budgets; undefined if there is none. */
 	readonly definition: ClusterObject | undefined;
-	/** How many there are, in all namespaces. */
+	/** The number of budgets in all namespaces. */
 	readonly budgets: number;
 }
 
-/** Throws UsageError for what cannot be read, and where the agents are those of another namespace. */
+/** Throws UsageError for objects that cannot be read, and if the agents belong to another namespace. */
 export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
 	const { namespace } = context.agents;
 	const shipped = shippedObjects(namespace);
@@ -70,7 +72,7 @@ function isDefinition({ kind }: ClusterObject): boolean {
 	return kind === "CustomResourceDefinition";
 }
 
-/** No installation makes these without our label, but for the Secret that cert-manager makes of our Certificate. */
+/** Installations put our label on all of these, except on the Secret that cert-manager makes for our Certificate. */
 function isPersonsCertificate(object: ClusterObject, all: readonly ClusterObject[]): boolean {
 	const { kind, metadata } = object;
 	const isOne =
@@ -84,13 +86,16 @@ function isOurs({ metadata }: ClusterObject): boolean {
 	return metadata.labels?.[managedByLabel] === fieldManager;
 }
 
-/** As cert-manager says it of each Secret that it makes. */
+/** cert-manager names the Certificate in each Secret that it makes. */
 function isIssuedFor({ metadata }: ClusterObject, certificate: ClusterObject): boolean {
 	const annotations = metadata["annotations"];
 	return isRecord(annotations) && annotations["cert-manager.io/certificate-name"] === certificate.metadata.name;
 }
 
-/** What is of the whole cluster has the same names wherever the agents are: they would go on without their rights and their policies. */
+/**
+ * Cluster-wide objects have the same names for every agent namespace. Without this check, the other agents would lose their rights and
+ * policies.
+ */
 function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly ClusterObject[]): void {
 	const namespaces = objects.map(({ metadata }) => metadata.labels?.[agentNamespaceLabel]);
 	const other = namespaces.find((namespace) => namespace !== undefined && namespace !== agents.namespace);
@@ -101,7 +106,7 @@ function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly C
 	);
 }
 
-/** Every object that an installation may have made, by its name. */
+/** Every object that an installation may have made, for its name. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
 	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
 	const settings = { ...unset, members: [], forgotten: [], operators: [], teams: [] };
@@ -125,7 +130,7 @@ function shippedObjects(namespace: string): readonly ClusterObject[] {
 	);
 }
 
-/** As it is there, without anything that may be secret. */
+/** The object as it exists, without anything that may be secret. */
 async function existing(context: KubeContext, object: ClusterObject): Promise<readonly ClusterObject[]> {
 	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: "object" }).then(
 		({ metadata }) => [{ apiVersion: object.apiVersion, kind: object.kind, metadata }],
@@ -137,7 +142,7 @@ async function existing(context: KubeContext, object: ClusterObject): Promise<re
 	return installStep(context, `look for ${objectText(object)}`, answer);
 }
 
-/** Secrets are found by their names: a list would bring what is in them. */
+/** Secrets are found by name, because a list would return their contents. */
 async function findLabelled(
 	context: KubeContext,
 	shipped: readonly ClusterObject[],
@@ -152,7 +157,7 @@ async function findLabelled(
 		const items = await installStep(context, `list ${path}`, listed);
 		return items.map(({ metadata }): ClusterObject => ({ apiVersion, kind, metadata }));
 	};
-	// Teams have theirs in other namespaces, too.
+	// Teams also have objects in other namespaces.
 	const example = { account: "-", groups: [], namespaces: ["-"] };
 	const ofTeams = new Map(
 		teamObjects(context.agents.namespace, example).map((object) => {

@@ -1,5 +1,5 @@
-// Which certificates a fleet needs beside those that it has: its CA, and one for the agents of each cluster. What is there and good stays as
-// it is. The CA's key is in one named Secret of one cluster, or in a file of the person's, and in nothing that is said or logged.
+// Plans the certificates that a fleet lacks: its CA, and one for the agents of each cluster. Valid existing ones stay as they are. The
+// CA's key exists only in one named Secret of one cluster, or in a file of the user. It is never printed or logged.
 
 import { agentServerName } from "../../proto/credentials.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
@@ -32,23 +32,23 @@ import type { ClusterCertificates } from "./read-certificates.ts";
 export interface CertificateOptions {
 	readonly mode: CertificateMode;
 	readonly agentNamespace: string;
-	/** The CA out of the person's files: none is kept in a cluster then. With cert-manager the key is not needed. */
+	/** The CA from the user's files; no cluster keeps it then. With cert-manager, the key is not needed. */
 	readonly authority?: { readonly certificate: string; readonly key?: string } | undefined;
-	/** Of cert-manager; undefined: one that is made, and signs with the CA in Secret xpdb-fleet-ca. */
+	/** The issuer for cert-manager; undefined: create one that signs with the CA in Secret xpdb-fleet-ca. */
 	readonly issuer?: CertificateIssuer | undefined;
 	readonly now: Date;
 }
 
 export interface CertificatePlan {
-	/** What has to be applied, by context; nothing where all is there. Secrets are among them, whose content nobody may see. */
+	/** The objects to apply, by context; empty if nothing is missing. They include Secrets, whose contents must not be shown. */
 	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
-	/** What is new, for people: one line each. */
+	/** What is new, for messages: one line each. */
 	readonly notes: readonly string[];
 	/** What the CA's key was used for. */
 	readonly uses: readonly KeyUse[];
 }
 
-/** Throws UsageError, with a line for each cluster, where what is there cannot be gone on with. */
+/** Throws UsageError, with a line for each cluster, if the existing certificates cannot be used. */
 export async function planFleetCertificates(
 	clusters: readonly ClusterCertificates[],
 	options: CertificateOptions,
@@ -57,7 +57,7 @@ export async function planFleetCertificates(
 	return plan(clusters, options);
 }
 
-/** The fleet's CA with its key, where one of these clusters has it: the Secret is looked for in all of them. */
+/** The fleet's CA with its key, if one of these clusters keeps it. The Secret is looked for in all of them. */
 export function findKeptAuthority(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
@@ -108,7 +108,7 @@ async function planCreated(
 	return { objects, notes, uses };
 }
 
-/** Undefined where nobody needs one: there is a CA whose key we do not have, and all certificates are there. */
+/** Undefined if no new CA is needed: a CA exists whose key we do not have, and all certificates exist. */
 async function makeAuthority(
 	clusters: readonly ClusterCertificates[],
 	{
@@ -163,7 +163,7 @@ async function planIssued(
 	const bundle = commonAuthorities(clusters, agentNamespace);
 	const objects = new Map<string, readonly ClusterObject[]>();
 	const notes: string[] = [];
-	// Agents of one cluster take those of all others.
+	// Agents of one cluster must trust the CAs of all others.
 	const known = issuer ? [] : clusters.flatMap((cluster) => cluster.authority?.current.certificate ?? []);
 	const all = [...(authority ? [authority.certificate] : []), ...known];
 	for (const { context, clusterId, ca, authority: kept } of clusters) {
@@ -193,7 +193,7 @@ async function planIssued(
 	return { objects, notes, uses: [] };
 }
 
-/** A line for each cluster whose agents could not talk to the others with what is there. */
+/** One line for each cluster whose agents could not connect to the others with the existing certificates. */
 function problemsOf(
 	clusters: readonly ClusterCertificates[],
 	{ agentNamespace, now }: Pick<CertificateOptions, "agentNamespace" | "now">,
@@ -207,7 +207,7 @@ function problemsOf(
 	});
 }
 
-/** Its own cluster's agents have to take it, and those of every other cluster. */
+/** Why agents would refuse this certificate, in its own cluster or in any other; undefined if all accept it. */
 function problemAnywhere(
 	agent: KeyPair,
 	clusters: readonly { readonly context: string; readonly ca: string }[],
@@ -221,7 +221,7 @@ function problemAnywhere(
 	return problems[0];
 }
 
-/** The bundle with this CA in it, as it was where it has it. */
+/** The bundle with this CA added, or unchanged if it already has it. */
 function trusting(bundle: string | undefined, certificate: string): string {
 	if (bundle === undefined) return certificate;
 	return trusts(bundle, certificate) ? bundle : `${bundle.trimEnd()}\n${certificate}`;
@@ -246,7 +246,7 @@ export interface SignRequest {
 	readonly now: Date;
 }
 
-/** A new certificate for the agents of a cluster. Throws UsageError where this CA's key cannot sign. */
+/** A new certificate for the agents of a cluster. Throws UsageError if this CA's key cannot sign. */
 export async function signFor(
 	authority: KeyPair,
 	{ context, clusterId, agentNamespace, now }: SignRequest,
@@ -254,7 +254,7 @@ export async function signFor(
 	const { signAgentCertificate } = await import("./sign-certificates.ts");
 	try {
 		return await signAgentCertificate(authority, {
-			// X.509 allows 64 characters.
+			// X.509 allows at most 64 characters.
 			commonName: `xpdb-agent ${context}`.slice(0, 64),
 			dnsName: agentServerName(agentNamespace),
 			uri: memberUri(clusterId),

@@ -1,5 +1,5 @@
-// The objects that make a cluster a member: the shipped manifests with this fleet filled in, in the order in which they are applied.
-// Pure: the same settings give the same text, byte by byte, so that a second sync of what was printed shows no difference.
+// The objects that make a cluster a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the same
+// settings give the same text, byte by byte. So a second sync of printed manifests shows no difference.
 import { stringify } from "yaml";
 import {
 	agentName,
@@ -19,24 +19,27 @@ import { teamObjects } from "./team-objects.ts";
 
 export interface FleetSettings {
 	readonly agentNamespace: string;
-	/** Undefined: the one of the manifests. */
+	/** Undefined: the image of the manifests. */
 	readonly image: string | undefined;
-	/** Of the Secret in the agents' namespace with the registry's login. */
+	/** The name of the Secret with the registry's login, in the agents' namespace. */
 	readonly imagePullSecret: string | undefined;
 	/** The same in every cluster. */
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
-	/** The groups that may drain; none: the one of the manifests. */
+	/** The groups that may drain; empty: the group of the manifests. */
 	readonly operators: readonly string[];
 	/** The namespace whose pods may scrape the agents; undefined: the one of the manifests. */
 	readonly metricsNamespace?: string | undefined;
-	/** How this cluster's agents are reached by those of others; undefined: by no Service of ours. */
+	/** How agents of other members reach this cluster's agents; undefined: without a Service of ours. */
 	readonly exposure: Exposure | undefined;
-	/** Who decides about the budgets of some namespaces only. */
+	/** The teams that decide only about the budgets of some namespaces. */
 	readonly teams: readonly Team[];
 }
 
-/** On each object of an installation but the kind of budgets, which outlives it: the namespace of the agents that it is for. */
+/**
+ * On each object of an installation except the CustomResourceDefinition of budgets, which outlives it. The value is the agents'
+ * namespace.
+ */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
 export const operatorsRole = "xpdb-operators";
@@ -44,7 +47,10 @@ export const operatorsRole = "xpdb-operators";
 /** Kubernetes sets this label on every namespace. */
 export const namespaceNameLabel = "kubernetes.io/metadata.name";
 
-/** What each kind needs comes before it: the kind of budgets, the namespace, what keeps the agents' objects, rights, what agents read, agents. */
+/**
+ * Each kind comes after what it needs: the CustomResourceDefinition of budgets, the namespace, policies, rights, what agents read, and
+ * the agents.
+ */
 const kinds: readonly string[] = [
 	"CustomResourceDefinition",
 	"Namespace",
@@ -65,7 +71,7 @@ const kinds: readonly string[] = [
 	"Deployment",
 ];
 
-/** Throws a TypeError for a manifest of a kind that has no place in the order. */
+/** Throws a TypeError for a manifest whose kind has no place in the order. */
 export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] {
 	const { agentNamespace, exposure } = settings;
 	const objects = deployManifests(agentNamespace).map((object) => filledIn(object, settings));
@@ -74,14 +80,14 @@ export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] 
 	return ofInstallation([...objects, fleetConfigMap(settings), ...peers, ...teams], agentNamespace);
 }
 
-/** The declaration of the fleet alone. */
+/** Only the declaration of the fleet. */
 export function fleetListObject(
 	settings: Pick<FleetSettings, "agentNamespace" | "members" | "forgotten">,
 ): ClusterObject {
 	return labelled(fleetConfigMap(settings), settings.agentNamespace);
 }
 
-/** As parts of one installation: with its labels, and in its order. */
+/** Adds an installation's labels to the objects and sorts them into its order. */
 export function ofInstallation(objects: readonly ClusterObject[], agentNamespace: string): readonly ClusterObject[] {
 	return objects
 		.map((object) => labelled(object, agentNamespace))
@@ -92,14 +98,14 @@ function nameKey({ metadata: { name, namespace = "" } }: ClusterObject): string 
 	return `${name} ${namespace}`;
 }
 
-/** In the order of installing; what is taken away goes the other way. */
+/** The place in the order of installation. Objects are deleted in the reverse order. */
 export function placeOf({ kind }: ClusterObject): number {
 	const place = kinds.indexOf(kind);
 	if (place === -1) throw new TypeError(`${kind} has no place in the order of an installation`);
 	return place;
 }
 
-/** The declaration of the fleet: it decides who is a member, and is written apart from all else. */
+/** Whether this is the declaration of the fleet. It decides who is a member, and is written separately from all other objects. */
 export function isFleetList({ kind, metadata }: ClusterObject): boolean {
 	return kind === "ConfigMap" && metadata.name === defaultFleetConfigMap;
 }
@@ -147,7 +153,7 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	const template = recordOf(spec["template"]);
 	const pod = recordOf(template["spec"]);
 	const [container, ...more] = listOf(pod["containers"]).map(recordOf);
-	// Both have this default in the agent.
+	// In the agent, both flags have this default.
 	const flags =
 		agentNamespace === defaultAgentNamespace
 			? []
@@ -165,7 +171,7 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
 }
 
-/** Replaces the namespace in the one rule that names a namespace. */
+/** Replaces the namespace in the only rule that names one. */
 function filledInNetworkPolicy(object: ClusterObject, namespace: string): ClusterObject {
 	const spec = recordOf(object["spec"]);
 	const ingress = listOf(spec["ingress"])

@@ -1,4 +1,5 @@
-// What stands in the agents' namespace and no installation made. It goes with the namespace, so people have to know of it before.
+// Finds objects in the agents' namespace that no installation made. They are deleted with the namespace, so the user must know about them
+// first.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
@@ -21,10 +22,10 @@ interface ServedKind {
 	readonly plural: string;
 }
 
-/** Kubernetes makes these for other objects, with no owner that says so. */
+/** Kubernetes makes these for other objects, without an owner reference. */
 const derivedKinds = ["Event", "Endpoints", "EndpointSlice"];
 
-/** None where the namespace stays. */
+/** Finds none if the namespace stays. */
 export async function findForeignObjects({ context, objects: ours }: InstalledCluster): Promise<ForeignObjects> {
 	if (!ours.some(({ kind }) => kind === "Namespace")) return { objects: [], unread: [] };
 	const unread: string[] = [];
@@ -36,7 +37,7 @@ export async function findForeignObjects({ context, objects: ours }: InstalledCl
 	return { objects: [...sorted.values()], unread: unread.toSorted() };
 }
 
-/** Of ours, of Kubernetes itself, or made for another object that is named. */
+/** Whether the object is ours, belongs to Kubernetes itself, or names its owner. */
 function isExpected(object: ClusterObject): boolean {
 	const { kind, metadata } = object;
 	const { ownerReferences, annotations, labels = {} } = metadata;
@@ -80,7 +81,7 @@ async function servedKinds(context: KubeContext, unread: string[]): Promise<read
 	return lists.flat();
 }
 
-/** Those that a namespace has and that go with it. */
+/** The kind, if its objects are stored in namespaces and are deleted with them. */
 function servedKind(apiVersion: string, resource: unknown): readonly ServedKind[] {
 	if (!isRecord(resource)) return [];
 	const { name, kind, namespaced, verbs } = resource;
@@ -101,7 +102,7 @@ async function listKind(
 	return items.map(({ metadata }) => ({ apiVersion, kind, metadata }));
 }
 
-/** What one API does not tell is named; an API server that gives no answer ends it. */
+/** If one API refuses the list, it is added to `unread`. If the API server does not answer, this throws. */
 async function orUnread<T>(
 	context: KubeContext,
 	answer: Promise<T>,

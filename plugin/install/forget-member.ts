@@ -1,8 +1,8 @@
-// A member is forgotten by name, in the list of every cluster that is reached.
+// Forgets a member by name, in the list of every reachable cluster.
 //
-// Guarantee: nothing is written before every API server that answered has agreed to all of it, the Event included that tells of it; so a right
-// that is missing leaves the fleet as it was. What is written is one conditional write a cluster, and a list that says it already stays as it is:
-// the same command goes on where another one ended. While lists differ nothing is evicted.
+// Guarantee: nothing is written before every API server that answered has agreed to all of it, including the Event about it. So a missing
+// right leaves the fleet as it was. Each cluster gets one conditional write, and a list that already forgets the member stays as it is.
+// So the same command continues where an earlier one stopped. While lists differ, nothing is evicted.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -18,11 +18,11 @@ export interface ContextProblem {
 
 export interface ReadLists {
 	readonly lists: readonly MemberList[];
-	/** Who gives no answer: the dead member itself, or one whose list stays as it is. */
+	/** The clusters without an answer: the dead member itself, or one whose list stays as it is. */
 	readonly silent: readonly ContextProblem[];
 }
 
-/** Throws UsageError for a list that cannot be read for another reason than that nobody answers. */
+/** Throws UsageError if a list cannot be read for any reason other than an unreachable API server. */
 export async function readMemberLists(contexts: readonly KubeContext[]): Promise<ReadLists> {
 	const silent: ContextProblem[] = [];
 	const lists = await Promise.all(
@@ -43,16 +43,16 @@ export async function readMemberLists(contexts: readonly KubeContext[]): Promise
 }
 
 export interface ForgetOptions {
-	/** "alice@laptop", as claimed. */
+	/** "alice@laptop", as the user claims. */
 	readonly by: string;
 	/** Milliseconds since the epoch. */
 	readonly now: () => number;
-	/** Asks all, and writes nothing. */
+	/** Asks every API server, and writes nothing. */
 	readonly rehearse: boolean;
 	readonly onForgotten: (list: MemberList) => void;
 }
 
-/** What stands against it, one for each cluster; with `rehearse` nothing was written. */
+/** Returns the problems, at most one for each cluster. With `rehearse` nothing is written. */
 export async function forgetMember(plan: ForgetPlan, options: ForgetOptions): Promise<readonly ContextProblem[]> {
 	const { member, todo } = plan;
 	const inEach = async (act: (list: MemberList) => Promise<string | undefined>): Promise<readonly ContextProblem[]> => {

@@ -1,4 +1,4 @@
-// Whom a fleet is to forget, and which lists change. Pure.
+// Decides which member the fleet forgets, and which lists change. Pure.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -6,17 +6,17 @@ import { hasForgotten, type MemberList } from "./member-list.ts";
 
 export interface ForgetPlan {
 	readonly member: Required<ForgottenMember>;
-	/** Lists that do not say it yet. */
+	/** Lists that do not forget the member yet. */
 	readonly todo: readonly MemberList[];
-	/** Lists that do. */
+	/** Lists that already forget it. */
 	readonly done: readonly MemberList[];
-	/** Who goes on without it. */
+	/** The remaining members. */
 	readonly survivors: readonly ForgottenMember[];
-	/** Of these, who has no context here: while its list says something else nothing is evicted. */
+	/** Remaining members without a context here. While their lists differ from the others, nothing is evicted. */
 	readonly unseen: readonly string[];
 }
 
-/** `word`: a name or an id, of a member, of one that some cluster has forgotten, or of one that agents miss. Throws UsageError. */
+/** `word`: the name or id of a member, of a cluster that some list has forgotten, or of one that agents miss. Throws UsageError. */
 export function planForgetting(
 	lists: readonly MemberList[],
 	word: string,
@@ -51,7 +51,7 @@ function findMember(
 ): Required<ForgottenMember> {
 	const listed = lists.flatMap(({ fleet }) => fleet.members);
 	const others = [...lists.flatMap(({ fleet }) => fleet.forgotten), ...missed];
-	// A member before one that was forgotten under the same name: a cluster that was made anew has another id.
+	// A member comes before a forgotten cluster of the same name: a cluster that was created anew has another id.
 	const groups: readonly (readonly ForgottenMember[])[] = [listed, others];
 	for (const group of groups) {
 		const found = group.filter(({ id, name }) => id === word || name === word);

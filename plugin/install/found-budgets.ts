@@ -1,5 +1,5 @@
-// The budgets that clusters have before their agents judge by them: those of x-pdb, or such as somebody has made ahead. Asked of the API servers,
-// as no agent is there to ask.
+// Reads the budgets that clusters have before their agents judge by them: x-pdb's, or budgets that users created in advance. The API
+// servers are asked, because there are no agents yet.
 import type { V1Pod } from "@kubernetes/client-node";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -12,7 +12,7 @@ export interface FoundBudgets {
 	/** The context's name. */
 	readonly clusterName: string;
 	readonly budgets: readonly MemberBudget[];
-	/** Of the budgets' namespaces; undefined where these may not be listed. */
+	/** The pods in the budgets' namespaces; undefined if the user may not list them. */
 	readonly pods: readonly FoundPod[] | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function findBudgets(contexts: readonly KubeContext[]): Promise<rea
 		lists.map(async ({ context, budgets }) => ({
 			clusterName: context.name,
 			budgets,
-			// A budget of one cluster counts the pods of all.
+			// A budget counts the pods of all clusters, even if only one cluster has it.
 			pods: await listPods(context, [...namespaces]),
 		})),
 	);
@@ -55,7 +55,7 @@ async function listPods(context: KubeContext, namespaces: readonly string[]): Pr
 		const pods = (await Promise.all(lists)).flat().filter((pod) => !isFinished(pod));
 		return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} }));
 	} catch (error) {
-		// Who installs needs no pods; numbers are for the person who reads the plan.
+		// The installation does not need the pods: their numbers are only for the reader of the plan.
 		if (error instanceof ApiError && error.code === 403) return undefined;
 		return installStep(context, "list the pods of budgets", Promise.reject(error));
 	}

@@ -1,4 +1,4 @@
-// What a cluster has of xpdb before anything is done.
+// Reads what a cluster already has of xpdb before anything is done.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -22,7 +22,7 @@ export interface FoundCluster {
 	/** The UID of its namespace kube-system. */
 	readonly id: string;
 	readonly fleet: DeclaredFleet | undefined;
-	/** Of the agents' Deployment; undefined where there is none. */
+	/** The image of the agents' Deployment; undefined if there is none. */
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;
 	/** The groups that may drain. */
@@ -30,13 +30,13 @@ export interface FoundCluster {
 	readonly teams: readonly Team[];
 	/** The namespace whose pods may scrape the agents; undefined if no NetworkPolicy names one. */
 	readonly metricsNamespace?: string | undefined;
-	/** The Service by which other members' agents come; undefined where no installation has made one. */
+	/** The Service through which agents of other members connect; undefined if no installation has made one. */
 	readonly peers: FoundPeers | undefined;
 }
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Throws UsageError for what stands against an installation, and for rights that are missing, with the context's name. */
+/** Throws UsageError, with the context's name, for anything that prevents an installation and for missing rights. */
 export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	const { name, agents } = context;
 	const read = (what: string, path: string): Promise<unknown> => {
@@ -76,7 +76,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 }
 
-/** Of an installation, by the bindings of their people: one in the agents' namespace, and one in each of their own. */
+/** The teams of an installation, by the RoleBindings of their people: one in the agents' namespace, and one in each of their own. */
 async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 	const labelSelector = `${accountLabel},${managedByLabel}=${fieldManager}`;
 	const listed = context.client.list<ClusterObject>(`${rbac}/rolebindings`, { labelSelector });
@@ -88,7 +88,7 @@ async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 		const namespaces = people.filter((each) => each !== inAnchor).map(({ metadata }) => metadata.namespace ?? "");
 		return { account, groups: groupsOf(inAnchor), namespaces };
 	});
-	// What somebody has taken half away is not made whole again.
+	// A team that someone has partly deleted is not restored.
 	return teams.filter(({ groups, namespaces }) => groups.length > 0 && namespaces.length > 0);
 }
 

@@ -1,16 +1,16 @@
-// What the agents of these clusters say of others: whom they have heard of a moment ago, and whom they miss. Only for people: who cannot be
-// asked says nothing.
+// Asks the agents of these clusters about others: which members were heard from recently, and which they miss. This is only for people,
+// so agents that cannot be asked are left out.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 
-/** Two greetings, and what they may take. */
+/** Two greetings, and the time that they may take. */
 const latelyMs = 75_000;
 
 export interface HeardLately {
-	/** By cluster id, those whom somebody has heard of lately: the shortest time. */
+	/** By cluster id: how long ago agents last heard from it. Only recent ones are included. */
 	readonly agoMs: ReadonlyMap<string, number>;
-	/** Whom they know as members, and their lists neither have nor forget. */
+	/** The members that agents know, but that their lists neither contain nor forget. */
 	readonly missed: readonly ForgottenMember[];
 }
 

@@ -1,7 +1,10 @@
-// One question to every cluster: what is refused is told of all of them at once, so that nobody mends one after the other.
+// Asks every cluster the same question and reports all refusals together, so that users can fix them in one go.
 import { UsageError } from "../terminal/errors.ts";
 
-/** In their order. Throws one UsageError for all that were refused, or else what came in the place of an answer first. */
+/**
+ * The answers, in the order of the clusters. Throws one UsageError for all refusals. An error of another kind is thrown as it is, the
+ * first one in order.
+ */
 export async function inAllClusters<T, R>(
 	clusters: readonly T[],
 	ask: (cluster: T) => Promise<R>,

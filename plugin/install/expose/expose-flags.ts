@@ -1,4 +1,4 @@
-// The flags that say how members are reached. Whose a value is, is known only with the members: plan-exposures.ts.
+// The flags that say how members are reached. Only plan-exposures.ts knows which member a value belongs to, because it has the members.
 import { type CommandInput, listFlag } from "../../flags/command.ts";
 import type { FlagTable } from "../../flags/flag.ts";
 
@@ -26,7 +26,7 @@ export const exposeFlags: FlagTable = {
 	},
 };
 
-/** As typed: MEMBER= in front or not. */
+/** The values as typed, with or without MEMBER= in front. */
 export interface ExposeChoice {
 	readonly kinds: readonly string[];
 	readonly classes: readonly string[];

@@ -1,14 +1,14 @@
-// What the load balancers of known clouds need to pass TCP through to the agents: as the clouds' own pages say it.
+// What the load balancers of known clouds need to pass TCP through to the agents, according to the clouds' own documentation.
 import type { Exposure } from "./exposure.ts";
 
 type Preset = Pick<Exposure, "annotations"> & Partial<Pick<Exposure, "loadBalancerClass">>;
 
 const aws = (scheme: "internal" | "internet-facing"): Preset => ({
-	// The AWS Load Balancer Controller, which has to be there. Without a class it is the cluster's own, and a Classic Load Balancer.
+	// Needs the AWS Load Balancer Controller in the cluster. Without a class, the cluster itself would make a Classic Load Balancer.
 	loadBalancerClass: "service.k8s.aws/nlb",
 	annotations: {
 		"service.beta.kubernetes.io/aws-load-balancer-scheme": scheme,
-		// Straight to the pods: with "instance" it would be by a node, with two hops and the node's health in the place of the agent's.
+		// Sends traffic directly to the pods. "instance" would go through a node: two hops, and the node's health instead of the agent's.
 		"service.beta.kubernetes.io/aws-load-balancer-nlb-target-type": "ip",
 	},
 });
@@ -20,7 +20,7 @@ export const exposePresets: Readonly<Record<string, Preset>> = {
 	"gke-internal": {
 		annotations: {
 			"networking.gke.io/load-balancer-type": "Internal",
-			// Members are mostly in other regions.
+			// Members are usually in other regions.
 			"networking.gke.io/internal-load-balancer-allow-global-access": "true",
 		},
 	},

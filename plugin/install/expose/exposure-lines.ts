@@ -1,9 +1,9 @@
-// What people are told of the addresses between agents: what comes later, and what works without.
+// Messages about the addresses between agents: which come later, and which are not needed.
 import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
 import { kindTexts } from "./exposure.ts";
 import { peersService } from "./peers-service.ts";
 
-/** Of a plan that is carried out. */
+/** For a plan that this command carries out. */
 export function exposureLines({ clusters, members, awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found: { context, id }, exposure }) =>
 		exposure && awaited.has(id)
@@ -17,7 +17,7 @@ export function exposureLines({ clusters, members, awaited }: PlannedFleet): rea
 	return isAlone ? [...late, `${alone.name}: it has no address, and as the only member needs none`] : late;
 }
 
-/** Of objects that somebody else applies. */
+/** For objects that another tool or person applies. */
 export function lateAddressWarnings(clusters: readonly PlannedCluster[], { awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found, exposure }) =>
 		exposure && awaited.has(found.id) ? [found.context.name] : [],

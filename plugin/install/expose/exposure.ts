@@ -1,17 +1,19 @@
-// How the agents of one member are reached by those of the others: by which kind of Service, and how that is made.
+// How agents of other members reach the agents of one member: the kind of Service, and its settings.
 
-/** `none` is no Service of ours: an address that was given, or none at all. */
+/** `none`: no Service of ours. The member has a given address, or no address at all. */
 export const exposureKinds = ["loadbalancer", "nodeport", "none"] as const;
 
 export type ExposureKind = (typeof exposureKinds)[number];
 
 export interface Exposure {
 	readonly kind: Exclude<ExposureKind, "none">;
-	/** `spec.loadBalancerClass`: whose controller makes the load balancer. Cannot be changed as long as it is one. */
+	/**
+	 * `spec.loadBalancerClass`: selects the controller that makes the load balancer. It cannot change while the Service is a load balancer.
+	 */
 	readonly loadBalancerClass?: string;
-	/** What a cloud reads there. Others write there too: these are ours. */
+	/** Our annotations, which the cloud reads. Others may add their own to the Service. */
 	readonly annotations: Readonly<Record<string, string>>;
-	/** CIDRs that the load balancer lets through; none: all. */
+	/** CIDRs that the load balancer lets through; empty: all. */
 	readonly sources: readonly string[];
 }
 

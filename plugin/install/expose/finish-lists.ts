@@ -1,4 +1,4 @@
-// The lists of members with the addresses that were waited for: what the plan could only announce.
+// Completes the lists of members with the addresses that the plan could only announce.
 import { objectText } from "../cluster-object.ts";
 import { type ClusterChanges, changeOf, type ObjectChange } from "../find-changes.ts";
 import { fleetListObject } from "../fleet-objects.ts";
@@ -7,7 +7,7 @@ import { refuseInvalid } from "../plan-members.ts";
 import type { PlannedFleet } from "../planned-fleet.ts";
 import { UsageError } from "../../terminal/errors.ts";
 
-/** By context; `addresses`: HOST:PORT by the member's id. Throws UsageError. */
+/** The changes by context. `addresses`: HOST:PORT by member id. Throws UsageError. */
 export async function finishLists(
 	fleet: readonly ClusterChanges[],
 	{ members, forgotten }: Pick<PlannedFleet, "members" | "forgotten">,

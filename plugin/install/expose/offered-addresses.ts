@@ -1,4 +1,4 @@
-// At which addresses a Service is reached from outside of its cluster, by what the cluster says of it. Pure.
+// Finds the addresses at which a Service can be reached from outside its cluster, from its status and the nodes. Pure.
 import { isIPv6 } from "node:net";
 import type { V1Node, V1Service } from "@kubernetes/client-node";
 import { peerPort } from "./peers-service.ts";
@@ -6,23 +6,23 @@ import { peerPort } from "./peers-service.ts";
 export interface OfferedAddress {
 	/** HOST:PORT. */
 	readonly address: string;
-	/** What it is of, for people. */
+	/** What the address belongs to, for messages. */
 	readonly of: string;
 }
 
 export type Offered =
-	/** The best first. */
+	/** Best address first. */
 	| { readonly kind: "some"; readonly addresses: readonly [OfferedAddress, ...OfferedAddress[]] }
 	| { readonly kind: "none"; readonly why: string };
 
-/** `nodes`: of the cluster; of a load balancer nobody looks at them. */
+/** `nodes`: the nodes of the cluster; ignored for a load balancer. */
 export function offeredAddresses(service: V1Service, nodes: readonly V1Node[]): Offered {
 	const [found, why] = service.spec?.type === "NodePort" ? ofNodes(service, nodes) : ofBalancer(service);
 	const [first, ...others] = found;
 	return first ? { kind: "some", addresses: [first, ...others] } : { kind: "none", why };
 }
 
-/** The one that is listed, where it is still offered: what works is not changed for another that does as well. */
+/** Keeps the listed address while it is still offered: a working address is not replaced by an equal one. */
 export function chooseAddress(
 	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
 	listed: string | undefined,
@@ -37,7 +37,7 @@ function ofBalancer({ status }: V1Service): Found {
 	const broken = ingress.flatMap(({ ports }) => ports?.find(({ port }) => port === peerPort)?.error ?? []);
 	const addresses = ingress
 		.filter(({ ports }) => ports?.some(({ port, error }) => port === peerPort && error !== undefined) !== true)
-		// A balancer that says both has its addresses changed behind the name.
+		// If a balancer reports both, the name comes first: the addresses behind it change.
 		.flatMap(({ hostname, ip }) => [hostname, ip].filter((host) => host !== undefined && host !== ""))
 		.map((host) => ({ address: hostPort(host ?? "", peerPort), of: "the load balancer" }));
 	const why =
@@ -47,10 +47,10 @@ function ofBalancer({ status }: V1Service): Found {
 	return [addresses, why];
 }
 
-/** From outside the first can be reached, where there is one; inside of one network the second. */
+/** An ExternalIP, if there is one, can be reached from outside. An InternalIP can be reached within one network. */
 const nodeAddressTypes = ["ExternalIP", "InternalIP"] as const;
 
-/** Nodes that are asked to stay out of load balancers stay out here. */
+/** Nodes with this label are excluded here as they are from load balancers. */
 const excludedLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 function ofNodes({ spec }: V1Service, nodes: readonly V1Node[]): Found {

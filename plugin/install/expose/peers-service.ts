@@ -1,15 +1,15 @@
-// The Service by which the agents of other members come in: as an installation makes it, and read back. Pure.
+// The Service through which agents of other members connect: how an installation makes it and reads it back. Pure.
 import type { V1Service } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
 import type { ClusterObject } from "../cluster-object.ts";
 import type { Exposure } from "./exposure.ts";
 
-/** Apart from the Service that the agents have in their own cluster: port 8443 is for nobody outside. */
+/** Separate from the agents' Service in their own cluster, because port 8443 must not be reachable from outside. */
 export const peersService = "xpdb-peers";
 
 export const peerPort = 8444;
 
-/** The keys of our annotations there, so that they are told from those of clouds whoever applies it: installs, Helm, Argo CD. */
+/** Lists the keys of our annotations, to tell them from a cloud's, whichever tool applies the Service: install, Helm or Argo CD. */
 const keysAnnotation = "xpdb.form3.tech/expose-annotations";
 
 const types = { loadbalancer: "LoadBalancer", nodeport: "NodePort" } as const satisfies Readonly<
@@ -39,7 +39,7 @@ export function peersServiceObject(agentNamespace: string, exposure: Exposure): 
 	};
 }
 
-/** What an installation of this Service would say; undefined where it is of no kind that one makes. */
+/** The settings with which an installation would make this Service; undefined if an installation makes no Service of its kind. */
 export function readExposure({ metadata, spec }: V1Service): Exposure | undefined {
 	const kind = (["loadbalancer", "nodeport"] as const).find((each) => types[each] === spec?.type);
 	if (!kind) return undefined;

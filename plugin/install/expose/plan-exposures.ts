@@ -1,4 +1,4 @@
-// Which Service each member is to have, by the flags. Pure.
+// Decides from the flags which Service each member gets. Pure.
 import { isIP } from "node:net";
 import { quote } from "../../../disruption/quote.ts";
 import { nearest } from "../../flags/nearest.ts";
@@ -7,13 +7,13 @@ import type { ExposeChoice } from "./expose-flags.ts";
 import { exposePresets } from "./expose-presets.ts";
 import { type Exposure, type ExposureKind, exposureKinds } from "./exposure.ts";
 
-/** A member, by all names that it may be called by: the fleet's, and that of its context. */
+/** A member with every name that it may be called by: its name in the fleet, and its context's name. */
 export interface NamedMember {
 	readonly context: string;
 	readonly names: readonly string[];
 }
 
-/** By context; those are not there of whom nothing was said. Throws UsageError. */
+/** By context. A member is missing if the flags say nothing about it. Throws UsageError. */
 export function planExposures(
 	members: readonly NamedMember[],
 	choice: ExposeChoice,
@@ -53,13 +53,13 @@ export function planExposures(
 	return wanted;
 }
 
-/** A value of a flag, and whose it is; of all where no member was named. */
+/** A value of a flag and its member's context; undefined if the value is for all members. */
 interface OwnedValue {
 	readonly context: string | undefined;
 	readonly value: string;
 }
 
-/** A name may have anything in it, "=" too: the longest that is a member's is meant. */
+/** A name may contain any character, even "=", so the longest name that is a member's counts. */
 function read(flag: string, texts: readonly string[], members: readonly NamedMember[]): readonly OwnedValue[] {
 	const names = members
 		.flatMap(({ context, names: all }) => all.map((name) => ({ context, name })))
@@ -115,7 +115,7 @@ function readKind(text: string): {
 	return { kind, preset: exposePresets[preset] };
 }
 
-/** A name with a prefix: what else is wrong with it the API server says. */
+/** A class is a name with a prefix. The API server reports everything else that is wrong with it. */
 function readClass(text: string): string {
 	if (/^[a-z0-9]([-a-z0-9./]{0,300}[A-Za-z0-9])?$/.test(text)) return text;
 	throw new UsageError(`--expose-class is no loadBalancerClass: ${quote(text)}`);
@@ -146,7 +146,7 @@ function readSource(text: string): string {
 	throw new UsageError(`--expose-source is not a CIDR: ${quote(text)}`, "Write it as 203.0.113.0/24");
 }
 
-/** Said of a load balancer that is not there, somebody would take it for done. */
+/** Refuses settings of a load balancer that will not exist: a user would think that they are in effect. */
 function refuseUnused(
 	values: Readonly<Record<"classes" | "annotations" | "sources", readonly OwnedValue[]>>,
 	wanted: ReadonlyMap<string, Exposure | "none">,

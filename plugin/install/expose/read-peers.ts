@@ -1,4 +1,4 @@
-// The Service for other members' agents as a cluster has it, and where it is reached.
+// Reads the Service for agents of other members, and its addresses.
 import type { V1Node, V1Service } from "@kubernetes/client-node";
 import { isNotFound } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
@@ -12,7 +12,7 @@ export interface FoundPeers {
 	readonly offered: Offered;
 }
 
-/** Undefined where there is none, or none of an installation. Rejects with ApiError or ConnectionError. */
+/** Undefined if there is no such Service, or no installation made it. Rejects with ApiError or ConnectionError. */
 export async function readPeers(context: KubeContext): Promise<FoundPeers | undefined> {
 	const { client, agents } = context;
 	const path = `/api/v1/namespaces/${agents.namespace}/services/${peersService}`;

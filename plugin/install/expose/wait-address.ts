@@ -1,4 +1,4 @@
-// Waiting until a Service can be reached from outside: clouds take minutes to make a load balancer.
+// Waits until a Service can be reached from outside. Clouds take minutes to make a load balancer.
 import { setTimeout as delay } from "node:timers/promises";
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
@@ -19,12 +19,12 @@ export interface AddressWait {
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
 	readonly tell: (line: string) => void;
-	/** The real ones if left out. */
+	/** The real clock if left out. */
 	readonly clock?: { readonly now: () => number; readonly pause: (ms: number, signal: AbortSignal) => Promise<void> };
 }
 
 const pollMs = 1_000;
-/** As often as everything that waits tells that it still does. */
+/** The same interval as in every other progress message. */
 const tellMs = 15_000;
 
 const realClock = {
@@ -32,7 +32,7 @@ const realClock = {
 	pause: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
 };
 
-/** Throws UsageError after the time, with what the cluster says of it and how to go on, and the signal's reason where it aborts. */
+/** Throws UsageError after the timeout, with what the cluster reports and how to continue. Throws the signal's reason if it aborts. */
 export async function waitForAddress(
 	{ context, exposure }: AwaitedAddress,
 	{ timeoutMs, signal, tell, clock = realClock }: AddressWait,
@@ -81,7 +81,7 @@ async function noAddress(context: KubeContext, { exposure, why, afterMs }: Missi
 	);
 }
 
-/** What the cloud's controller says is wrong; people who may not read it do without. */
+/** The latest warning of the cloud's controller. A user who may not read it goes without. */
 async function lastWarning({ client, agents }: KubeContext): Promise<string | undefined> {
 	const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${peersService},type=Warning`;
 	const events = await client
