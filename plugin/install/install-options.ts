@@ -1,4 +1,4 @@
-// The flags of install and upgrade, read and checked before a cluster is asked.
+// Reads and checks the flags of install and upgrade before any cluster is asked.
 import { quote } from "../../disruption/quote.ts";
 import { type CommandInput, booleanFlag, listFlag, textFlag, timeoutFlag } from "../flags/command.ts";
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
@@ -10,21 +10,21 @@ import { type Operators, readOperators } from "./team.ts";
 
 export interface InstallOptions {
 	readonly dryRun: DryRun;
-	/** Of a dry run: the objects themselves. */
+	/** For a dry run: print the objects themselves. */
 	readonly asYaml: boolean;
-	/** A folder for each cluster there, instead of one text. */
+	/** The folder for one subfolder per cluster, instead of one text. */
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;
 	readonly operators: Operators;
-	/** Where Prometheus runs. */
+	/** The namespace in which Prometheus runs. */
 	readonly metricsNamespace: string | undefined;
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
-	/** Fields that others keep become ours. */
+	/** Whether to take over fields that others manage. */
 	readonly forceConflicts: boolean;
-	/** How long the agents of a cluster may take to be ready, and its Service to have an address. */
+	/** How long the agents of a cluster may take to become ready, and its Service to get an address. */
 	readonly timeoutMs: number;
 	readonly certificates: CertificateChoice;
 	readonly assumeYes: boolean;

@@ -1,4 +1,4 @@
-// What stands of an installation that is interrupted: told at once, by whichever way it ends.
+// Reports immediately what an interrupted installation has done, however it ends.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
@@ -7,7 +7,7 @@ import type { TextSink } from "../terminal/streams.ts";
 type Phase = "planning" | "applying" | "checking";
 
 export class InstallStanding implements Disposable {
-	/** Of applying, a first interruption is told by whoever stops there. */
+	/** While applying, the code that stops there reports a first interruption. */
 	phase: Phase = "planning";
 	readonly #contexts: readonly KubeContext[];
 	readonly #stderr: TextSink;
@@ -17,7 +17,7 @@ export class InstallStanding implements Disposable {
 		this.#contexts = contexts;
 		this.#stderr = stderr;
 		this.#forget = interrupts.onLeave((code) => {
-			// Who has what they wanted of the output (`| head`) asks for nothing more.
+			// A reader that has closed the output (`| head`) wants nothing more.
 			if (code !== exitCode.done) this.tell();
 		});
 	}

@@ -1,9 +1,9 @@
-// A step of an installation that a cluster refuses: what was asked for, where, and who repairs it with what.
+// Reports a step of an installation that a cluster refuses: what was requested, where, and the command that helps.
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Throws UsageError for what the API server answers, with the cluster and the step. */
+/** Throws UsageError for a refusal by the API server, with the cluster and the step. */
 export async function installStep<T>(
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 	action: string,
@@ -22,7 +22,7 @@ function whyNot(error: ApiError | ConnectionError): string {
 	return isLoggedOut(error) ? `you must be logged in to the server (${error.message})` : error.message;
 }
 
-/** An expired certificate or token, too. */
+/** An expired certificate or token also gets this answer. */
 function isLoggedOut(error: ApiError | ConnectionError): boolean {
 	return error instanceof ApiError && error.code === 401;
 }

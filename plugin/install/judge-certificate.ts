@@ -1,4 +1,4 @@
-// What is wrong with a certificate for the agents of a cluster, as the agents and their peers would find.
+// Finds what is wrong with the certificate of a cluster's agents, as the agents and their peers would.
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { parseCertificates } from "../../proto/credentials.ts";
 import { describeMember, findMemberId } from "../../proto/member-certificate.ts";
@@ -6,21 +6,21 @@ import { errorText } from "../kubernetes/api-error.ts";
 import type { KeyPair } from "./key-pair.ts";
 
 export interface CertificateWanted {
-	/** The certificates of the CAs that are trusted, as PEM. */
+	/** The certificates of the trusted CAs, as PEM. */
 	readonly ca: string;
-	/** The name of all agents. */
+	/** The server name that all agents share. */
 	readonly serverName: string;
 	readonly clusterId: string;
 	readonly now: Date;
 }
 
-/** Of a certificate that is good but for its CA. */
+/** The problem of a certificate that is valid except for its CA. */
 export const unknownAuthority = "it is of no CA in xpdb-ca";
 
 const serverAuth = "1.3.6.1.5.5.7.3.1";
 const clientAuth = "1.3.6.1.5.5.7.3.2";
 
-/** Why no agent could use it, or no peer would take it; undefined where it is good. */
+/** Why no agent could use it, or no peer would accept it; undefined if it is valid. */
 export function certificateProblem(
 	pair: KeyPair,
 	{ ca, serverName, clusterId, now }: CertificateWanted,
@@ -35,7 +35,7 @@ export function certificateProblem(
 	if (findMemberId(subjectAltName) !== clusterId) {
 		return `it is for ${describeMember(subjectAltName)}, not for cluster id "${clusterId}"`;
 	}
-	// Without any it is good for all.
+	// A certificate without any extended key usage is valid for all uses.
 	if (usages && ![serverAuth, clientAuth].every((usage) => usages.includes(usage))) {
 		return "it is not for both servers and clients";
 	}
@@ -47,7 +47,7 @@ export function certificateProblem(
 	return isOf(certificate, { chain, authorities: readAuthorities(ca), now }) ? undefined : unknownAuthority;
 }
 
-/** Those in a bundle; none where it has none, or one that cannot be read. */
+/** The certificates of a bundle; empty if it has none or cannot be read. */
 export function readAuthorities(ca: string): readonly X509Certificate[] {
 	try {
 		return parseCertificates(ca, "the CA");
@@ -56,7 +56,7 @@ export function readAuthorities(ca: string): readonly X509Certificate[] {
 	}
 }
 
-/** Why these cannot be a CA; undefined where they are one. */
+/** Why this pair cannot be a CA; undefined if it can. */
 export function authorityProblem(authority: KeyPair, now: Date): string | undefined {
 	const read = readPair(authority);
 	if (typeof read === "string") return read;
@@ -68,7 +68,7 @@ export function authorityProblem(authority: KeyPair, now: Date): string | undefi
 	return undefined;
 }
 
-/** Whether the certificate of a pair was signed by this CA itself. */
+/** Whether this CA itself signed the certificate of the pair. */
 export function isSignedBy({ certificate }: KeyPair, authority: X509Certificate): boolean {
 	const [first] = readAuthorities(certificate);
 	return first !== undefined && first.checkIssued(authority) && first.verify(authority.publicKey);

@@ -1,5 +1,5 @@
-// What becomes of the budgets that are there once agents judge by them: they hold over the whole fleet, by name. x-pdb reads some of them
-// otherwise: its budgets are one where their selectors are, a suspension is of one cluster, and a probe is asked. Pure.
+// Tells how agents will treat the budgets that already exist: by name, over the whole fleet. x-pdb treats some of them differently. It
+// joins budgets by their selectors, a suspension applies to one cluster, and it asks probes. Pure.
 import {
 	type BudgetName,
 	desiredHealthy,
@@ -13,7 +13,7 @@ import { formatSelector, matchesSelector } from "../../disruption/budget/selecto
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 
-/** More than a person reads; those with something wrong come first. */
+/** A reader takes in no more. Budgets with problems come first. */
 const maxBudgets = 20;
 
 interface JudgedBudget {
@@ -23,7 +23,7 @@ interface JudgedBudget {
 	readonly problems: readonly string[];
 }
 
-/** For the plan, one line each; none where there is no budget. */
+/** One line each, for the plan; empty if there is no budget. */
 export function foundBudgetLines(found: readonly FoundBudgets[]): readonly string[] {
 	const names = new Map(
 		found.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name] as const)),
@@ -90,7 +90,7 @@ function unsupported(specs: Specs): readonly string[] {
 			];
 }
 
-/** Under another name in another cluster: x-pdb's lock is by what a budget selects, ours by its name. */
+/** Reports budgets with the same selector and another name: x-pdb's lock is by selector, ours by name. */
 function twins({ namespace, name }: BudgetName, found: readonly FoundBudgets[]): readonly string[] {
 	const selectorOf = (budget: BudgetName): string | undefined => {
 		const read = readSpecs(formatBudgetName(budget), found);

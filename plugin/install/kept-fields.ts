@@ -1,7 +1,7 @@
-// Fields of our objects that somebody else keeps: whose they are, and whether they can be changed at all, decides what there is to do.
+// Advises on fields of our objects that others manage. The advice depends on the owner, and on whether the field can be changed at all.
 import type { ObjectChange } from "./find-changes.ts";
 
-/** Those that put a cluster back to what a repository says, of Flux and of Argo CD: what is changed by force lasts until their next sync. */
+/** Controllers of Flux and Argo CD, which restore what a repository says. A forced change lasts only until their next sync. */
 const syncing = ["kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller"];
 
 export function keptHint(kept: readonly Extract<ObjectChange, { readonly kind: "kept" }>[]): string {
@@ -10,7 +10,7 @@ export function keptHint(kept: readonly Extract<ObjectChange, { readonly kind: "
 	return [...kept.flatMap(({ anew }) => anew ?? []), ...takeOver].join(". ");
 }
 
-/** `conflicts`: `.spec.replicas, kept by helm`, one for each field. */
+/** `conflicts`: one text for each field, such as `.spec.replicas, kept by helm`. */
 function takeOverHint(conflicts: readonly string[]): string {
 	const keepers = syncing.filter((keeper) => conflicts.some((conflict) => conflict.endsWith(`, kept by ${keeper}`)));
 	if (keepers.length === 0) return "Take them over with --force-conflicts, or have whoever keeps them let go";

@@ -1,10 +1,10 @@
-// Whether the CA's key stays in the fleet when a member leaves it.
+// Warns if the CA's key leaves the fleet together with a member.
 import { ApiError, ConnectionError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authorityReference, authoritySecret } from "./certificate-objects.ts";
 import { objectPath } from "./object-path.ts";
 
-/** Lines for people; none if one of these clusters keeps the key. `leaving`: the name of the leaving member. */
+/** Lines for the user; empty if one of these clusters keeps the key. `leaving`: the name of the leaving member. */
 export async function warnOfKeyThatLeaves(
 	contexts: readonly KubeContext[],
 	leaving: string,

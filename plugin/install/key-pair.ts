@@ -1,7 +1,7 @@
 // A certificate and its private key, both as PEM.
 
 export interface KeyPair {
-	/** More than one where others stand between it and its CA. */
+	/** Includes the intermediate certificates between it and its CA, if there are any. */
 	readonly certificate: string;
 	readonly key: string;
 }

@@ -1,5 +1,4 @@
-// The CA's key gives control of the fleet, so an Event in the agents' namespace records each use, before the result is put
-// to use.
+// The CA's key gives control of the fleet. So an Event in the agents' namespace records each use, before the result is used.
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { agentSecret, authoritySecret } from "./certificate-objects.ts";
@@ -8,15 +7,15 @@ export interface KeyUse {
 	readonly action: "Sign" | "Create" | "Move";
 	/** The context whose Secret keeps the key; undefined if the key is in a file of the user. */
 	readonly keeper: string | undefined;
-	/** The context of the member that it is used for. */
+	/** The context of the member for which the key is used. */
 	readonly member: string;
-	/** Of that member. */
+	/** The id of that member. */
 	readonly clusterId: string;
 }
 
 const reasons = { Sign: "CertificateSigned", Create: "CaCreated", Move: "CaKeyMoved" } as const;
 
-/** Why the Event could not be written; undefined if it was. `context`: of the keeper, or of the member if no Secret keeps the key. */
+/** Returns why the Event could not be written, or undefined. `context`: of the keeper, or of the member if no Secret keeps the key. */
 export function tellKeyUse(
 	context: KubeContext,
 	use: KeyUse,
@@ -67,7 +66,7 @@ export async function tellKeyUses(
 	return problems.flat();
 }
 
-/** The uses of a key that a cluster kept before this installation: its namespace already exists, so the Events can be written first. */
+/** The uses of a key that a cluster already kept before this installation. Its namespace exists, so the Events can be written first. */
 export function ofKeptKey(uses: readonly KeyUse[]): readonly KeyUse[] {
 	const isNew = uses.some(({ action }) => action === "Create");
 	return isNew ? [] : uses.filter(({ keeper }) => keeper !== undefined);

@@ -1,5 +1,5 @@
-// Whether somebody relies on the agents' Leases right now: holds one, or was granted pods that count as gone and are not evicted yet. Where the
-// Leases go, so does what was granted; the pods are evicted all the same, and nobody counts them.
+// Finds Leases of the agents that are in use: held by a round, or with granted pods that are not evicted yet. Deleting these Leases would
+// delete the grants. Their pods would still be evicted, but no count would include them.
 import type { V1Lease } from "@kubernetes/client-node";
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
@@ -8,7 +8,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { installStep } from "./install-step.ts";
 
-/** One line for each such Lease. One that cannot be read may be one. */
+/** One line for each such Lease. A Lease that cannot be read may be in use, so it gets a line too. */
 export async function leasesInUse(context: KubeContext, leaseNamespace: string): Promise<readonly string[]> {
 	const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 	const listed = context.client

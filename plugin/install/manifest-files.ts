@@ -1,4 +1,4 @@
-// The objects as text, for whoever applies them in another way: a repository that Argo CD or Flux follow.
+// Writes the objects as text for other tools, such as a repository that Argo CD or Flux follows.
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
@@ -7,7 +7,7 @@ import { makeFolder } from "../kubernetes/make-folder.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
 
-/** The same objects are the same text, byte by byte. */
+/** Deterministic: the same objects give the same text, byte by byte. */
 export function manifestText({ found, objects }: PlannedCluster): string {
 	const head = `# Member ${found.context.name}, cluster ${found.id}\n`;
 	const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
@@ -15,8 +15,8 @@ export function manifestText({ found, objects }: PlannedCluster): string {
 }
 
 /**
- * A folder for each cluster, named for its context, because a folder is what Argo CD and Flux apply to a cluster. The path of the file
- * in each; what was there under that name is replaced.
+ * Writes one folder for each cluster, named for its context, because Argo CD and Flux apply a folder to a cluster. Replaces existing
+ * files of the same name. Returns the path of the file in each folder.
  */
 export function writeManifests(clusters: readonly PlannedCluster[], folder: string): readonly string[] {
 	const names = clusters.map(({ found }) => folderName(found.context.name));
@@ -34,7 +34,7 @@ export function writeManifests(clusters: readonly PlannedCluster[], folder: stri
 	}
 }
 
-/** Names of contexts have slashes and colons in them (arn:aws:eks:eu-west-1:1234:cluster/shop). */
+/** Context names can contain slashes and colons (arn:aws:eks:eu-west-1:1234:cluster/shop). */
 function folderName(context: string): string {
 	return context.replaceAll(/[^\w.-]/g, "_").replace(/^\.+/, "_");
 }

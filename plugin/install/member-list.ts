@@ -1,4 +1,4 @@
-// ConfigMap `xpdb-fleet` of one cluster: read by whoever is about to change it, and changed for the version that was read.
+// ConfigMap `xpdb-fleet` of one cluster: read before a change, and written only if it still has the version that was read.
 import { stringify } from "yaml";
 import { defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
@@ -19,17 +19,17 @@ export interface MemberList {
 	readonly object: {
 		readonly uid: string;
 		readonly resourceVersion: string;
-		/** Those of an installation, which go on being its own. */
+		/** The labels of an installation, which the object keeps. */
 		readonly labels: Readonly<Record<string, string>>;
 	};
 }
 
-/** An API server that is frozen lets everybody wait; these answer in milliseconds. */
+/** Limits the wait for a frozen API server. Normal answers take milliseconds. */
 const answerWithinMs = 10_000;
-/** Somebody else writes the object between our read and our write. */
+/** A conflict means that another client wrote the object between our read and our write. */
 const maxConflicts = 5;
 
-/** Rejects with ApiError or ConnectionError, with UsageError for a list that nobody can go on with. */
+/** Rejects with ApiError or ConnectionError, or with UsageError for a list that cannot be used. */
 export async function readMemberList(context: KubeContext): Promise<MemberList> {
 	const { client, name, agents } = context;
 	const options = { signal: AbortSignal.timeout(answerWithinMs), retry: false };
@@ -60,14 +60,14 @@ interface FleetConfigMap {
 	readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether it neither lists the member nor lacks it among those that it has forgotten. */
+/** Whether the list forgets the member and does not list it. */
 export function hasForgotten({ fleet }: Pick<MemberList, "fleet">, id: string): boolean {
 	return fleet.forgotten.some((each) => each.id === id) && !fleet.members.some((each) => each.id === id);
 }
 
 /**
- * Takes the member out of the list and names it as forgotten, in one write. `rehearse`: the API server is asked, and nothing is written.
- * Rejects with ApiError or ConnectionError.
+ * Removes the member from the list and adds it to the forgotten members, in one write. With `rehearse`, the API server only checks the
+ * write. Rejects with ApiError or ConnectionError.
  */
 export async function forgetInList(
 	first: MemberList,
@@ -86,7 +86,7 @@ export async function forgetInList(
 	}
 }
 
-/** As an installation writes it, so that the next one finds its own fields. */
+/** Writes as an installation does, so that the next installation recognises its own fields. */
 async function write(
 	{ context, fleet, object }: MemberList,
 	member: ForgottenMember,
@@ -103,7 +103,7 @@ async function write(
 		{
 			apiVersion: "v1",
 			kind: "ConfigMap",
-			// Of that very object: one that was made anew meanwhile is another one.
+			// The uid makes the write fail if the object was deleted and created anew.
 			metadata: { name: defaultFleetConfigMap, namespace: agents.namespace, uid, resourceVersion, labels },
 			data: { members: text(without(fleet.members)), forgotten: text([...without(fleet.forgotten), member]) },
 		},

@@ -1,4 +1,4 @@
-// Moves the CA's key to another member, before the member that keeps it leaves the fleet.
+// Moves the CA's key to another member before the member that keeps it leaves the fleet.
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, authoritySecretObject } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";
@@ -7,7 +7,7 @@ import { findKeptAuthority } from "./fleet-certificates.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** The clusters of a fleet, as far as their certificates go. */
+/** The clusters of a fleet, with the access that handling certificates needs. */
 export interface CertificateStore {
 	read(): Promise<readonly ClusterCertificates[]>;
 	write(context: string, object: ClusterObject): Promise<void>;
@@ -19,12 +19,14 @@ export interface CertificateStore {
 
 interface MoveOptions {
 	readonly agentNamespace: string;
-	/** A context. */
+	/** The context of the member that is to keep the key. */
 	readonly keepIn: string;
 	readonly tell: (line: string) => void;
 }
 
-/** Moves the key to Secret xpdb-fleet-ca of context `keepIn`, and deletes every other one. If interrupted, run it again: it resumes. */
+/**
+ * Moves the key to Secret xpdb-fleet-ca of context `keepIn` and deletes every other copy. If it is interrupted, run it again: it resumes.
+ */
 export async function moveAuthority(
 	store: CertificateStore,
 	{ keepIn, agentNamespace, tell }: MoveOptions,

@@ -1,23 +1,23 @@
-// What an object is now and what it would be, field by field, as far as it is anybody's to decide. Pure.
+// Compares an object with what it would become, field by field. Fields that only the API server writes are left out. Pure.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 
 export interface FieldChange {
 	/** As kubectl writes it: spec.template.spec.containers[agent].image. */
 	readonly path: string;
-	/** Undefined where the field is not there. */
+	/** Undefined if the field does not exist. */
 	readonly from: unknown;
 	readonly to: unknown;
 }
 
-/** What the API server writes itself. */
+/** Fields that the API server writes itself. */
 const serversOwn = ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"];
 
 export function fieldChanges(now: unknown, then: unknown): readonly FieldChange[] {
 	return compare(ownFields(now), ownFields(then), "");
 }
 
-/** Nothing differs, not even the order of a list. */
+/** Whether the objects are equal, including the order of lists. */
 export function isSame(now: unknown, then: unknown): boolean {
 	return isDeepStrictEqual(ownFields(now), ownFields(then));
 }
@@ -53,7 +53,7 @@ function pathTo(path: string, key: string): string {
 	return `${path}[${JSON.stringify(key)}]`;
 }
 
-/** Lists whose items have names are told apart by these, in whatever order they are. */
+/** Items of a list are matched by name if all have one, whatever their order. */
 function byName(value: unknown): ReadonlyMap<string, unknown> | undefined {
 	if (!Array.isArray(value) || value.length === 0) return undefined;
 	const named = value.map((item: unknown) => [isRecord(item) ? item["name"] : undefined, item] as const);

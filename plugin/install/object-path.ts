@@ -1,11 +1,11 @@
-// Where an object stands in the API. Of the kinds that an installation has: of others the plural is not known.
+// The API path of an object. It knows only the kinds of an installation, because the plural of other kinds is unknown.
 import type { ObjectReference } from "./cluster-object.ts";
 
 export function objectPath(object: ObjectReference): string {
 	return `${collectionPath(object)}/${object.metadata.name}`;
 }
 
-/** Of all objects of its kind: in its namespace, or in the cluster. */
+/** The path of all objects of this kind, in the namespace or in the cluster. */
 export function collectionPath({ apiVersion, kind, metadata }: ObjectReference): string {
 	const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 	const place = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;

@@ -1,7 +1,7 @@
-// Who is in the fleet after an installation: the members that the clusters declare already, and those that join. Pure.
+// Decides who is in the fleet after an installation: the members that the clusters already declare, and those that join. Pure.
 //
-// Guarantee: nobody leaves a fleet by an installation, and no list becomes another one while some member keeps the old: that would stop every
-// eviction in the fleet, until somebody finds out why.
+// Guarantee: no member leaves a fleet by an installation. No list changes while some member keeps the old one: that would stop every
+// eviction in the fleet, until someone finds out why.
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -12,28 +12,28 @@ export interface MemberCandidate {
 	/** The context's name. */
 	readonly name: string;
 	readonly id: string;
-	/** What its ConfigMap declares; undefined where it has none. */
+	/** What its ConfigMap declares; undefined if it has none. */
 	readonly fleet: DeclaredFleet | undefined;
-	/** By its Service. Undefined: it stays as it is listed. */
+	/** The address that its Service gives; undefined: keep the listed address. */
 	readonly address?: PlannedAddress;
 }
 
 export type PlannedAddress =
 	| { readonly kind: "known"; readonly address: string }
-	/** The Service has none yet: it is listed when it has. */
+	/** The Service has no address yet. It is listed once it has one. */
 	| { readonly kind: "awaited" }
 	| { readonly kind: "none" };
 
 export interface PlannedMembers {
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
-	/** The ids of those that no cluster has listed so far. */
+	/** The ids of clusters that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
-	/** The ids of those whose addresses are not known before their Services are there. */
+	/** The ids of members whose addresses are known only after their Services exist. */
 	readonly awaited: ReadonlySet<string>;
 }
 
-/** `addresses`: HOST:PORT by the name of a member or context; "" takes the address away. Throws UsageError. */
+/** `addresses`: HOST:PORT by the name of a member or context; "" removes the address. Throws UsageError. */
 export function planMembers(
 	candidates: readonly MemberCandidate[],
 	addresses: ReadonlyMap<string, string>,
@@ -48,7 +48,7 @@ export function planMembers(
 	const forgotten = new Map<string, ForgottenMember>();
 	for (const { name, fleet } of candidates) {
 		for (const member of fleet?.forgotten ?? []) {
-			// Whoever names its context lists it again.
+			// Naming the context of a forgotten cluster lists it again.
 			if (contextOf.has(member.id)) continue;
 			if (listed.has(member.id)) throw halfForgotten(member, name);
 			forgotten.set(member.id, member);
@@ -87,7 +87,7 @@ function withAddresses(
 		const [name] = names.filter((each) => addresses.has(each));
 		if (name !== undefined) unused.delete(name);
 		const found = contextOf.get(member.id)?.address;
-		// What was given counts, whatever a Service says.
+		// An address that the user gave takes precedence over a Service's.
 		if (name === undefined && !found) return member;
 		const { address: _, ...rest } = member;
 		const address = name === undefined ? (found?.kind === "known" ? found.address : "") : (addresses.get(name) ?? "");
@@ -102,7 +102,7 @@ function withAddresses(
 	return found;
 }
 
-/** Agents would refuse it, and with it every eviction. */
+/** Agents would refuse such a list, and with it every eviction. */
 export function refuseInvalid({ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">): void {
 	try {
 		readDeclaredFleet({ members, forgotten, namespaces: undefined, leaseNamespace: undefined });
@@ -126,7 +126,7 @@ function refuseMissing(planned: PlannedMembers, candidates: readonly MemberCandi
 	);
 }
 
-/** Whether this cluster's list says just that. */
+/** Whether this cluster's list has exactly these members and forgotten members. */
 export function isDeclaredBy(
 	{ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">,
 	fleet: DeclaredFleet | undefined,

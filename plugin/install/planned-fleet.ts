@@ -1,4 +1,4 @@
-// What is to be in each cluster: from the flags, and, where these say nothing, from what is there.
+// Plans what each cluster contains: as the flags say, and otherwise as it is now.
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -15,16 +15,16 @@ import type { Team } from "./team.ts";
 
 export interface PlannedCluster {
 	readonly found: FoundCluster;
-	/** In the order in which they are applied. */
+	/** In the order of applying. */
 	readonly objects: readonly ClusterObject[];
-	/** What is there, and is not to be any more. */
+	/** Existing objects that are no longer wanted. */
 	readonly removed: readonly ClusterObject[];
 	readonly exposure: Exposure | undefined;
 }
 
 export interface PlannedFleet extends PlannedMembers {
 	readonly clusters: readonly PlannedCluster[];
-	/** What teams may do that the flags do not say any more: nothing is taken away. */
+	/** Rights of teams that the flags no longer mention. They are not removed. */
 	readonly keptRights: readonly KeptRight[];
 }
 
@@ -34,7 +34,7 @@ export interface KeptRight {
 	readonly namespace: string;
 }
 
-/** Throws UsageError for what does not go together. */
+/** Throws UsageError for settings that contradict each other. */
 export function planFleet(
 	found: readonly FoundCluster[],
 	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose"> &
@@ -59,7 +59,7 @@ export function planFleet(
 	const operators = found.find((cluster) => cluster.operators.length > 0)?.operators ?? [];
 	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
-		// A cluster that joins gets what the others have.
+		// A cluster that joins gets the settings of the others.
 		const { image, imagePullSecret, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
 		const objects = fleetObjects({
 			agentNamespace: cluster.context.agents.namespace,
@@ -82,7 +82,7 @@ export function planFleet(
 	return { ...planned, clusters, keptRights: found.flatMap((cluster) => keptRights(cluster, options.operators.teams)) };
 }
 
-/** Those that are named are as they are named, all others as they were. */
+/** Named teams become as the flags say. All other teams stay as they are. */
 function withTeams(found: readonly Team[], named: readonly Team[]): readonly Team[] {
 	const isNamed = ({ account }: Team): boolean => named.some((team) => team.account === account);
 	return [...found.filter((team) => !isNamed(team)), ...named];
@@ -97,7 +97,7 @@ function keptRights({ context, teams }: FoundCluster, named: readonly Team[]): r
 	});
 }
 
-/** Who may evict the agents, or take their tokens, is no team. */
+/** Refuses the agents' namespace for a team: the team could evict the agents or take their tokens. */
 function refuseAnchor(found: readonly FoundCluster[], teams: readonly Team[]): void {
 	for (const { context } of found) {
 		const team = teams.find(({ namespaces }) => namespaces.includes(context.agents.namespace));
@@ -116,7 +116,7 @@ interface ClusterExposure {
 	readonly address: PlannedAddress | undefined;
 }
 
-/** `wanted`: undefined where nobody said anything of it, so that the Service stays what it is. */
+/** `wanted`: undefined if the user said nothing about it, so that the Service stays as it is. */
 function planExposure(
 	cluster: FoundCluster,
 	wanted: Exposure | "none" | undefined,
@@ -133,7 +133,8 @@ function planExposure(
 	refuseOtherClass(context.name, exposure, peers?.exposure);
 	const current = listed.find((member) => member.id === id)?.address;
 	if (!wanted) {
-		// An installation that ended before it had an address goes on; where lists cannot be changed, another time.
+		// Continues an installation that ended before the Service had an address. If not all lists can be changed now, that waits for another
+		// run.
 		const ids = new Set(found.map((each) => each.id));
 		if (current !== undefined || listed.some((member) => !ids.has(member.id))) return stays;
 	}
@@ -142,7 +143,7 @@ function planExposure(
 	return { ...stays, address: { kind: "known", address: chooseAddress(peers.offered, current).address } };
 }
 
-/** The API server would refuse it, and say less. */
+/** The API server would also refuse it, with a less helpful message. */
 function refuseOtherClass(context: string, wanted: Exposure, now: Exposure | undefined): void {
 	if (wanted.kind !== "loadbalancer" || now?.kind !== "loadbalancer") return;
 	if (wanted.loadBalancerClass === now.loadBalancerClass) return;

@@ -1,5 +1,5 @@
-// A rotation that changes nothing: what is written goes into a picture of the clusters, and agents are taken to use it at once. So a dry run
-// goes through the very steps and refusals of a real one.
+// A rotation that changes nothing. Writes go into a model of the clusters, and agents are assumed to use them immediately. So a dry run
+// goes through the same steps and refusals as a real run.
 import type { AgentCertificates, CertificateMark } from "../../proto/agent-cluster.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { agentSecret, caConfigMap, caKey, nextCertificateKey, nextPrivateKeyKey } from "./certificate-objects.ts";
@@ -34,12 +34,12 @@ export function pretendRotation(world: RotationWorld, { rehearse }: { readonly r
 			if (rehearse) await world.removeAuthority(context);
 			await change(context, (cluster) => ({ ...cluster, authority: undefined }));
 		},
-		// An Event tells of what was done.
+		// An Event would report something that did not happen.
 		recordUse: async () => undefined,
 		async agents(context) {
 			const cluster = (await look()).get(context);
 			const agents = await world.agents(context);
-			// One that is too old to tell is refused.
+			// Agents too old to report their certificates are refused, as in a real run.
 			return agents.map(({ name, certificates }) => ({ name, certificates: certificates && ofCluster(cluster) }));
 		},
 		problem: (context) => world.problem(context),

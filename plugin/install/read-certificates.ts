@@ -1,4 +1,4 @@
-// The certificates of a fleet as its clusters have them. What is found there is all that is known of a change that was begun.
+// Reads the certificates of a fleet from its clusters. Nothing else remembers how far a change of certificates has come.
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -14,19 +14,19 @@ import {
 } from "./certificate-objects.ts";
 import type { KeyPair } from "./key-pair.ts";
 
-/** A cluster, and what it has. */
+/** A cluster with its certificates. */
 export interface ClusterCertificates {
-	/** The context that leads there. */
+	/** The name of the cluster's context. */
 	readonly context: string;
 	readonly clusterId: string;
-	/** Whose certificates are taken there, as PEM; undefined where nobody says so. */
+	/** The CAs that are trusted there, as PEM; undefined if no object names them. */
 	readonly ca: string | undefined;
 	readonly agent: KeyPair | undefined;
-	/** In one cluster of a fleet. */
+	/** Only one cluster of a fleet has it. */
 	readonly authority: KeptAuthority | undefined;
 }
 
-/** Rejects with ApiError or ConnectionError, with UsageError for what has the name of ours and is none. */
+/** Rejects with ApiError or ConnectionError, or with UsageError for an object that has our name but not our content. */
 export async function readClusterCertificates(context: KubeContext, clusterId: string): Promise<ClusterCertificates> {
 	const { namespace } = context.agents;
 	const [map, agent, authority] = await allInOrder([

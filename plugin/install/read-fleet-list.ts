@@ -1,4 +1,4 @@
-// ConfigMap `xpdb-fleet` as the plugin reads it, where it is about to write it.
+// Reads ConfigMap `xpdb-fleet` before the plugin changes it.
 import { parse } from "yaml";
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";

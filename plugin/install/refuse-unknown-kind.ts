@@ -1,11 +1,14 @@
-// Kinds that a cluster has only where somebody has installed them: those of cert-manager.
+// Refuses kinds that exist only after another installation, such as cert-manager's.
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { installStep } from "./install-step.ts";
 
-/** Of an object that is not found: the answer is the same where its namespace is only about to be made. Throws UsageError. */
+/**
+ * Call it after a 404, which has two possible causes: an unknown kind, or a namespace that does not exist yet. Throws UsageError for the
+ * first.
+ */
 export async function refuseUnknownKind(context: KubeContext, object: ClusterObject): Promise<void> {
 	const [group = "", version] = object.apiVersion.split("/");
 	const isKubernetes = version === undefined || !group.includes(".") || group.endsWith(".k8s.io");

@@ -1,4 +1,4 @@
-// The end of an installation in one cluster: agents first, so that nobody writes Leases any more, the namespace last.
+// Removes an installation from one cluster: agents first, so that nothing writes Leases any more, and the namespace last.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
@@ -17,13 +17,13 @@ export interface Removal {
 	readonly deleteBudgets: boolean;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
-	/** Of each object that is gone. */
+	/** Called for each object that is gone. */
 	readonly tell: (context: string, object: ClusterObject) => void;
 }
 
 const pollMs = 300;
 
-/** Throws UsageError where something stays that should go; what was told is gone. */
+/** Throws UsageError if something stays that should be deleted. Every object that was reported is gone. */
 export async function removeInstallation(cluster: InstalledCluster, removal: Removal): Promise<void> {
 	const { context, objects, keptNamespace, definition } = cluster;
 	const deadline = performance.now() + removal.timeoutMs;
@@ -42,7 +42,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 	await until("a pod of the agents", async () => (await agentPods(context)).length === 0);
 	for (const object of objects.filter(({ kind }) => kind !== "Deployment" && kind !== "Namespace"))
 		await remove(object);
-	// A load balancer is gone when its cloud has taken it away.
+	// A load balancer's Service disappears only after its cloud has removed the load balancer.
 	for (const service of objects.filter(({ kind }) => kind === "Service"))
 		await until(objectText(service), async () => isGone(context, service));
 	const { namespace } = context.agents;
@@ -67,9 +67,9 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		removal.tell(context.name, object);
 	}
 
-	/** What we wrote on somebody's namespace goes too: its people may run pods there that ours may not be. */
+	/** Removes what we wrote on a namespace of others: its users may run pods there that our settings would forbid. */
 	async function giveBack({ apiVersion, kind, metadata }: ClusterObject): Promise<void> {
-		// Ours stays ours, for whoever removes the rest of it one day.
+		// Our own namespace keeps our label, so that a later uninstall recognises it.
 		if (metadata.labels?.[agentNamespaceLabel] !== undefined) return;
 		removal.signal.throwIfAborted();
 		const bare = { apiVersion, kind, metadata: { name: metadata.name } };
@@ -77,7 +77,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		await installStep(context, `take back what was written on ${objectText(bare)}`, answer);
 	}
 
-	/** An API server obeys a policy for about a second after it is gone. */
+	/** An API server enforces a policy for about a second after its deletion, so refused deletions are tried again. */
 	async function removeLeases(leaseNamespace: string): Promise<void> {
 		const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 		await until("a Lease of the agents", async () => {

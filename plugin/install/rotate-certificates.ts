@@ -1,9 +1,9 @@
-// New certificates for the agents of a fleet, and a new CA, without a moment in which one member refuses another.
+// Replaces the certificates of a fleet's agents, and the CA, without a moment in which one member refuses another.
 //
-// Guarantee: no certificate is put to use before every agent of every member takes it, and no CA is taken away before every agent shows a
-// certificate of the new one. What agents take and show is asked of each agent itself: a file that a kubelet has not brought yet, or that an
-// agent does not take, is waited for. What stands in the clusters says how far a change has come, so that one that was interrupted at any step
-// goes on from there.
+// Guarantee: no certificate is used before every agent of every member trusts it. No CA is removed before every agent presents a
+// certificate of the new CA. Each agent itself is asked what it trusts and presents. So the rotation waits for a file that a kubelet has
+// not delivered yet, or that an agent does not load. The state in the clusters shows how far a change has come, so a change that was
+// interrupted at any step continues from there.
 import { X509Certificate } from "node:crypto";
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
@@ -23,21 +23,21 @@ import type { KeyPair } from "./key-pair.ts";
 import { type CertificateStore, findTarget, moveAuthority } from "./move-authority.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** An agent that runs. */
+/** A running agent. */
 export interface SeenAgent {
-	/** Of its pod. */
+	/** The name of its pod. */
 	readonly name: string;
-	/** Undefined: it is too old to tell. */
+	/** Undefined if the agent is too old to report them. */
 	readonly certificates: AgentCertificates | undefined;
 }
 
-/** The clusters of a fleet, as far as a rotation touches them. */
+/** The clusters of a fleet, with the access that a rotation needs. */
 export interface RotationWorld extends CertificateStore {
-	/** The agents of a cluster that are ready; none where they cannot be asked at this moment. */
+	/** The ready agents of a cluster; empty if they cannot be asked at this moment. */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why they could not be asked just now. */
 	problem(context: string): string | undefined;
-	/** Until it is worth while to ask again; rejects where it is to end. */
+	/** Waits until it is worth asking again; rejects if the rotation must end. */
 	pause(): Promise<void>;
 	/** Monotonic milliseconds. */
 	now(): number;
@@ -45,24 +45,24 @@ export interface RotationWorld extends CertificateStore {
 
 export interface RotationOptions {
 	readonly agentNamespace: string;
-	/** The CA out of the person's files, in the place of the one that a cluster keeps. */
+	/** The CA from the user's files, instead of the one that a cluster keeps. */
 	readonly authority: KeyPair | undefined;
-	/** The context whose cluster is to keep the CA's key; undefined: the one that keeps it now. */
+	/** The context whose cluster is to keep the CA's key; undefined: the current keeper. */
 	readonly keepIn?: string | undefined;
 	readonly date: Date;
-	/** For each step that is waited for. */
+	/** The timeout of each step that waits. */
 	readonly timeoutMs: number;
 	readonly tell: (line: string) => void;
-	/** Before certificates of a new CA are put to use: false ends it there. */
+	/** Asked before certificates of a new CA are used; false ends the rotation there. */
 	readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** Agents do not use what they were given; what was done stands. */
+/** Agents do not use what they were given. Steps that are done stay in effect. */
 export class RotationStuckError extends BoundedError {
 	override readonly name = "RotationStuckError";
 }
 
-/** Certificates of the CA that there is, one cluster after the other. */
+/** Issues new certificates of the current CA, one cluster after the other. */
 export async function renewCertificates(world: RotationWorld, options: RotationOptions): Promise<void> {
 	const clusters = await world.read();
 	const kept = findKeptAuthority(clusters, options.agentNamespace);
@@ -87,7 +87,7 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 	}
 }
 
-/** A new CA: both for a while, then certificates of the new one, then that alone. */
+/** Changes the CA: members first trust both, then get certificates of the new CA, then trust only the new CA. */
 export async function changeAuthority(world: RotationWorld, options: RotationOptions): Promise<"done" | "stopped"> {
 	const { tell, agentNamespace } = options;
 	const { keepIn } = options;
@@ -123,7 +123,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		options,
 	);
 	clusters = await world.read();
-	// Somebody else may have changed one meanwhile.
+	// Another user may have changed a certificate in the meantime.
 	const others = clusters.filter(({ agent }) => !isOf(agent, authority)).map(({ context }) => context);
 	if (others.length > 0)
 		throw new UsageError(`${others.join(", ")} got another certificate meanwhile`, "Run this again");
@@ -170,7 +170,7 @@ function refuseRevokedReturn(
 		refuseRevoked(kept.authority.current, { bundle: ca, context: kept.context, agentNamespace });
 }
 
-/** For a member that trusts nobody yet. */
+/** The bundle for a member that trusts no CA yet. */
 function trustedByAll(clusters: readonly ClusterCertificates[]): string {
 	const bundles = clusters.flatMap(({ ca }) => (ca === undefined ? [] : [ca]));
 	const known = bundles.map((ca) => new Set(marksOf(ca)));
@@ -186,7 +186,7 @@ function without(bundle: string, certificate: string): string {
 	return bundleOf([bundle], (mark) => !left.has(mark));
 }
 
-/** The one that a change was begun with, or a new one, which is kept before anything else is written. */
+/** The new CA of a change that has already begun, or else a new one, which is stored before anything else is written. */
 async function nextAuthority(
 	world: RotationWorld,
 	clusters: readonly ClusterCertificates[],
@@ -208,7 +208,7 @@ async function nextAuthority(
 	const next = await createAuthority(options.date);
 	const { context, clusterId } = kept ?? findTarget(clusters, keepIn ?? "");
 	await world.recordUse({ action: "Create", keeper: context, member: context, clusterId });
-	// The old CA's key is not there: both are the new CA, which shows that a change has begun.
+	// If the old CA's key is unknown, both entries are the new CA. `next` shows that a change has begun.
 	const current = kept?.authority.current ?? next;
 	await world.write(context, authoritySecretObject(agentNamespace, { current, next }));
 	options.tell(`${context}: Secret ${authoritySecret} keeps a new CA${kept ? " beside the old one" : ""}`);
@@ -244,7 +244,7 @@ async function giveCertificate(
 	tell(`${context}: Secret ${agentSecret} has a new certificate`);
 }
 
-/** Every agent shows what the Secret of its cluster has now. */
+/** Waits until every agent presents the certificate that its cluster's Secret has now. */
 async function untilShown(
 	world: RotationWorld,
 	contexts: readonly string[],
@@ -310,7 +310,7 @@ async function untilAll(
 	}
 }
 
-/** Those that are not so yet. Throws UsageError for one that cannot tell. */
+/** The agents that do not meet the condition yet. Throws UsageError for an agent that cannot report its certificates. */
 function lateAgents(
 	context: string,
 	agents: readonly SeenAgent[],
@@ -334,7 +334,7 @@ function isSame(ca: string | undefined, other: string): boolean {
 	return marksOf(ca ?? "").join() === marksOf(other).join();
 }
 
-/** Each certificate once. */
+/** The certificates of all bundles without duplicates. */
 function bundleOf(bundles: readonly string[], isMeant: (mark: string) => boolean = () => true): string {
 	const all = bundles
 		.flatMap(readAuthorities)

@@ -1,4 +1,4 @@
-// The clusters of a fleet as a rotation reads and writes them.
+// Gives a rotation read and write access to the clusters of a fleet.
 import { setTimeout as delay } from "node:timers/promises";
 import { isDomainError } from "../../disruption/errors.ts";
 import { StepError } from "../fleet/access-step.ts";
@@ -27,8 +27,8 @@ export interface OpenedWorld {
 }
 
 /**
- * Throws UsageError for what cannot be read, with the context's name. `ca`: a CA out of a file, which no cluster has yet. `dryRun`:
- * what is written is sent as one.
+ * Throws UsageError, with the context's name, for what cannot be read. `ca`: a CA from a file, which no cluster has yet. `dryRun`: writes
+ * are sent as dry runs.
  */
 export async function openRotationWorld(
 	contexts: readonly KubeContext[],
@@ -44,7 +44,7 @@ export async function openRotationWorld(
 		if (!context) throw new Error(`no context "${name}"`);
 		return context;
 	};
-	// Of whom agents may have their certificates while they change.
+	// The CAs that may sign agents' certificates during the change.
 	const authorities = new Set(ca === undefined ? [] : [ca]);
 	const keep = (found: readonly ClusterCertificates[]): readonly ClusterCertificates[] => {
 		for (const { ca: bundle, authority } of found) {
@@ -54,7 +54,7 @@ export async function openRotationWorld(
 		}
 		return found;
 	};
-	// An agent may be restarted, and its API server silent for a moment: asked again until the time is up.
+	// An agent may restart, and its API server may be silent for a moment, so they are asked again until the timeout.
 	const silent = new Map<string, string>();
 	const world: RotationWorld = {
 		read: async () =>

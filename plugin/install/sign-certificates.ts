@@ -1,5 +1,5 @@
-// The fleet's CA and the agents' certificates, made and signed. The only file that loads the library for it, and itself loaded only
-// where something is signed. Private keys come in and go out as PEM and are kept nowhere here.
+// Creates and signs the fleet's CA and the agents' certificates. This is the only file that loads the library for it, and it is loaded
+// only to sign. Private keys are passed in and out as PEM and are not stored here.
 import { createPrivateKey, type KeyObject, randomBytes, webcrypto } from "node:crypto";
 import {
 	AuthorityKeyIdentifierExtension,
@@ -20,10 +20,10 @@ const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
 const dayMs = 86_400_000;
 const authorityDays = 3_650;
 const agentDays = 365;
-/** Clocks of clusters that differ take a new certificate at once. */
+/** Backdated so that clusters whose clocks differ accept a new certificate immediately. */
 const backdatedMs = 3_600_000;
 
-/** A CA of its own for a fleet, which signs agents' certificates and nothing else. No two have the same name: there may be two at a time. */
+/** Creates a CA for one fleet, which signs only agents' certificates. Each has its own name, because a fleet may have two at a time. */
 export async function createAuthority(now: Date): Promise<KeyPair> {
 	const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ["sign", "verify"]);
 	const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -43,16 +43,19 @@ export async function createAuthority(now: Date): Promise<KeyPair> {
 }
 
 export interface AgentCertificateRequest {
-	/** For people. */
+	/** Only for people. */
 	readonly commonName: string;
-	/** By which callers know an agent. */
+	/** The name by which callers verify an agent. */
 	readonly dnsName: string;
-	/** Which names the member. */
+	/** Names the member. */
 	readonly uri: string;
 	readonly now: Date;
 }
 
-/** With a key of its own, for a year or as long as the CA lasts. Throws a TypeError for a CA whose key is of a kind that cannot sign. */
+/**
+ * Makes a new key. The certificate is valid for a year, or as long as the CA if that is less. Throws a TypeError if the CA's kind of key
+ * cannot sign.
+ */
 export async function signAgentCertificate(
 	authority: KeyPair,
 	{ commonName, dnsName, uri, now }: AgentCertificateRequest,
@@ -79,7 +82,7 @@ export async function signAgentCertificate(
 				{ type: "url", value: uri },
 			]),
 			await SubjectKeyIdentifierExtension.create(keys.publicKey),
-			// As the CA calls its own key, or nobody finds the CA by it.
+			// Must equal the CA's own key identifier. Otherwise verifiers do not find the CA.
 			...(subjectKey ? [new AuthorityKeyIdentifierExtension(subjectKey.keyId)] : []),
 		],
 	});
@@ -92,7 +95,7 @@ const curves: Readonly<Record<string, readonly [curve: string, hash: string]>> =
 	secp521r1: ["P-521", "SHA-512"],
 };
 
-/** Somebody's own CA may have a key of another kind than ours. */
+/** A user's own CA may have another kind of key than ours. */
 async function signerOf(key: KeyObject): Promise<{
 	readonly key: webcrypto.CryptoKey;
 	readonly algorithm: { readonly name: string; readonly hash: string };
@@ -117,7 +120,7 @@ async function pairOf(certificate: X509Certificate, privateKey: webcrypto.Crypto
 	return { certificate: `${certificate.toString("pem")}\n`, key: `${PemConverter.encode(key, "PRIVATE KEY")}\n` };
 }
 
-/** Clients that cached one certificate refuse another of the same issuer and number. A first byte below 0x80 keeps it positive. */
+/** Clients refuse a second certificate with the same issuer and serial number. A first byte below 0x80 keeps the number positive. */
 function serialNumber(): string {
 	return `01${randomBytes(15).toString("hex")}`;
 }

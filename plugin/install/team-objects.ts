@@ -1,4 +1,4 @@
-// A team's objects: the shipped example (agent/team/team.yaml) with its names in it. Pure.
+// Makes a team's objects: the shipped example (agent/team/team.yaml) with the team's names. Pure.
 import { isRecord } from "../../disruption/record.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { teamManifests } from "./deploy-manifests.ts";
@@ -7,12 +7,12 @@ import type { Team } from "./team.ts";
 /** On each object of a team, with the account's name as its value. */
 export const accountLabel = "xpdb.form3.tech/account";
 
-/** Of the RoleBinding of a team's people: in the agents' namespace, and in each of their own. */
+/** The name of the RoleBinding of a team's people, in the agents' namespace and in each of their own. */
 export function peopleBinding(account: string): string {
 	return `xpdb-account-${account}`;
 }
 
-/** As the example has them. */
+/** The names in the example. */
 const example = { account: "team-shop", namespace: "shop" } as const;
 
 export function teamObjects(agentNamespace: string, team: Team): readonly ClusterObject[] {

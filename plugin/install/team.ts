@@ -1,23 +1,24 @@
-// Who drains: groups that decide about all budgets, and teams, each with an account of its own that decides about those of its namespaces.
+// Who may drain: groups that decide about all budgets, and teams. Each team has its own account, which decides only about the budgets of
+// its namespaces.
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 export interface Team {
-	/** The ServiceAccount in the agents' namespace, by whose tokens these people come to the agents. */
+	/** The ServiceAccount in the agents' namespace whose tokens authenticate these people to the agents. */
 	readonly account: string;
 	readonly groups: readonly string[];
-	/** Whose budgets it decides about. */
+	/** The namespaces about whose budgets it decides. */
 	readonly namespaces: readonly string[];
 }
 
 export interface Operators {
 	/** The groups that decide about all budgets. */
 	readonly groups: readonly string[];
-	/** Each account once. */
+	/** One entry for each account. */
 	readonly teams: readonly Team[];
 }
 
-/** Of `--operators`: GROUP, or GROUP=ACCOUNT:NAMESPACE,… The last "=" counts, since groups have them too. */
+/** Reads `--operators`: GROUP, or GROUP=ACCOUNT:NAMESPACE,… The last "=" separates, because group names can contain one. */
 export function readOperators(texts: readonly string[]): Operators {
 	const groups: string[] = [];
 	const teams = new Map<string, Team>();
@@ -55,7 +56,7 @@ function readRights(rights: string, text: string): Omit<Team, "groups"> {
 			"A group that has = in its own name has another one behind it: cn=sre,ou=ops=",
 		);
 	}
-	// Also the value of a label, which has 63 characters at most.
+	// It is also the value of a label, which can have at most 63 characters.
 	if (!/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/.test(account)) {
 		throw new UsageError(`--operators names an account that none can have: ${quote(account)}`);
 	}

@@ -1,4 +1,4 @@
-// Waiting until the agents of a cluster run as their Deployment says, as `kubectl rollout status` does it.
+// Waits until the agents of a cluster run as their Deployment says, like `kubectl rollout status`.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Deployment, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
@@ -6,7 +6,7 @@ import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { installStep } from "./install-step.ts";
 
-/** They are not ready, and why, as far as their pods say it. */
+/** The agents are not ready, with the reasons that their pods give. */
 export class AgentsNotReadyError extends BoundedError {
 	override readonly name = "AgentsNotReadyError";
 }
@@ -14,13 +14,13 @@ export class AgentsNotReadyError extends BoundedError {
 export interface AgentsWait {
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
-	/** Each time that something changed. */
+	/** Called on each change. */
 	readonly tell: (line: string) => void;
 }
 
 const pollMs = 500;
 
-/** Throws AgentsNotReadyError after the time, and the signal's reason where it aborts. */
+/** Throws AgentsNotReadyError after the timeout, and the signal's reason if it aborts. */
 export async function waitForAgents(context: KubeContext, { timeoutMs, signal, tell }: AgentsWait): Promise<void> {
 	const { client, name, agents, suggest } = context;
 	const path = `/apis/apps/v1/namespaces/${agents.namespace}/deployments/${agentName}`;
@@ -43,7 +43,7 @@ export async function waitForAgents(context: KubeContext, { timeoutMs, signal, t
 	}
 }
 
-/** What is still missing; undefined where all of them are up to date and available. */
+/** What is still missing; undefined if all agents are up to date and available. */
 export function rolloutProgress({ metadata, spec, status }: V1Deployment): string | undefined {
 	const wanted = spec?.replicas ?? 1;
 	const { updatedReplicas = 0, availableReplicas = 0, replicas = 0, observedGeneration = 0 } = status ?? {};
@@ -60,7 +60,7 @@ async function explainPods(context: KubeContext, { status }: V1Deployment): Prom
 		"list the agents' pods",
 		client.list<V1Pod>(`/api/v1/namespaces/${agents.namespace}/pods`, { labelSelector: `${agentLabel}=${agentName}` }),
 	);
-	// Of pods that a policy or a quota lets nobody make.
+	// The reason if a policy or a quota prevents the pods from being created.
 	const unmade = status?.conditions?.find((each) => each.type === "ReplicaFailure" && each.status === "True")?.message;
 	const reasons = new Set([unmade, ...pods.map(podProblem)].filter((reason) => reason !== undefined));
 	return reasons.size === 0 ? "" : ` (${[...reasons].join("; ")})`;

@@ -1,4 +1,4 @@
-// The certificates of a planned fleet, among its other objects.
+// Adds the certificates to a planned fleet's other objects.
 import type { CertificateChoice } from "./certificate-flags.ts";
 import { type CertificatePlan, planFleetCertificates } from "./fleet-certificates.ts";
 import { ofInstallation } from "./fleet-objects.ts";
@@ -9,11 +9,11 @@ import { readClusterCertificates } from "./read-certificates.ts";
 
 export interface CertifiedFleet extends Pick<CertificatePlan, "uses"> {
 	readonly planned: PlannedFleet;
-	/** What is new, for people. */
+	/** What is new, for messages. */
 	readonly notes: readonly string[];
 }
 
-/** Reads what the clusters have, and adds what is missing. Throws UsageError. */
+/** Reads the clusters' certificates and adds what is missing. Throws UsageError. */
 export async function withCertificates(planned: PlannedFleet, choice: CertificateChoice): Promise<CertifiedFleet> {
 	const found = await inAllClusters(planned.clusters, async ({ found: { context, id } }) =>
 		installStep(context, "read the certificates", readClusterCertificates(context, id)),
