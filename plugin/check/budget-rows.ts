@@ -1,4 +1,4 @@
-// The rows about the fleet's budgets, a column for each member.
+// The rows about the fleet's budgets, with a column for each member.
 import type { Fleet } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type CheckRow, checkRow, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
@@ -42,7 +42,10 @@ export async function budgetRows(
 	return rowsOf(fleet.value, contexts, facts);
 }
 
-/** A member that a context leads to has that one's name; in the order of the contexts, then the others. */
+/**
+ * The column of a member with a context has the context's name. Columns follow the order of the contexts; members without a context come
+ * last.
+ */
 function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">, contexts: readonly KubeContext[]) {
 	const order = (context: string | undefined): number => {
 		const at = contexts.findIndex(({ name }) => name === context);

@@ -1,4 +1,4 @@
-// `kubectl xpdb check -o json`, as plugin/output/schemas/check-v1.json has it.
+// The document of `kubectl xpdb check -o json`, as in plugin/output/schemas/check-v1.json.
 import { factsOf } from "./check-reason.ts";
 import type { CheckOutcome, CheckRow } from "./check-report.ts";
 

@@ -1,4 +1,4 @@
-// The checks for people: a row for each with a column for each cluster, and below it what was found, with the commands that help.
+// Prints the checks for people: a row for each, with a column for each cluster. Below it come the findings and the commands that help.
 import { shortenTo } from "../../disruption/quote.ts";
 import { wrappedLines } from "../output/table.ts";
 import { counted } from "../terminal/counted.ts";
@@ -6,31 +6,31 @@ import { type CheckResult, factsOf } from "./check-reason.ts";
 import type { CheckFinding, CheckOutcome, CheckRow } from "./check-report.ts";
 
 export interface CheckLinesOptions {
-	/** Undefined for a pipe: nothing is wrapped or left out for want of room. */
+	/** Undefined for a pipe: lines are not wrapped, and nothing is left out to save space. */
 	readonly columns: number | undefined;
 	readonly hasUnicode: boolean;
-	/** Only rows that are not well. */
+	/** Print only rows with a finding. */
 	readonly short: boolean;
 }
 
 const unicodeMarks: Readonly<Record<CheckResult, string>> = { ok: "✔", warning: "!", unknown: "?", failed: "✖" };
 const asciiMarks: Readonly<Record<CheckResult, string>> = { ok: "ok", warning: "!", unknown: "?", failed: "x" };
 
-/** The longest title, with a space behind it. */
+/** The longest title plus one space. */
 const titleWidth = 34;
 const codeWidth = 8;
 const narrowestCell = 8;
 const widestCell = 16;
-/** Further ones are counted; -o json has them all. */
+/** Further findings are only counted. -o json has them all. */
 const mostFindings = 5;
 
-/** Writes rows one by one: a heading where a category begins. */
+/** Writes rows one by one, with a heading at the start of each category. */
 export class CheckLines {
 	readonly #options: CheckLinesOptions;
 	#heading = "";
-	/** What was said already of a cluster that could not be asked. */
+	/** Findings of unreadable clusters that were printed already. */
 	readonly #told = new Set<string>();
-	/** Commands that were printed: run a second time, one that creates something fails. */
+	/** Commands that were printed already. If a user ran one twice, a command that creates something would fail. */
 	readonly #fixes = new Set<string>();
 
 	constructor(options: CheckLinesOptions) {
@@ -87,21 +87,21 @@ export class CheckLines {
 		return [...(isFirst ? [] : [""]), line];
 	}
 
-	/** Undefined where the columns do not fit. */
+	/** Undefined if the columns do not fit. */
 	#cellWidths({ cells }: CheckRow): readonly number[] | undefined {
 		const { columns, hasUnicode } = this.#options;
 		const widths = cells.map(({ cluster }) => Math.min(widestCell, Math.max(narrowestCell, cluster.length)));
 		const taken = (hasUnicode ? 2 : 3) + titleWidth + 2 + codeWidth;
 		const sum = widths.reduce((total, width) => total + width + 2, taken);
 		if (columns === undefined || sum <= columns) return widths;
-		// Narrower ones cut the names, and still tell clusters apart.
+		// Narrower columns cut the names, but clusters can still be told apart.
 		const room = Math.floor((columns - taken) / Math.max(1, cells.length)) - 2;
 		return room < narrowestCell ? undefined : cells.map(() => room);
 	}
 
 	#findings({ findings }: CheckRow): readonly string[] {
 		const fresh = findings.filter((finding) => !this.#isTold(finding));
-		// What is the same in several clusters is said once, with the command for the first of them.
+		// A finding that is the same in several clusters is printed once, with the command for the first of them.
 		const groups = [...Map.groupBy(fresh, ({ reason, message }) => `${reason}\0${message}`).values()];
 		const shown = groups.slice(0, mostFindings);
 		const more = groups.length - shown.length;
@@ -111,7 +111,7 @@ export class CheckLines {
 				const place = clusters.length === 0 ? "" : `${clusters.join(", ")}: `;
 				const text = `    ${place}${shortenTo(group[0]?.message ?? "", longestMessage)}`;
 				const [fix] = group.flatMap((each) => each.fix ?? []);
-				// A command that is wrapped cannot be copied.
+				// A wrapped command could not be copied.
 				return [
 					...wrappedLines(text, this.#options.columns, "      "),
 					...(fix === undefined ? [] : [`    fix:  ${this.#fixText(fix)}`]),
@@ -127,7 +127,7 @@ export class CheckLines {
 		return fix;
 	}
 
-	/** A cluster that gives no answer gives none to each check, and is told once. */
+	/** An unreachable cluster fails every check for the same reason, which is printed once. */
 	#isTold({ result, cluster, message }: CheckFinding): boolean {
 		if (result !== "unknown") return false;
 		const key = `${cluster}\0${message}`;
@@ -139,14 +139,14 @@ export class CheckLines {
 
 const longestMessage = 2_000;
 
-/** "    eu, us: yes" for each text that there is. */
+/** "    yes: eu, us" for each distinct text. */
 function groupedCells({ cells }: CheckRow): readonly string[] {
 	return [...Map.groupBy(cells, ({ text }) => text)].map(
 		([text, those]) => `    ${text}: ${those.map(({ cluster }) => cluster).join(", ")}`,
 	);
 }
 
-/** The end of a name tells it from others more often than its middle. */
+/** Keeps both ends: the end of a name identifies it more often than its middle. */
 function cut(text: string, width: number): string {
 	if (text.length <= width) return text;
 	const front = Math.ceil((width - 2) / 2);

@@ -1,14 +1,17 @@
-// What `check` finds, by name, with the code to look it up by and how bad it is. What a round would say of it as well has that
-// one's name and code (events/reason.ts).
+// Names what `check` finds, with a code to look it up by and a severity. A finding that a round would also report has the round's name
+// and code (events/reason.ts).
 import { type Reason, reasonCodes } from "../events/reason.ts";
 
-/** Best first. Unknown: it could not be read, which is never a yes. */
+/** Best first. Unknown means that it could not be read, which is never treated as ok. */
 export const checkResults = ["ok", "warning", "unknown", "failed"] as const;
 
 export type CheckResult = (typeof checkResults)[number];
 export type Problem = Exclude<CheckResult, "ok">;
 
-/** 10xx check itself, 11xx API servers, 12xx rights, 13xx agents, 14xx the fleet, 15xx clocks and certificates, 16xx policies, 23xx budgets. Never used twice. */
+/**
+ * 10xx check itself, 11xx API servers, 12xx rights, 13xx agents, 14xx the fleet, 15xx clocks and certificates, 16xx policies, 23xx
+ * budgets. A code is never reused.
+ */
 const own = {
 	NotChecked: { code: "XPDB1001", result: "unknown" },
 	ApiServerSilent: { code: "XPDB1101", result: "unknown" },
@@ -53,7 +56,7 @@ const own = {
 	PodsMislabelled: { code: "XPDB2305", result: "warning" },
 } as const satisfies Readonly<Record<string, ReasonFacts>>;
 
-/** Those of a round that a check may find before there is one. */
+/** Reasons of a round that a check may find before there is a round. */
 const ofRounds = {
 	PeerUnreachable: "unknown",
 	AgentRefused: "unknown",

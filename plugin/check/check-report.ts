@@ -1,35 +1,34 @@
-// What the checks come to: a row for each, with a cell for each cluster, and what was found.
+// Combines the checks into a report: a row for each check, with a cell for each cluster, and the findings.
 //
-// Guarantee: a cell is "ok" only where somebody read what it speaks of; a cluster without a reading gets "?" and a finding that
-// says why.
+// Guarantee: a cell is "ok" only if the fact that it states was read. A cluster without a reading gets "?" and a finding that says why.
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type CheckReason, type CheckResult, checkResults, factsOf, type Problem } from "./check-reason.ts";
 
 export interface CheckFinding {
 	readonly reason: CheckReason;
 	readonly result: Problem;
-	/** The column; "" where it is about the fleet. */
+	/** The column's name; "" if the finding is about the fleet. */
 	readonly cluster: string;
 	readonly message: string;
-	/** A command that helps, or shows more. */
+	/** A command that helps, or that shows more. */
 	readonly fix?: string;
 }
 
 export interface CheckCell {
 	readonly cluster: string;
 	readonly result: CheckResult;
-	/** "?" where nobody knows. */
+	/** "?" if it is unknown. */
 	readonly text: string;
 }
 
 export interface CheckRow {
 	readonly category: CheckCategory;
-	/** What is so where it is well. */
+	/** States what holds if all is well. */
 	readonly title: string;
 	readonly result: CheckResult;
 	readonly cells: readonly CheckCell[];
 	readonly findings: readonly CheckFinding[];
-	/** Whether an eviction needs it: what is only unknown of something else is no more than a warning. */
+	/** Whether an eviction needs this check to pass. If not, an unknown result counts as a warning at most. */
 	readonly isNeeded: boolean;
 }
 
@@ -37,7 +36,7 @@ export type CheckCategory = "access" | "rights" | "agents" | "fleet" | "policies
 
 export type CheckTitle = Pick<CheckRow, "category" | "title" | "isNeeded">;
 
-/** What one cluster comes to in one check. */
+/** The result of one check in one cluster. */
 export interface ClusterCheck {
 	readonly text: string;
 	readonly findings: readonly FoundProblem[];
@@ -45,12 +44,12 @@ export interface ClusterCheck {
 
 export type FoundProblem = Pick<CheckFinding, "reason" | "message"> & { readonly fix?: string | undefined };
 
-/** What could not be read, or why. */
+/** A value that was read, or why it could not be read. */
 export type Reading<T> =
 	| { readonly kind: "read"; readonly value: T }
 	| { readonly kind: "unread"; readonly why: string };
 
-/** `ofCluster`: undefined where nobody looked. `ofFleet`: what is about no cluster alone. */
+/** `ofCluster`: undefined for a cluster that was not checked. `ofFleet`: findings that belong to no single cluster. */
 export function checkRow(
 	title: CheckTitle,
 	clusters: readonly string[],
@@ -70,7 +69,7 @@ export function checkRow(
 		text,
 		result: worst(found.map(({ reason }) => factsOf(reason).result)),
 	}));
-	// Of no cluster at all nobody has read anything.
+	// Without any cluster, nothing was read.
 	const results = clusters.length === 0 ? (["unknown"] as const) : [];
 	return { ...title, cells, findings, result: worst([...results, ...findings.map(({ result }) => result)]) };
 }
@@ -79,12 +78,12 @@ function finding({ reason, message, fix }: FoundProblem, cluster: string): Check
 	return { reason, result: factsOf(reason).result, cluster, message, ...(fix !== undefined && { fix }) };
 }
 
-/** The cell of a cluster of which it could not be read. */
+/** The cell of a cluster that could not be checked. */
 export function notChecked(why: string, fix?: string): ClusterCheck {
 	return { text: "?", findings: [{ reason: "NotChecked", message: why, fix }] };
 }
 
-/** What a reading comes to. */
+/** Judges a reading, or reports why there is none. */
 export function ofReading<T>(reading: Reading<T>, judge: (value: T) => ClusterCheck): ClusterCheck {
 	return reading.kind === "unread" ? notChecked(reading.why) : judge(reading.value);
 }
@@ -96,11 +95,11 @@ export function worst(results: readonly CheckResult[]): CheckResult {
 export interface CheckOutcome {
 	readonly exitCode: ExitCode;
 	readonly counts: Readonly<Record<CheckResult, number>>;
-	/** Codes of what keeps evictions from being made. */
+	/** Codes of the findings that prevent evictions. */
 	readonly blocking: readonly string[];
 }
 
-/** `failOnWarning`: a warning is as bad as a failure. */
+/** `failOnWarning`: a warning counts as a failure. */
 export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): CheckOutcome {
 	const counts = { ok: 0, warning: 0, unknown: 0, failed: 0 };
 	for (const { result } of rows) counts[result] += 1;
@@ -115,7 +114,7 @@ export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): Ch
 	const { code: notChecked } = factsOf("NotChecked");
 	return {
 		counts,
-		// What could not be read for want of something else comes with that.
+		// "Not checked" is often a consequence of another finding, so it is named only if it is the only code.
 		blocking: codes.length > 1 ? codes.filter((code) => code !== notChecked) : codes,
 		exitCode:
 			counts.failed > 0 || (failOnWarning && warns && !rows.some(isUnknown))

@@ -1,12 +1,12 @@
-// How far another clock is ahead of this machine's, as far as one answer tells.
+// How far another clock is ahead of this machine's, estimated from one answer.
 
-/** Known within so much, for the answer took its time. */
+/** The clock is ahead by `aheadMs`, give or take `withinMs`: the time that the answer took is the uncertainty. */
 export interface ClockReading {
 	readonly aheadMs: number;
 	readonly withinMs: number;
 }
 
-/** It was read somewhen between `askedAt` and `answeredAt`. `coarseMs`: how far it may be beyond what it says. */
+/** The clock was read at some moment between `askedAt` and `answeredAt`. `coarseMs`: how far the true time may be beyond the reading. */
 export function clockReading(
 	readMs: number,
 	{

@@ -1,4 +1,4 @@
-// Rows of which each cluster is judged by itself.
+// The rows in which each cluster is judged independently.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { oldestMinor } from "../install/oldest-kubernetes.ts";
 import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck } from "./check-report.ts";
@@ -30,7 +30,7 @@ export async function accessRow(asked: readonly AskedCluster[]): Promise<CheckRo
 	);
 }
 
-/** The context before this one that leads to the same cluster. */
+/** An earlier context that leads to the same cluster. */
 async function findSame(name: string, asked: readonly AskedCluster[]): Promise<string | undefined> {
 	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
 	const own = ids.find(([context]) => context === name)?.[1];

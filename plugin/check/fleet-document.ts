@@ -1,4 +1,4 @@
-// `kubectl xpdb fleet -o json`: schemas/fleet-v1.json.
+// The document of `kubectl xpdb fleet -o json`, as in schemas/fleet-v1.json.
 import type { CertificateMark } from "../../proto/agent-cluster.ts";
 import type { FleetMembers, MemberRow } from "./fleet-members.ts";
 

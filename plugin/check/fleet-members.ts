@@ -1,30 +1,30 @@
-// Who is in the fleet as each member says it, and wherein they differ. Pure: from what agents have told.
+// Lists the members of the fleet as each member sees it, and the differences. Pure: it works on the agents' descriptions.
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
 import { formatAge } from "../flags/duration.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
 import type { FleetColumn } from "./judge-fleet.ts";
 
 export type MemberState =
-	/** It answers. */
+	/** Its agents answer. */
 	| "Member"
-	/** A list has it, and it gives no answer. */
+	/** A list contains it, and it does not answer. */
 	| "Silent"
 	| "Forgotten"
-	/** Somebody knows it as a member, and no list has or forgets it. */
+	/** An agent knows it as a member, and no list contains or forgets it. */
 	| "Unlisted";
 
 export interface MemberRow {
 	readonly id: string;
 	readonly name: string;
 	readonly state: MemberState;
-	/** The context that leads there; "" where none does. */
+	/** The context that leads there; "" if there is none. */
 	readonly context: string;
-	/** As the others list it. */
+	/** The address that other members list. */
 	readonly address: string | undefined;
-	/** Of the agent. */
+	/** The agent's version. */
 	readonly version: string | undefined;
 	readonly features: readonly string[];
-	/** How long ago each other member's agent has heard of it, by that one's name; undefined: not since that agent started. */
+	/** By the name of each other member: how long ago its agent heard from this one; undefined: not since that agent started. */
 	readonly heardAgoMs: Readonly<Record<string, number | undefined>>;
 	readonly certificates: AgentCertificates | undefined;
 	readonly listedBy: readonly string[];
@@ -33,19 +33,19 @@ export interface MemberRow {
 
 export interface FleetMembers {
 	readonly rows: readonly MemberRow[];
-	/** What keeps the fleet from being one: one line each. */
+	/** What prevents the clusters from being one fleet, one line each. */
 	readonly differences: readonly string[];
-	/** Which members without a context give no answer, and why. */
+	/** Members without a context that do not answer, and why. */
 	readonly problems: readonly string[];
-	/** What will need somebody soon. */
+	/** What will soon need attention. */
 	readonly warnings: readonly string[];
 }
 
-/** Greetings go out every 30 s; after two that did not come through somebody should look. */
+/** Greetings go out every 30 s. After two failed ones, someone should look. */
 const unheardMs = 75_000;
 const soonSeconds = 30 * 86_400;
 
-/** `nowSeconds`: since the epoch. */
+/** `nowSeconds`: seconds since the epoch. */
 export function fleetMembers(columns: readonly FleetColumn[], nowSeconds: number): FleetMembers {
 	const speakers = columns.flatMap(({ name, listed, description }) =>
 		description.kind === "read" ? [{ name: listed?.name ?? name, description: description.value }] : [],
@@ -66,7 +66,7 @@ export function fleetMembers(columns: readonly FleetColumn[], nowSeconds: number
 		rows,
 		differences: findFleetDifferences(speakers).map(({ name, message }) => `${name}: ${message}`),
 		problems: columns.flatMap(({ name, context, listed: member, description }) =>
-			// Whoever reached for the agents behind a context knows it more exactly.
+			// For a cluster with a context, the call through that context reports the failure in more detail.
 			description.kind === "read" || context !== "" ? [] : [`${member?.name ?? name}: ${description.why}`],
 		),
 		warnings: [
@@ -110,7 +110,7 @@ function rowOf(
 		version: own?.version,
 		features: own?.features ?? [],
 		heardAgoMs: Object.fromEntries(
-			// Who has no address for it greets it not, and who does not tell is none that has not heard.
+			// A member without an address for it does not greet it. A member that does not report greetings may still have heard from it.
 			others.flatMap(({ name, description: { heard, members } }) =>
 				heard && members.some((member) => member.id === id && member.address !== undefined)
 					? [[name, heard.find((each) => each.id === id)?.agoMs] as const]
@@ -123,7 +123,7 @@ function rowOf(
 	};
 }
 
-/** It stops nobody: a cluster that never knew it has nothing to forget. */
+/** This blocks nothing: a cluster that never knew the member has nothing to forget. */
 function forgottenWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[]): readonly string[] {
 	return rows.flatMap(({ id, name, forgottenBy }) => {
 		const others = speakers.filter(
@@ -152,7 +152,7 @@ function addressWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[
 	});
 }
 
-/** Members that do not take each other's certificates refuse each other as soon as one is renewed. */
+/** Members that do not trust each other's CAs refuse each other as soon as one certificate is renewed. */
 function trustWarnings(rows: readonly MemberRow[]): readonly string[] {
 	const by = Map.groupBy(
 		rows.flatMap(({ name, certificates }) =>
@@ -191,14 +191,14 @@ function unheardWarnings(rows: readonly MemberRow[]): readonly string[] {
 	});
 }
 
-/** The first of what an agent uses; seconds since the epoch. */
+/** When the first of an agent's certificates expires, in seconds since the epoch. */
 export function certificateEnd(certificates: AgentCertificates | undefined): number | undefined {
 	if (!certificates) return undefined;
 	const { certificate, authorities } = certificates;
 	return Math.min(certificate.expiresAtSeconds, ...authorities.map(({ expiresAtSeconds }) => expiresAtSeconds));
 }
 
-/** As many of its bytes as tell one from another. */
+/** The first bytes of a fingerprint, enough to tell certificates apart. */
 export function shortMark(sha256: string): string {
 	return sha256.slice(0, 11);
 }

@@ -1,4 +1,4 @@
-// Whether each API server can be gone by: it answers, is new enough, is asked once, and has the kind of our budgets.
+// Judges each API server: it answers, is new enough, has only one context here, and serves XPodDisruptionBudget.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { oldestMinor } from "../install/oldest-kubernetes.ts";
@@ -31,7 +31,7 @@ export function judgeServer(
 	};
 }
 
-/** Fields that a budget may need; without `suspend` in the definition, API servers drop it. */
+/** Fields that a budget may need. For example, API servers drop `suspend` if the definition lacks it. */
 const fieldsOfBudget = ["selector", "minAvailable", "maxUnavailable", "suspend"];
 
 export function judgeBudgetKind(
@@ -52,13 +52,13 @@ export function judgeBudgetKind(
 		const missing = fieldsOfBudget.filter((field) => !fields.has(field));
 		if (missing.length === 0) return { text: budgetApi.version, findings: [] };
 		const message = `the definition of ${definition} has no spec.${missing.join(", spec.")}: the API server drops what is written there`;
-		// Before an installation there is nothing to upgrade.
+		// Before an installation, there is nothing to upgrade.
 		const fix = mayBeMissing ? see : suggest.xpdb(["upgrade", "--force-conflicts"], name);
 		return { text: "old", findings: [{ reason: "BudgetKindDiffers", message, fix }] };
 	});
 }
 
-/** Before an installation: the namespace that it makes. */
+/** Before an installation: judges the namespace that the installation would create. */
 export function judgeAnchor(
 	anchor: Reading<AnchorNamespace | undefined>,
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,

@@ -1,4 +1,4 @@
-// The agents of each cluster: how many there are, whether they answer, which versions they have, and who only looks like one.
+// Judges the agents of each cluster: how many there are, whether they answer, their versions, and which pods only look like agents.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../fleet/agent-access.ts";
 import { renewExpired, seeSilent } from "../fleet/see-silent.ts";
@@ -44,7 +44,7 @@ export function judgeAgentCount(
 	});
 }
 
-/** Before an installation. */
+/** Judges the agents that exist before an installation. */
 export function judgeAgentsBefore(agents: Reading<AgentsOfCluster>, { name, suggest }: Place): ClusterCheck {
 	return ofReading(agents, ({ namespaces, pods }) => {
 		if (pods.length === 0) return { text: "none", findings: [] };
@@ -54,7 +54,7 @@ export function judgeAgentsBefore(agents: Reading<AgentsOfCluster>, { name, sugg
 	});
 }
 
-/** `access`: the way that a run takes. `each`: every agent that is ready, by itself. */
+/** `access`: the connection that a run would use. `each`: every ready agent, asked separately. */
 export function judgeAnswers(
 	access: AgentAccessResult,
 	each: readonly AgentOfCluster[],
@@ -84,7 +84,7 @@ export interface SpeakingAgent {
 	readonly features: readonly string[];
 }
 
-/** `agents`: those of the cluster that said something of themselves. `all`: of the fleet. */
+/** `agents`: the agents of this cluster that answered. `all`: those of the fleet. */
 export function judgeVersions(
 	agents: readonly SpeakingAgent[],
 	all: readonly SpeakingAgent[],
@@ -99,7 +99,7 @@ export function judgeVersions(
 		const message = `${whose} ${unsafe.join(" and ")}, which can allow more disruptions than a budget permits, in every cluster of the fleet: upgrade them`;
 		findings.push({ reason: "AgentUnsafe", message, fix });
 	}
-	// The same upgrade helps against the difference.
+	// For these versions, the finding above already suggests the upgrade that also removes the difference.
 	const isTold = (version: string): boolean => unsafe.includes(version) && minorsApart(version, clientVersion) <= 1;
 	const others = versions.filter((version) => !isSame(version, clientVersion) && !isTold(version));
 	if (others.length > 0) {
@@ -126,14 +126,14 @@ function withV(version: string): string {
 	return version.startsWith("v") ? version : `v${version}`;
 }
 
-/** Infinity where one of them is no version, or another major one. */
+/** Infinity if one of them is not a version, or if the major versions differ. */
 function minorsApart(a: string, b: string): number {
 	const [left, right] = [a, b].map((version) => /^v?(\d+)\.(\d+)\./.exec(version)?.slice(1).map(Number));
 	if (left?.[0] === undefined || left[0] !== right?.[0]) return Number.POSITIVE_INFINITY;
 	return Math.abs((left[1] ?? 0) - (right[1] ?? 0));
 }
 
-/** Pods that look like agents where none are looked for: nobody takes them for agents, and a person may. */
+/** Pods with the agents' label in other namespaces. The plugin ignores them, but a person may mistake them for agents. */
 export function judgeLabelledPods(
 	labelled: Reading<readonly LabelledPod[]>,
 	agents: Reading<AgentsOfCluster>,

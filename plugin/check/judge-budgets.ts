@@ -1,5 +1,5 @@
-// The budgets of the fleet: which of them cannot be judged, differ between members, can never be met or cover nothing. Their numbers
-// are those of decide(), as `explain` has them.
+// Judges the fleet's budgets: which cannot be judged, differ between members, can never be met, or cover nothing. The numbers are those
+// of decide(), as in `explain`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { mislabelledText } from "../../disruption/budget/budget-text.ts";
 import type { MislabelledWorkload } from "../../disruption/budget/cluster.ts";
@@ -16,11 +16,13 @@ export interface JudgedBudget {
 	readonly name: BudgetName;
 	readonly row: BudgetRow;
 	readonly findings: readonly Finding[];
-	/** False where nobody may go by its numbers, for what the findings say. */
+	/** False if the findings say that its numbers cannot be relied on. */
 	readonly isCounted: boolean;
-	/** Pods, as NAMESPACE/NAME, of which nobody says how many there should be: the budget never lets them go. */
+	/**
+	 * Pods, as NAMESPACE/NAME, whose expected number is unknown because they have no controller. The budget never allows their eviction.
+	 */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
-	/** Workloads that it expects, some of whose pods it does not select: these workloads use it up. */
+	/** Workloads that it expects, although it does not select some of their pods. These workloads use the budget up. */
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
@@ -30,11 +32,11 @@ interface Options {
 	readonly context: string;
 	/** By the member's name: the context that leads to it. */
 	readonly contexts: ReadonlyMap<string, string>;
-	/** Names of the members that answered. */
+	/** The names of the members that answered. */
 	readonly answering: readonly string[];
 }
 
-/** What keeps a round under it from being judged, whoever asks. */
+/** Why no round, of any caller, can judge this budget. */
 export function judgeReadable(
 	{ name, findings }: JudgedBudget,
 	{ suggest, context }: Options,
@@ -56,7 +58,7 @@ export function judgeSame(
 	return [{ reason: "BudgetsDiffer", message: `budget ${formatBudgetName(name)}: ${text}`, fix }];
 }
 
-/** Evictions of its pods are not limited: a user may have forgotten that. */
+/** Evictions of a suspended budget's pods are not limited, and the user may have forgotten that. */
 export function judgeInForce(
 	{ name, row }: JudgedBudget,
 	{ suggest, now }: Pick<Options, "suggest"> & { readonly now: number },
@@ -83,7 +85,7 @@ export function judgeMet(budget: JudgedBudget, { suggest, context, contexts }: O
 		.map(({ message }) => ({ reason: "BudgetNeverMet", message, fix: explain }) as const satisfies FoundProblem);
 }
 
-/** All members have counted, and no pod was among them. */
+/** Whether all members have counted and found no pod. */
 function selectsNothing({ problem, suspended, perCluster, usedBy }: BudgetRow): boolean {
 	if (problem !== undefined || suspended || usedBy.length > 0 || perCluster.size === 0) return false;
 	return [...perCluster.values()].every(({ healthy, expected }) => healthy === 0 && expected === 0);
@@ -100,7 +102,7 @@ export function judgeLabels(
 	}));
 }
 
-/** What was not counted is not said to be well. */
+/** A budget that was not counted must not be reported as ok. */
 export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProblem[] {
 	const names = budgets.filter(({ isCounted }) => !isCounted).map(({ name }) => formatBudgetName(name));
 	const [first] = names;
@@ -109,7 +111,7 @@ export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProbl
 	return [{ reason: "NotChecked", message: `budget ${first}${more} could not be counted` }];
 }
 
-/** Of one member. */
+/** The pods of one member. */
 export function judgeOwners(
 	{ name, ownerless }: JudgedBudget,
 	cluster: string,

@@ -1,12 +1,12 @@
-// Clocks and certificates. No eviction is decided by a clock; tokens and certificates are good by them, and people read times.
+// Judges clocks and certificates. No eviction is decided by a clock, but tokens and certificates expire, and people read times.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
 import type { ClockReading } from "./clock-reading.ts";
 import type { AgentOfCluster } from "./read-agents.ts";
 
-/** A token lives ten minutes, and is renewed when a quarter of that is left; an API server tells its time in whole seconds. */
+/** A token lives ten minutes and is renewed when a quarter of that is left. API servers report the time in whole seconds. */
 const skewMs = 5_000;
-/** As the alert of docs/operations.md. */
+/** The same as in the alert of docs/operations.md. */
 const lastingMs = 14 * 86_400_000;
 
 export function judgeClocks(
@@ -43,7 +43,7 @@ function seconds(ms: number): string {
 	return `${Math.round(ms / 1_000)}s`;
 }
 
-/** `nowMs`: since the epoch. */
+/** `nowMs`: milliseconds since the epoch. */
 export function judgeCertificates(
 	agents: readonly AgentOfCluster[],
 	nowMs: number,
@@ -63,7 +63,7 @@ export function judgeCertificates(
 			at: each.expiresAtSeconds,
 		})),
 	]);
-	// In all contexts: one of them has the CA's key, and all have to know a new CA.
+	// In all contexts: one member has the CA's key, and all must trust a new CA.
 	const rotate = (...flags: readonly string[]) => suggest.xpdbInAll(["install", "certs", "--rotate", ...flags]);
 	const fixes = { CertificateExpires: rotate(), CaExpires: rotate("--ca") };
 	const leftMs = ends.map(({ at }) => at * 1_000 - nowMs);

@@ -1,4 +1,4 @@
-// Whether the clusters are one fleet: by what their agents declare, and by who can reach whom.
+// Judges whether the clusters are one fleet: by what their agents declare, and by which members reach each other.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -7,27 +7,27 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
 
-/** A cluster that a context leads to, or that others list as a member. */
+/** A cluster that a context leads to, or that other members list. */
 export interface FleetColumn {
-	/** The context's name, or the member's where there is no context. */
+	/** The context's name, or the member's name if it has no context. */
 	readonly name: string;
-	/** "" where none leads there. */
+	/** "" if no context leads there. */
 	readonly context: string;
-	/** Contexts that give no answer: any of them may lead there. */
+	/** Contexts that do not answer. Any of them may lead there. */
 	readonly mayBeBehind?: readonly string[];
-	/** As its own agent says it, whoever passed the question on. */
+	/** What its own agent says, directly or through another member's agents. */
 	readonly description: Reading<AgentDescription>;
-	/** As others list it; undefined where nobody does. */
+	/** The entry in other members' lists; undefined if no list has one. */
 	readonly listed: FleetMember | undefined;
 }
 
-/** What became of a call that the agents of one cluster passed on to another member's. */
+/** The result of a call that one cluster's agents forwarded to another member. */
 export interface PassedOn {
 	readonly member: string;
 	readonly answer: Reading<AgentDescription>;
 }
 
-/** By the column's name. */
+/** The checks by the column's name. */
 export function judgeLists(
 	columns: readonly FleetColumn[],
 	suggest: SuggestedCommands,
@@ -78,7 +78,7 @@ export function judgeWay({ name, context, mayBeBehind, listed, description }: Fl
 	return { text: "yes", findings: [] };
 }
 
-/** `peers`: undefined where its agents were not reached. */
+/** `peers`: undefined if the cluster's agents could not be reached. */
 export function judgePeers(
 	peers: readonly PassedOn[] | undefined,
 	{ name, suggest }: { readonly name: string; readonly suggest: SuggestedCommands },

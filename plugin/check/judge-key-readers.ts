@@ -1,9 +1,9 @@
-// Which ServiceAccounts can read the CA's key: the key gives control of the whole fleet.
+// Finds the ServiceAccounts that can read the CA's key, because that key gives control of the whole fleet.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterCheck, ofReading, type Reading } from "./check-report.ts";
 
-/** As many as a message names. */
+/** At most this many are named in a message. */
 const mostNamed = 10;
 
 export function judgeKeyReaders(

@@ -1,4 +1,5 @@
-// The Service by which the agents of other members come in: whether it is reached, and whether the fleet's list says where.
+// Judges the Service through which agents of other members connect: whether it has an address, and whether the fleet's list has the same
+// one.
 import { isIP } from "node:net";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -7,7 +8,7 @@ import { peersService } from "../install/expose/peers-service.ts";
 import type { FoundPeers } from "../install/expose/read-peers.ts";
 import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
 
-/** `listed`: as the members list this one; undefined where nobody could be asked. */
+/** `listed`: this member's entry in the fleet's lists; undefined if no member could be asked. */
 export function judgePeersService(
 	peers: Reading<FoundPeers | undefined>,
 	listed: FleetMember | undefined,
@@ -34,7 +35,7 @@ function problemOf({ name, address }: FleetMember, offered: readonly OfferedAddr
 	const has = `service/${peersService} is reached at ${offered[0]?.address}`;
 	if (address === undefined) return `${has}, and the fleet lists no address for ${name}`;
 	const all = offered.map((each) => each.address);
-	// A name may well lead to the Service, and which does nobody can say from here.
+	// A host name may lead to the Service, which cannot be checked from here.
 	const isComparable = isIP(hostOf(address)) !== 0 && all.every((each) => isIP(hostOf(each)) !== 0);
 	if (all.includes(address) || !isComparable) return undefined;
 	return `${has}, and the fleet lists ${address} for ${name}, which it has not (any more)`;

@@ -1,4 +1,5 @@
-// What stands beside the agents in each API server: policies that keep others from their objects, and x-pdb, which must not.
+// Judges what each API server has besides agents: policies that keep others from the agents' objects, and x-pdb, which should not be
+// there.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
 import { isNeighbour, neighbourText } from "../install/neighbour-warnings.ts";
@@ -12,12 +13,12 @@ export function judgePolicies({ policies }: PolicyObjects, { name, suggest }: Pl
 			if (!each.policy || !each.binding) {
 				const what = each.policy ? "its binding is missing" : "it is missing";
 				const message = `ValidatingAdmissionPolicy ${each.name} is not in force: ${what}`;
-				// It makes what is missing of an installation, whoever made the rest.
+				// `upgrade` creates the missing objects of an installation, whichever tool applied the rest.
 				return [{ reason: "PolicyMissing", message, fix: suggest.xpdb(["upgrade"], name) }];
 			}
 			const weakness = findWeakness(each);
 			if (weakness === undefined) return [];
-			// It shows which fields somebody else has changed, and asks before it takes them over.
+			// The command shows which fields others have changed, and asks before it takes them over.
 			const fix = suggest.xpdb(["upgrade", "--force-conflicts"], name);
 			return [{ reason: "PolicyWeak", message: `ValidatingAdmissionPolicy ${each.name} ${weakness}`, fix }];
 		});

@@ -1,14 +1,14 @@
-// What whoever runs the plugin may do, as the API server itself says it.
+// Judges what the current user may do, by the API server's own answers.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { OwnCheckReason } from "./check-reason.ts";
 import { type ClusterCheck, notChecked, type Reading } from "./check-report.ts";
 import { installRights, type Right, rightText } from "./needed-rights.ts";
 import type { ClusterFacts } from "./read-cluster.ts";
 
-/** Of agent/deploy/rbac-operator.yaml: a ClusterRole, and a Role in the agents' namespace. */
+/** In agent/deploy/rbac-operator.yaml: a ClusterRole, and a Role in the agents' namespace. */
 const operatorsRole = "xpdb-operators";
 
-/** Nobody but an administrator can install. */
+/** Installing needs an administrator, so the command for a missing right only lists the user's rights. */
 export async function judgeInstallRights(
 	facts: Pick<ClusterFacts, "rights" | "user">,
 	context: Pick<KubeContext, "name" | "suggest" | "agents">,
@@ -18,7 +18,7 @@ export async function judgeInstallRights(
 	return { ...judged, findings: judged.findings.map((each) => (each.fix === undefined ? each : { ...each, fix })) };
 }
 
-/** What is missing, and the command with which an administrator gives it. */
+/** The missing rights, and the command with which an administrator can grant them. */
 export async function judgeRights(
 	rights: readonly Right[],
 	reason: OwnCheckReason,
@@ -40,7 +40,7 @@ function isYes(answer: Reading<boolean>): boolean {
 	return answer.kind === "read" && answer.value;
 }
 
-/** Binds the user to the shipped role; of a user who is not known, what shows the rights that there are. */
+/** Binds the user to the shipped role. If the user is unknown, the command lists the existing rights instead. */
 function helpfulCommand(
 	missing: readonly Right[],
 	user: string,

@@ -1,21 +1,23 @@
-// Which context leads to which member, also while the agents or the API server behind it give no answer: without it one cluster would be
-// shown as two, a context without an answer and a member without a context.
+// Matches contexts to members, also while the agents or the API server of a cluster do not answer. Otherwise one cluster would appear
+// twice: as a context without an answer, and as a member without a context.
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 
 export interface IdentifiedContext {
 	readonly context: string;
-	/** Of its cluster, as its API server or its agents say it; undefined where neither answers. */
+	/** The id of its cluster, as its API server or its agents report it; undefined if neither answers. */
 	readonly id: string | undefined;
 }
 
 export interface MemberContexts {
 	/** By the member's id. */
 	readonly contextOf: ReadonlyMap<string, string>;
-	/** Contexts that may lead to any of the members that are left. */
+	/** Contexts that may lead to any of the unmatched members. */
 	readonly unknown: readonly string[];
 }
 
-/** Of a context that says nothing: the member of its name, or the only one that is left for the only such context. */
+/**
+ * A context without an answer is matched to the member of its name. A single remaining context is matched to a single remaining member.
+ */
 export function matchMembers(
 	contexts: readonly IdentifiedContext[],
 	members: readonly Pick<FleetMember, "id" | "name">[],

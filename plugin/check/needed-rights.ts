@@ -1,4 +1,4 @@
-// The rights that a run needs of the person who starts it, as agent/deploy/rbac-operator.yaml gives them, by what they are for.
+// The rights that the user of a run needs, as agent/deploy/rbac-operator.yaml grants them, grouped by purpose.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { deployManifests } from "../install/deploy-manifests.ts";
@@ -11,11 +11,11 @@ export interface Right {
 	readonly resource: string;
 	readonly subresource?: string;
 	readonly name?: string;
-	/** Left out: in all of them, or of none. */
+	/** Left out: all namespaces, or a resource without a namespace. */
 	readonly namespace?: string;
 }
 
-/** `namespace`: whose pods are evicted; undefined for all. */
+/** `namespace`: the namespace of the pods to evict; undefined for all. */
 export function neededRights(agentNamespace: string, account: string, namespace: string | undefined) {
 	const inAnchor = { group: "", namespace: agentNamespace };
 	const ofPods = { group: "", resource: "pods", ...(namespace !== undefined && { namespace }) };
@@ -53,7 +53,7 @@ export function neededRights(agentNamespace: string, account: string, namespace:
 	} as const satisfies Readonly<Record<string, readonly Right[]>>;
 }
 
-/** What an installation writes, by the shipped manifests, and the Secret of the agents' certificate. */
+/** What an installation writes: the objects of the shipped manifests, and the Secret of the agents' certificate. */
 export function installRights(agentNamespace: string): readonly Right[] {
 	const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "", namespace: agentNamespace } };
 	const fleet = { ...secret, kind: "ConfigMap" };
@@ -65,7 +65,7 @@ export function installRights(agentNamespace: string): readonly Right[] {
 	const distinct = new Map(places.map((place) => [JSON.stringify(place), place]));
 	return [
 		...[...distinct.values()].flatMap((place) => ["get", "create", "patch"].map((verb) => ({ verb, ...place }))),
-		// Which teams there are.
+		// To find the existing teams.
 		{ verb: "list", group: "rbac.authorization.k8s.io", resource: "rolebindings" },
 	];
 }

@@ -1,4 +1,4 @@
-// What each agent of a cluster says of itself: the others may be of another version, or have another clock or certificate.
+// Asks each agent of a cluster separately, because they may differ in version, clock or certificate.
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { accessAgent } from "../fleet/agent-access.ts";
@@ -16,11 +16,14 @@ export interface AgentOfCluster {
 
 interface SaidByAgent {
 	readonly description: AgentDescription;
-	/** Undefined of an agent that does not tell. */
+	/** Undefined if the agent does not report its clock. */
 	readonly clock: ClockReading | undefined;
 }
 
-/** Those that are ready: others answer nobody. Agents that have ended meanwhile, as those that are replaced or drained do, are left for who is there now. */
+/**
+ * Asks the ready agents, because the others serve no calls. Agents that end in the meantime, for example in an upgrade or a drain, are
+ * left out. Their replacements are asked instead.
+ */
 export async function askEachAgent(
 	context: KubeContext,
 	{ namespaces, pods }: AgentsOfCluster,
@@ -47,7 +50,7 @@ async function askAgentOf(
 	const access = await accessAgent(context, namespaces, pod);
 	if (access.kind === "failed") return { who, said: { kind: "unread", why: access.problem } };
 	try {
-		// By a connection that stands, so that it takes one round trip.
+		// The connection already exists, so the call takes one round trip.
 		const askedAt = Date.now();
 		const said = await read(describeAgent(access.client, { name: context.name }));
 		if (said.kind === "unread") return { who, said };

@@ -1,4 +1,4 @@
-// All budgets of the fleet, each judged as `explain` judges it, and the pods that nobody says the number of.
+// Reads all budgets of the fleet and judges each as `explain` does. It also finds pods whose expected number is unknown.
 import type { V1Pod } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -14,14 +14,14 @@ import type { Reading } from "./check-report.ts";
 import type { JudgedBudget } from "./judge-budgets.ts";
 import { read } from "./read-cluster.ts";
 
-/** Each is a call to every member. */
+/** Each budget costs a call to every member. */
 const budgetsAtOnce = 16;
 
 export interface FleetBudgetFacts {
-	/** By the member's name: how many it has, or why nobody knows. */
+	/** By the member's name: the number of its budgets, or why it is unknown. */
 	readonly perMember: ReadonlyMap<string, Reading<number>>;
 	readonly budgets: readonly JudgedBudget[];
-	/** By context: whether its pods could be listed. */
+	/** By context: its pods, or why they could not be listed. */
 	readonly pods: ReadonlyMap<string, Reading<readonly V1Pod[]>>;
 }
 
@@ -85,7 +85,7 @@ async function listPods({ client }: KubeContext, namespaces: readonly string[]):
 	);
 }
 
-/** By budget. Of one that cannot be read nobody asks for pods. */
+/** The pods by budget. Pods of a budget that cannot be read are not needed. */
 function coveredPods(
 	fleet: Pick<Fleet, "memberOf">,
 	lists: readonly KnownList[],

@@ -1,4 +1,4 @@
-// What one cluster's API server says: each answer for itself, so that one that is missing hides no other.
+// Reads the facts about one cluster from its API server, each independently, so that one missing answer hides no other.
 import type { V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -15,38 +15,38 @@ import { readKeyReaders } from "./read-key-readers.ts";
 import type { Right } from "./needed-rights.ts";
 import { type PolicyObjects, readPolicies } from "./read-policies.ts";
 
-/** A healthy API server answers in milliseconds; nobody waits a minute for one to be told that it is silent. */
+/** A healthy API server answers in milliseconds. A user should not wait a minute to learn that one is silent. */
 const signOfLifeMs = 10_000;
 
 export interface ClusterFacts {
 	readonly name: string;
 	/** "v1.36.4". */
 	readonly version: Promise<Reading<string>>;
-	/** UID of kube-system. */
+	/** The UID of namespace kube-system. */
 	readonly id: Promise<Reading<string>>;
-	/** Of the kind XPodDisruptionBudget; undefined where there is none. */
+	/** The served kind XPodDisruptionBudget; undefined if there is none. */
 	readonly budgetKind: Promise<Reading<BudgetKind | undefined>>;
-	/** Of the API server. */
+	/** The API server's clock. */
 	readonly clock: Promise<Reading<ClockReading>>;
-	/** Of the agents' namespace: undefined where there is none. */
+	/** The agents' namespace; undefined if there is none. */
 	readonly anchor: Promise<Reading<AnchorNamespace | undefined>>;
-	/** By right: whether whoever asks has it. */
+	/** Whether the current user has a right. */
 	readonly rights: (right: Right) => Promise<Reading<boolean>>;
-	/** Whom the API server takes us for. */
+	/** The user as whom the API server authenticates us. */
 	readonly user: Promise<Reading<string>>;
 	readonly agents: Promise<Reading<AgentsOfCluster>>;
-	/** NAMESPACE/NAME of pods with the agents' label elsewhere. */
+	/** Pods with the agents' label in any namespace. */
 	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
 	readonly policies: Promise<PolicyObjects>;
-	/** Which ServiceAccounts can read the CA's key; undefined if the key is kept elsewhere. */
+	/** The ServiceAccounts that can read the CA's key; undefined if this cluster does not keep the key. */
 	readonly keyReaders: Promise<Reading<readonly string[] | undefined>>;
-	/** The Service by which other members' agents come; undefined where no installation has made one. */
+	/** The Service through which agents of other members connect; undefined if no installation has made one. */
 	readonly peers: Promise<Reading<FoundPeers | undefined>>;
 }
 
 export interface AgentsOfCluster {
 	readonly namespaces: readonly string[];
-	/** Ready ones first. */
+	/** Ready pods first. */
 	readonly pods: readonly AgentPod[];
 }
 
@@ -60,14 +60,14 @@ export interface LabelledPod {
 }
 
 export interface BudgetKind {
-	/** Names of the fields of `spec` that the API server keeps; undefined where it does not say. */
+	/** The names of the fields of `spec` that the API server keeps; undefined if it publishes no schema. */
 	readonly fields: ReadonlySet<string> | undefined;
 }
 
 export function readCluster(context: KubeContext): ClusterFacts {
 	const { client, agents } = context;
 	const version = read(readVersion(context));
-	/** Of a server that is silent nothing else is asked: each answer would come as late. */
+	/** Asks a silent API server nothing else, because each answer would take as long. */
 	const ask = async <T>(question: () => Promise<T>): Promise<Reading<T>> =>
 		(await version).kind === "unread" ? { kind: "unread", why: "its API server gives no answer" } : read(question());
 	const asked = new Map<string, Promise<Reading<boolean>>>();
@@ -104,7 +104,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 	};
 }
 
-/** Why there is no answer, where that is somebody's to put right; anything else is a bug. */
+/** Turns failures that a person can fix into readings. Any other error is a bug and is thrown. */
 export async function read<T>(answer: Promise<T>): Promise<Reading<T>> {
 	try {
 		return { kind: "read", value: await answer };
@@ -126,7 +126,7 @@ async function readVersion({ client }: KubeContext): Promise<string> {
 	}
 }
 
-/** From the header of an answer, which has whole seconds: the part of a second that it leaves out is not known. */
+/** From a response header, which has whole seconds, so the fraction of the second is unknown. */
 async function readClock({ client }: KubeContext): Promise<ClockReading> {
 	const askedAt = Date.now();
 	const response = await client.stream("/version", { accept: "application/json", withinMs: signOfLifeMs });
@@ -146,7 +146,7 @@ async function readAnchor({ client, agents }: KubeContext): Promise<AnchorNamesp
 	}
 }
 
-/** What everybody may read who is logged in: no right to definitions is needed. */
+/** Every authenticated user may read this; it needs no right to CustomResourceDefinitions. */
 async function readBudgetKind({ client }: KubeContext): Promise<BudgetKind | undefined> {
 	const path = `apis/${budgetApi.group}/${budgetApi.version}`;
 	try {

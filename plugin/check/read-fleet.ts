@@ -1,4 +1,4 @@
-// Who the agents say that the fleet is, each member for itself: behind its context, or passed on by those that are reached.
+// Asks the agents of each member who is in the fleet: through the member's context, or through the agents of reachable members.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
@@ -10,10 +10,13 @@ import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { type IdentifiedContext, matchMembers } from "./member-contexts.ts";
 import { read } from "./read-cluster.ts";
 
-/** As many as a context's own agents have. */
+/** As many attempts as agents behind a context get. */
 const attempts = 3;
 
-/** A column for each context, then one for each member that no context leads to. `idOf`: of the cluster behind a context, as its API server says it. */
+/**
+ * One column for each context, then one for each member that no context leads to. `idOf`: the ids of the clusters behind the contexts, as
+ * their API servers report them.
+ */
 export async function readFleet(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
 	idOf: ReadonlyMap<string, string>,
@@ -23,7 +26,7 @@ export async function readFleet(
 	for (const { description } of reached) {
 		for (const member of description.members) {
 			const known = listed.get(member.id);
-			// One list without an address is enough for it to be missing.
+			// One list without the address is enough to report it as missing.
 			if (!known || member.address === undefined) listed.set(member.id, member);
 		}
 	}
@@ -32,7 +35,7 @@ export async function readFleet(
 	const own = accesses.map(async ([context, access]): Promise<FleetColumn> => {
 		const member = memberOf.get(context);
 		const description = describedBy(access);
-		// Where only our way to its agents is broken, those of another member still reach them.
+		// If only our own connection to its agents fails, another member's agents can still reach them.
 		const passedOn = description.kind === "unread" && member ? await describeThrough(reached, member) : description;
 		const said = passedOn.kind === "read" ? passedOn : description;
 		return { name: context, context, description: said, listed: member };
@@ -52,7 +55,7 @@ export async function readFleet(
 	return [...(await Promise.all(own)), ...passedOn];
 }
 
-/** The contexts, and whose they are by what is known. */
+/** The contexts, each with the id of its cluster as far as it is known. */
 export function identified(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
 	idOf: ReadonlyMap<string, string>,
@@ -69,8 +72,9 @@ function describedBy(access: AgentAccessResult): Reading<AgentDescription> {
 }
 
 /**
- * By whichever of them, in turn. Who is silent is asked three times, by another one each time where there is one: the first call between two
- * agents waits for their connection, which on a busy machine may take longer than a call.
+ * Asks the member through each reachable cluster's agents in turn. A silent member is asked at least three times, each time through
+ * another cluster if possible. The first call between two agents waits for their connection, which can outlast the call's timeout on a
+ * busy machine.
  */
 async function describeThrough(
 	reached: readonly AgentAccess[],
@@ -94,13 +98,13 @@ async function describeThrough(
 			member.close();
 		}
 		if (last.kind === "read") return last;
-		// What it answered it would answer again; another agent may know better.
+		// A member that answered with an error would do so again, so it is asked only through agents that have not tried yet.
 		if (!isSilent && attempt + 1 >= reached.length) return last;
 	}
 	return last;
 }
 
-/** Each other member that has an address, asked through these agents; undefined where there are none. */
+/** Asks each other member that has an address through these agents; undefined if no agent was reached. */
 export async function readPeers(access: AgentAccessResult): Promise<readonly PassedOn[] | undefined> {
 	if (access.kind !== "reached") return undefined;
 	const { clusterId, members } = access.description;

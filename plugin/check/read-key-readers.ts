@@ -1,4 +1,4 @@
-// Which ServiceAccounts can read the Secret that keeps the CA's key, by the roles and bindings of its cluster.
+// Finds the ServiceAccounts that can read the Secret with the CA's key, from the roles and bindings of its cluster.
 import type { RbacV1Subject, V1ClusterRole, V1PolicyRule, V1RoleBinding } from "@kubernetes/client-node";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -7,7 +7,7 @@ import { objectPath } from "../install/object-path.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** "NAMESPACE/NAME" of each, or the name of a group of them; undefined if the cluster does not keep the key. */
+/** "NAMESPACE/NAME" for each account, or the name of a group of accounts; undefined if this cluster does not keep the key. */
 export async function readKeyReaders({ client, agents }: KubeContext): Promise<readonly string[] | undefined> {
 	const { namespace } = agents;
 	try {
@@ -38,7 +38,7 @@ function namesOfReaders(roles: readonly V1ClusterRole[]): readonly string[] {
 	return roles.filter(({ rules = [] }) => rules?.some(canRead)).map(({ metadata }) => metadata?.name ?? "");
 }
 
-/** A list or a watch shows the content too. */
+/** Listing and watching Secrets also show their contents. */
 function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1PolicyRule): boolean {
 	return (
 		apiGroups.some((group) => group === "" || group === "*") &&
@@ -48,12 +48,12 @@ function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: 
 	);
 }
 
-/** The API server trusts Kubernetes' own controllers: control of one gives all Secrets anyway. */
+/** The API server trusts Kubernetes' own controllers: an attacker who controls one can get every Secret anyway. */
 function isOfKubernetes(binding = ""): boolean {
 	return binding.startsWith("system:controller:");
 }
 
-/** People and nodes are not listed. */
+/** Human users and nodes are left out. */
 function accountsOf({ kind, name, namespace }: RbacV1Subject, inNamespace: string): readonly string[] {
 	if (kind === "ServiceAccount") return [`${namespace ?? inNamespace}/${name}`];
 	const [, account] = /^system:serviceaccount:(.+)$/.exec(name) ?? [];

@@ -1,4 +1,4 @@
-// What keeps an API server from letting others write what the agents rely on, and who else judges evictions there.
+// Reads the policies that keep others from changing what the agents rely on, and the webhooks that also judge evictions.
 import type {
 	V1ValidatingAdmissionPolicy,
 	V1ValidatingAdmissionPolicyBinding,
@@ -10,11 +10,11 @@ import type { Reading } from "./check-report.ts";
 
 const registration = "/apis/admissionregistration.k8s.io/v1";
 
-/** As agent/deploy/policies.yaml has them, each with a binding of its name. */
+/** As in agent/deploy/policies.yaml. Each has a binding of the same name. */
 export const policyNames = ["xpdb-agent-pods", "xpdb-leases"] as const;
 
 export interface PolicyObjects {
-	/** By name; undefined where there is none. */
+	/** One entry for each name, without a policy if it does not exist. */
 	readonly policies: Reading<readonly PolicyInForce[]>;
 	readonly webhooks: Reading<readonly WebhookConfiguration[]>;
 }

@@ -1,4 +1,4 @@
-// `kubectl xpdb check`: everything is asked at once, and told row by row in one order. Nothing is written anywhere.
+// Implements `kubectl xpdb check`: it asks everything in parallel and reports row by row in a fixed order. It writes nothing.
 import { type AgentAccess, type AgentAccessResult, accessAgents } from "../fleet/agent-access.ts";
 import { operatorAccount } from "../fleet/agent-token.ts";
 import { assembleFleet, type Fleet } from "../fleet/fleet.ts";
@@ -22,19 +22,19 @@ import { type ClusterFacts, readCluster } from "./read-cluster.ts";
 import { identified, readFleet, readPeers } from "./read-fleet.ts";
 
 export interface CheckOptions {
-	/** Whose budgets and pods are looked at; undefined for all. */
+	/** The namespace whose budgets and pods are checked; undefined for all. */
 	readonly namespace: string | undefined;
 	/** Monotonic. */
 	readonly now: () => number;
 }
 
-/** One context, and what was asked of it. */
+/** A context with everything that was asked of it. */
 interface Asked extends AskedCluster {
 	readonly access: Promise<AgentAccessResult>;
 	readonly agents: Promise<readonly AgentOfCluster[]>;
 }
 
-/** The rows in their order, each as soon as it and those before it are known. */
+/** The rows in order. A row is yielded when it and all earlier rows are known. */
 export async function* runChecks(contexts: readonly KubeContext[], options: CheckOptions): AsyncGenerator<CheckRow> {
 	const asked = contexts.map((context): Asked => {
 		const facts = readCluster(context);
@@ -50,7 +50,7 @@ export async function* runChecks(contexts: readonly KubeContext[], options: Chec
 			...policyRows(asked),
 		];
 		const budgets = budgetRows(withContexts(fleet, asked), contexts, options);
-		// Who reads the rows is told of a failure in its turn.
+		// Prevents unhandled rejections. The reader of the rows gets a failure in its turn.
 		for (const row of [...rows, budgets]) row.catch(() => undefined);
 		for (const row of rows) yield await row;
 		const key = await keyRow(asked);
@@ -71,7 +71,7 @@ async function askAgents(context: KubeContext, { agents }: ClusterFacts): Promis
 	return found.kind === "read" ? askEachAgent(context, found.value) : [];
 }
 
-/** The fleet that budgets are counted over; or why there is none. */
+/** The fleet over which budgets are counted, or why there is none. */
 async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 	const reached = new Map<string, AgentAccess>();
 	for (const { access } of asked) {
@@ -89,7 +89,7 @@ async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 	}
 }
 
-/** The fleet, with the contexts of those members too whose agents we do not reach. */
+/** Adds the contexts of members whose agents we do not reach. */
 async function withContexts(opening: Promise<Reading<Fleet>>, asked: readonly Asked[]): Promise<Reading<CheckedFleet>> {
 	const fleet = await opening;
 	if (fleet.kind === "unread") return fleet;
@@ -128,7 +128,7 @@ function rightsRows(asked: readonly Asked[], { namespace }: CheckOptions): reado
 	return [
 		judge({ ...rights, title: "may reach the agents" }, "ReachRightMissing", (each) => of(each).reach),
 		clusterRow(asked, { ...rights, title: "may ask for an agent's token" }, async (each) => {
-			// A team has an account of its own, which the agents were shown.
+			// A team has its own account. Its token was already accepted by the agents, so the check passes.
 			if ((await each.access).kind === "reached") return { text: "yes", findings: [] };
 			return judgeRights(of(each).token, "TokenRightMissing", each.facts, each.context);
 		}),
@@ -206,7 +206,7 @@ function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 					judgePeersService(await facts.peers, columns.find(({ name }) => name === context.name)?.listed, context),
 			),
 		),
-		// Each cluster's agents as soon as they are reached: nobody waits for one of another cluster first.
+		// Starts as soon as a cluster's own agents are reached, without waiting for other clusters.
 		clusterRow(asked, { ...title, title: "agents reach other members" }, async ({ context, access }) =>
 			judgePeers(await readPeers(await access), context),
 		),
@@ -217,7 +217,7 @@ async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColum
 	return readFleet(await readAccesses(asked), await readIds(asked));
 }
 
-/** By context: of the cluster behind it, as its API server says it. */
+/** By context: the id of its cluster, as its API server reports it. */
 async function readIds(asked: readonly Asked[]): Promise<ReadonlyMap<string, string>> {
 	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
 	return new Map(ids.flatMap(([context, id]) => (id.kind === "read" ? [[context, id.value] as const] : [])));
@@ -239,7 +239,7 @@ function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 	];
 }
 
-/** Only if the user may read the key too: an operator may not, and does not need to know. */
+/** Undefined if no cluster shows the key to this user: an operator may not read it, and does not need this check. */
 async function keyRow(asked: readonly Asked[]): Promise<CheckRow | undefined> {
 	const readings = await Promise.all(asked.map(({ facts }) => facts.keyReaders));
 	if (!readings.some((reading) => reading.kind === "read" && reading.value !== undefined)) return undefined;

@@ -1,4 +1,4 @@
-// `kubectl xpdb check --pre`: whether agents can be installed in these clusters, and what is in the way. Nothing is written.
+// Implements `kubectl xpdb check --pre`: whether agents can be installed in these clusters, and what prevents it. It writes nothing.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { CheckRow } from "./check-report.ts";
 import { accessRow, clusterRow } from "./cluster-rows.ts";
@@ -47,7 +47,7 @@ export async function* runPreChecks(contexts: readonly KubeContext[]): AsyncGene
 			async ({ context, facts }) => judgeXpdb(await facts.policies, context),
 		),
 	];
-	// Who reads the rows is told of a failure in its turn.
+	// Prevents unhandled rejections. The reader of the rows gets a failure in its turn.
 	for (const row of rows) row.catch(() => undefined);
 	for (const row of rows) yield await row;
 }

@@ -1,6 +1,6 @@
-// Rows of checks that somebody may not wait for to the end.
+// Stops waiting for rows when the user interrupts the checks.
 
-/** The rows until `signal` aborts: then it throws the signal's reason at once, whoever has not answered yet. */
+/** Yields the rows until `signal` aborts. Then it immediately throws the signal's reason, without waiting for missing answers. */
 export async function* untilStopped<T>(rows: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
 	const stopped = new Promise<undefined>((resolve) => {
 		signal.addEventListener("abort", () => resolve(undefined), { once: true });

@@ -1,30 +1,30 @@
-// `kubectl xpdb check --wait`, and the end of an installation: all checks again and again until nothing is left that has to be put right. What
-// is said at the end is what the last round found, so that nobody goes by an answer that has been overtaken.
+// For `kubectl xpdb check --wait` and the end of an installation: repeats all checks until nothing is left to fix. The result is that of
+// the last round, so that users never act on an outdated finding.
 import { exitCode } from "../terminal/exit.ts";
 import { type CheckReason, factsOf } from "./check-reason.ts";
 import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";
 
 export interface ChecksWait {
-	/** All checks once. */
+	/** Runs all checks once. */
 	readonly check: () => Promise<readonly CheckRow[]>;
 	readonly failOnWarning: boolean;
-	/** What it waits for: where there is anything else, it ends. Left out: for everything. */
+	/** The findings worth waiting for. Any other finding ends the wait. Left out: waits for all findings. */
 	readonly onlyFor?: ReadonlySet<CheckReason> | undefined;
 	readonly timeoutMs: number;
 	/** Monotonic. */
 	readonly now: () => number;
 	readonly pause: (ms: number) => Promise<void>;
-	/** What it waits for, when that changes and once a minute. */
+	/** Called with the missing findings when they change, and once a minute. */
 	readonly tell: (line: string) => void;
 }
 
-/** What passes by itself while agents are replaced, as by an upgrade beside a drain, or find each other. */
+/** Findings that pass by themselves while agents are replaced or find each other, for example in an upgrade during a drain. */
 export const passing: ReadonlySet<CheckReason> = new Set(["NoAgents", "AgentSilent", "PeerUnreachable", "NotChecked"]);
 
 const pauseMs = 2_000;
 const heartbeatMs = 60_000;
 
-/** The rows of the last round: of one that began in time. */
+/** The rows of the last round. Every round begins before the timeout. */
 export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow[]> {
 	const { failOnWarning, onlyFor, timeoutMs, now, tell } = wait;
 	const beganAt = now();
@@ -48,7 +48,7 @@ export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow
 	}
 }
 
-/** What has to be put right. */
+/** The findings that must be fixed. */
 function missingOf(rows: readonly CheckRow[], failOnWarning: boolean): readonly CheckFinding[] {
 	return rows.flatMap(({ isNeeded, findings }) =>
 		findings.filter(({ result }) => failOnWarning || result === "failed" || (isNeeded && result === "unknown")),
