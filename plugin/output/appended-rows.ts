@@ -1,11 +1,10 @@
-// Rows that are appended for as long as somebody watches, as `kubectl get -w` does: headers once, and under them the columns of what came
-// first.
+// Appends rows to a table for a watch, as `kubectl get -w` does: headers once, and columns as wide as the first rows need.
 import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
 
 export interface AppendedRowsOptions {
-	/** Without: none are printed. */
+	/** If left out, no headers are printed. */
 	readonly headers?: readonly string[];
-	/** Of the terminal; undefined is as wide as it takes. */
+	/** The terminal's width; undefined: unlimited. */
 	readonly columns: () => number | undefined;
 }
 
@@ -21,7 +20,7 @@ export class AppendedRows {
 		if (rows.length === 0) return [];
 		const { headers, columns } = this.#options;
 		const all = this.#widths || !headers ? rows : [headers, ...rows];
-		// A wider row moves the columns once, and not back.
+		// A wider row widens the columns from there on.
 		this.#widths = widest(columnWidths(all), this.#widths ?? []);
 		const fitted = fittedWidths(this.#widths, columns());
 		return all.map((row) => fittedRow(row, fitted));

@@ -1,5 +1,5 @@
-// `kubectl xpdb budgets -w` for people without a screen: a table that grows, as that of `kubectl get -w`, with a row for each change that
-// can be seen. The first rows say how wide its columns are.
+// Prints `kubectl xpdb budgets -w` without a screen: a growing table like that of `kubectl get -w`, with a row for each visible change.
+// The first rows set the widths of the columns.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
@@ -7,10 +7,10 @@ import { budgetCells, budgetHeaders, budgetNotes, fitLast } from "./budget-lines
 import { columnWidths, fittedRow, fittedWidths, rowLine } from "./table.ts";
 
 export interface BudgetChangesOptions {
-	/** A column for each cluster, and the bound. */
+	/** With a column for each cluster, and the bound. */
 	readonly isWide: boolean;
 	readonly headers: boolean;
-	/** How wide the terminal is; undefined is as wide as it takes. */
+	/** The terminal's width; undefined: unlimited. */
 	readonly columns: () => number | undefined;
 	/** Milliseconds since the epoch. */
 	readonly now: () => number;
@@ -18,7 +18,7 @@ export interface BudgetChangesOptions {
 
 export class BudgetChangeLines {
 	readonly #options: BudgetChangesOptions;
-	/** What was printed of a budget last, without the times in it. */
+	/** The last row printed for each budget, without the times in it. */
 	readonly #printed = new Map<string, string>();
 	readonly #notes = new Map<string, string>();
 	#widths: readonly number[] | undefined;
@@ -50,14 +50,14 @@ export class BudgetChangeLines {
 		return all.map((row) => fitLast(rowLine(row, widths), columns()));
 	}
 
-	/** Lines for stderr: what the rows have no room for, once each. */
+	/** Lines for stderr: what the rows have no room for, each once. */
 	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
 		const { now } = this.#options;
 		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);
 		return [
 			...members.flatMap((member) => this.#told(`member ${member.name}`, memberNote(member))),
 			...changed.flatMap((row) => {
-				// Which members are silent is told once, and not of each budget.
+				// A silent member is reported once, not again for each budget.
 				const isSilent = row.problem !== undefined && answering.length < members.length;
 				const noteAt = (at: number): string => (isSilent ? "" : budgetNotes(row, answering, at).join("\n"));
 				return this.#told(formatBudgetName(row), noteAt(0), noteAt(now()));
@@ -65,7 +65,7 @@ export class BudgetChangeLines {
 		];
 	}
 
-	/** `lasting`: without the times in it, which are others at each moment. */
+	/** `lasting`: the note without the times in it, because these change at every moment. */
 	#told(of: string, lasting: string, note = lasting): readonly string[] {
 		const before = this.#notes.get(of) ?? "";
 		if (before === lasting) return [];

@@ -1,4 +1,4 @@
-// `kubectl xpdb budgets -o json`, as schemas/budgets-v1.json has it; null for what nobody knows.
+// The document of `kubectl xpdb budgets -o json`, as in schemas/budgets-v1.json. Unknown values are null.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { boundText, differences } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
@@ -21,7 +21,7 @@ export function budgetsDocument(
 interface DocumentOptions {
 	readonly problems: readonly string[];
 	readonly clusters: readonly string[];
-	/** Of a watch: budgets that were there. */
+	/** In a watch: budgets that no longer exist. */
 	readonly gone?: readonly BudgetName[];
 }
 
@@ -69,7 +69,7 @@ export function userItem({
 	replacement,
 }: PodOfBudget): object {
 	const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
-	// Somebody else's clock wrote it: it may be no date at all.
+	// Another machine wrote the time, so it may not be a valid date.
 	const isDate = Number.isFinite(since.getTime());
 	return {
 		cluster,

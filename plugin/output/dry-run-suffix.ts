@@ -1,6 +1,6 @@
 import type { DryRun } from "../flags/dry-run.ts";
 
-/** kubectl's. */
+/** The same suffix as kubectl's. */
 export function dryRunSuffix(dryRun: DryRun): string {
 	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
 }

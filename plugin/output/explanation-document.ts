@@ -1,4 +1,4 @@
-// `kubectl xpdb explain -o json`, as schemas/explain-v1.json has it; null for what nobody knows.
+// The document of `kubectl xpdb explain -o json`, as in schemas/explain-v1.json. Unknown values are null.
 import type { UsedBy } from "../events/events.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type ExplainedPod, type Explanation, exitCodeOf, type Finding } from "../plan/explain/explanation.ts";

@@ -1,4 +1,4 @@
-// `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
+// Prints `kubectl xpdb explain` for people: first the answer, then the reasons, then the commands to run next.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -13,11 +13,11 @@ import type { HelpfulCommand } from "./helpful-commands.ts";
 import { wrappedLines } from "./table.ts";
 
 export interface ExplanationLinesOptions {
-	/** Undefined for a pipe: nothing is wrapped. */
+	/** Undefined for a pipe: lines are not wrapped. */
 	readonly columns: number | undefined;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
-	/** Every pod by name. */
+	/** List every pod by name. */
 	readonly wide: boolean;
 	readonly commands: readonly HelpfulCommand[];
 }
@@ -25,7 +25,7 @@ export interface ExplanationLinesOptions {
 export function explanationLines(explanation: Explanation, options: ExplanationLinesOptions): readonly string[] {
 	const { subject, budgets, notes, findings, problems } = explanation;
 	const keeping = new Set(findings.map(({ budget }) => budget));
-	// Of a node only those that keep something: it may have many.
+	// For a node, only the budgets that block something, because it may have many.
 	const shown = subject.kind === "Node" ? budgets.filter((row) => keeping.has(formatBudgetName(row))) : budgets;
 	const blocks = [
 		[answer(explanation), ...(subject.kind === "Node" ? [] : findings.map(({ message }) => `  ${message}`))],
@@ -37,7 +37,7 @@ export function explanationLines(explanation: Explanation, options: ExplanationL
 	].map((block) =>
 		block.flatMap((line) => wrappedLines(line, options.columns, /^ {4}/.test(line) ? "      " : "    ")),
 	);
-	// A command that is wrapped cannot be copied.
+	// A wrapped command could not be copied.
 	const commands = options.commands.flatMap(({ does, command }) => [`${does}:`, `  ${command}`]);
 	return [...blocks, commands]
 		.filter((block) => block.length > 0)
@@ -134,7 +134,7 @@ function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOpti
 	return lines;
 }
 
-/** Pods with the same reasons share them. */
+/** Pods with the same reasons are printed together. */
 function reasonLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {
 	const byReason = Map.groupBy(pods, (pod) => whyOf(pod, options.now));
 	return [...byReason].flatMap(([why, each]) => {
@@ -171,7 +171,7 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 		const here = perCluster.get(name);
 		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
 	});
-	// Its problem stands above already.
+	// The budget's problem is already printed above.
 	const notes = row.problem === undefined ? budgetNotes(row, answering, now) : [];
 	const users = [
 		...usedBy.map((pod) => userText(pod, now)),

@@ -1,22 +1,22 @@
-// One event is one line below 64 KiB, whatever is in it: a reader may then use a fixed buffer. What is too long is cut
-// where it is longest, and the line says so.
+// Prints each event as one line below 64 KiB, whatever it contains, so that readers can use a fixed buffer. An event that is too long is
+// cut at its longest field and marked as truncated.
 import { printable } from "../../disruption/printable.ts";
 
 type Fields = Record<string, unknown>;
 
-/** 64 KiB with the line's end, less one. */
+/** One byte less than 64 KiB, including the newline. */
 export const maxLineBytes = 65_535;
 
 export function fitLine(event: Readonly<Fields>): string {
 	let text = lineOf(event);
 	if (fits(text)) return text;
-	// Deep copies: what the others read stays whole.
+	// A deep copy, because other readers use the event too.
 	const cut: Fields = { ...structuredClone(event), truncated: true };
 	for (text = lineOf(cut); !fits(text); text = lineOf(cut)) halveLongest(cut);
 	return text;
 }
 
-/** As it leaves: escapes of what must not reach a terminal take room too. */
+/** The line as it is printed. Escapes of unprintable characters take space too. */
 function lineOf(event: Readonly<Fields>): string {
 	return printable(JSON.stringify(event));
 }
@@ -30,7 +30,7 @@ interface Place {
 	readonly halve: () => void;
 }
 
-/** Lists and texts only: numbers are short, and names of fields stay. */
+/** Halves only lists and strings: numbers are short, and field names must stay. */
 function halveLongest(fields: Fields): void {
 	const [longest] = placesOf(fields).toSorted((a, b) => b.size - a.size);
 	if (!longest) throw new Error("an event too long for a line has neither a list nor a text");

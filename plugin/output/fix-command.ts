@@ -1,4 +1,4 @@
-// The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
+// Finds the command that helps with a reason, or that shows what is wrong. Readers of -o json can pass it on.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { Silent } from "../../disruption/errors.ts";
@@ -7,9 +7,9 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { seeSilent } from "../fleet/see-silent.ts";
 import { unsuspendCommand } from "../nodes/resume-command.ts";
 
-/** Where it is; what is left out is not known. */
+/** The object that the reason is about. Fields that are left out are unknown. */
 export interface FixSubject {
-	/** "" where no kubeconfig names the cluster. */
+	/** "" if no kubeconfig names the cluster. */
 	readonly context: string;
 	readonly suggest: SuggestedCommands;
 	readonly namespace?: string | undefined;
@@ -17,11 +17,11 @@ export interface FixSubject {
 	readonly node?: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget?: string | undefined;
-	/** PeerUnreachable: who gives no answer, as far as it is known. */
+	/** PeerUnreachable: the member that does not answer, as far as it is known. */
 	readonly silent?: Silent | undefined;
 }
 
-/** Undefined where nothing but time, or the caller's own flags, can help. */
+/** Undefined if only time or other flags of the caller can help. */
 export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
 	const { context, suggest, namespace, pod, node, budget } = subject;
 	const kubectl = (...words: readonly string[]): string => suggest.kubectl(words, context);
@@ -83,7 +83,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 	}
 }
 
-/** Of "NAMESPACE/NAME". */
+/** Parses "NAMESPACE/NAME". */
 function budgetNameOf(text: string): BudgetName {
 	const [namespace = "", name = ""] = text.split("/");
 	return { namespace, name };

@@ -1,11 +1,11 @@
-// Events for plain lines: names of others stay on the line where they are told, so that none of them can add a line that looks like ours.
+// Prepares events for plain lines. Foreign names stay on their own line, so that no name can add a line that looks like ours.
 import { oneLine } from "../../disruption/printable.ts";
 import type { RunEvent } from "../events/events.ts";
 
-/** What servers say in several lines, kubectl prints in several lines. */
+/** kubectl also prints servers' messages of several lines over several lines. */
 const severalLines = new Set(["message", "errors"]);
 
-/** A copy without ends of lines in anything but messages. */
+/** A copy without line breaks, except in messages. */
 export function flatEvent(event: RunEvent): RunEvent {
 	const copy = structuredClone(event);
 	flatten(copy);

@@ -1,4 +1,4 @@
-// What somebody types next who has read an explanation: whole commands, to be copied.
+// Suggests the commands to run after reading an explanation. They are complete, so they can be copied.
 import { reasons } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { PodOfBudget } from "../fleet/budget-table.ts";
@@ -11,14 +11,14 @@ export interface HelpfulCommand {
 }
 
 export interface HelpOptions {
-	/** Name of the first context of the question. */
+	/** The name of the first context in the question. */
 	readonly context: string;
 	readonly suggest: SuggestedCommands;
-	/** Those that a drain of the node was asked about with: --force and others. */
+	/** The flags with which the question asked about a drain of the node, such as --force. */
 	readonly drainFlags?: readonly string[];
 }
 
-/** Enough for one look. */
+/** More than this would be too much for one look. */
 const mostUsers = 2;
 
 export function helpfulCommands(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
@@ -26,10 +26,10 @@ export function helpfulCommands(explanation: Explanation, options: HelpOptions):
 	return [...new Map(found.map((each) => [each.command, each])).values()];
 }
 
-/** The flags that a drain of the node needs besides, as its filters name them. */
+/** The additional flags that a drain of the node needs, as its filters name them. */
 export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	const refused = pods.filter(({ drain }) => drain.kind === "refuses");
-	// The filters name the first that is missing; what has no controller needs one more in any case.
+	// The filters name only the first missing flag. A pod without a controller always needs --force too.
 	const flags = refused.flatMap(({ drain, owner }) => [
 		/\(use (--[a-z-]+) /.exec(drain.message)?.[1],
 		owner === "" ? "--force" : undefined,
@@ -37,7 +37,7 @@ export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	return [...new Set(flags)].filter((flag) => flag !== undefined).toSorted();
 }
 
-/** Of what has to be put right, or cannot be asked. */
+/** Commands for findings that need action or could not be read. */
 function fixes(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
 	const { subject, findings } = explanation;
 	const { suggest } = options;
@@ -71,7 +71,7 @@ function fixes(explanation: Explanation, options: HelpOptions): readonly Helpful
 	});
 }
 
-/** Reasons whose command shows the budget itself, which a cluster may lack. */
+/** Reasons whose command shows the budget itself, which not every cluster has. */
 const aboutBudget = new Set<Finding["reason"]>([
 	"BudgetNeverMet",
 	"InvalidBudget",
@@ -79,7 +79,7 @@ const aboutBudget = new Set<Finding["reason"]>([
 	"ExpectedPodsUnknown",
 ]);
 
-/** Of a cluster that has what the command is about. */
+/** The context of a cluster that has what the command is about. */
 function contextFor(
 	{ reason, budget, clusters: about = [] }: Finding,
 	{ subject, budgets, contexts }: Explanation,
@@ -97,7 +97,7 @@ function contextFor(
 	return subject.context ?? [...contexts.values()][0] ?? options.context;
 }
 
-/** Of the pods that use the budgets up. */
+/** Commands about the pods that use the budgets up. */
 function users({ budgets, findings, contexts }: Explanation, { suggest }: HelpOptions): readonly HelpfulCommand[] {
 	const keeping = new Set(findings.filter(isUsedUp).map(({ budget }) => budget));
 	const pods = budgets
@@ -122,7 +122,7 @@ function isUsedUp({ reason }: Finding): boolean {
 	return reason === "BudgetExhausted" || reason === "BudgetNeverMet";
 }
 
-/** Without a way there no command of this person would be about it. */
+/** Without a context for the pod's cluster, the user can run no command there. */
 function describePod(
 	{ cluster, namespace, name, why }: PodOfBudget,
 	contexts: ReadonlyMap<string, string>,
@@ -161,7 +161,7 @@ function actions(
 	return [];
 }
 
-/** What --force costs, for the command that has it; "" if it costs nothing. */
+/** What --force costs in this drain; "" if it costs nothing. */
 function lossText(pods: readonly ExplainedPod[], flags: ReadonlySet<string>): string {
 	if (!flags.has("--force")) return "";
 	const bare = pods.filter(({ owner, drain }) => owner === "" && drain.kind !== "leaves");

@@ -1,5 +1,5 @@
-// `kubectl xpdb leases` for people: a row for each Lease, below them with -o wide each pod that was granted, and on stderr those that
-// nobody can read.
+// Prints `kubectl xpdb leases` for people: a row for each Lease and, with -o wide, each granted pod below them. Unreadable Leases are
+// reported on stderr.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease, ListedReservation } from "../../proto/listed-lease.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -9,7 +9,7 @@ import { accountText } from "./budget-lines.ts";
 
 export type ListedContext = Extract<LeasesOfContext, { kind: "listed" }>;
 
-/** A Lease of a context. */
+/** A Lease in a context. */
 export interface LeaseRow extends Pick<ListedContext, "context" | "cluster" | "at"> {
 	readonly lease: ListedLease;
 }
@@ -20,11 +20,11 @@ export function leaseRows(lists: readonly ListedContext[]): readonly LeaseRow[] 
 
 export interface LeaseColumns {
 	readonly isWide: boolean;
-	/** Whether the rows may be of several. */
+	/** Whether the rows may come from several namespaces. */
 	readonly hasNamespaces: boolean;
 }
 
-/** The person is who the holder says that it is; the account is verified. */
+/** The person is what the holder claims. The account is verified. */
 const leaseColumns: readonly { readonly header: string; readonly only?: keyof LeaseColumns }[] = [
 	{ header: "NAMESPACE", only: "hasNamespaces" },
 	{ header: "BUDGET" },
@@ -54,7 +54,7 @@ function shownOf(cells: readonly string[], shown: LeaseColumns): readonly string
 	});
 }
 
-/** "-" where there is none, "?" where nobody knows. */
+/** "-" for nothing, "?" for an unknown value. */
 export function leaseCells(row: LeaseRow, shown: LeaseColumns): readonly string[] {
 	return shownOf(allCells(row), shown);
 }
@@ -91,7 +91,7 @@ export const reservationHeaders: readonly string[] = [
 	"ACCOUNT",
 ];
 
-/** A row for each pod that was granted. */
+/** One row for each granted pod. */
 export function reservationCells({ context, at, lease }: LeaseRow): readonly (readonly string[])[] {
 	const { budget, reservations, reserved } = lease;
 	const where = [budget?.namespace ?? "?", budget?.name ?? "?", context];
@@ -112,7 +112,7 @@ export function reservationCells({ context, at, lease }: LeaseRow): readonly (re
 	return more > 0 ? [...rows, [...where, `${more} more`]] : rows;
 }
 
-/** For stderr: what nobody should miss. */
+/** For stderr: a problem that users must not miss. */
 export function leaseNotes({ context, lease: { budget, name, problem } }: LeaseRow): readonly string[] {
 	if (problem === undefined) return [];
 	const which = budget ? `the Lease of budget ${formatBudgetName(budget)}` : `Lease ${name}`;
@@ -123,7 +123,7 @@ function stateOf({ cancelling }: ListedReservation): string {
 	return cancelling ? "Cancelling" : "Reserved";
 }
 
-/** The account is known to the agents through which the holder came. */
+/** Only the agents that received the holder's call know the account. */
 function shownAccount(account: string | undefined): string {
 	return account === undefined ? "?" : accountText(account);
 }

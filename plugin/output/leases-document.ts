@@ -1,4 +1,4 @@
-// `kubectl xpdb leases -o json`, as schemas/leases-v1.json has it.
+// The document of `kubectl xpdb leases -o json`, as in schemas/leases-v1.json.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedReservation } from "../../proto/listed-lease.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
@@ -10,7 +10,7 @@ export function leasesDocument(rows: readonly LeaseRow[], problems: readonly str
 	return { schema: leasesSchema, items: rows.map(leaseItem), problems };
 }
 
-/** What came about since the last document: Leases that are new or have changed, and those that are gone. */
+/** The changes since the last document: Leases that are new or have changed, and Leases that are gone. */
 export function leasesChange(
 	rows: readonly LeaseRow[],
 	{
@@ -66,7 +66,7 @@ function reservationItem(reservation: ListedReservation, namespace: string): obj
 	};
 }
 
-/** Somebody else's clock wrote it: it may be no date at all. */
+/** Another machine wrote the time, so it may not be a valid date. */
 function date(key: string, seconds: number): object {
 	const time = new Date(seconds * 1_000);
 	return Number.isFinite(time.getTime()) ? { [key]: time.toISOString() } : {};

@@ -1,5 +1,5 @@
-// -o json of a run: one JSON object a line, as schemas/events-v1.json publishes them. The first line is "version", the
-// last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
+// Prints -o json of a run: one JSON object per line, as published in schemas/events-v1.json. The first line is "version" and the last one
+// "summary". `seq` has no gaps. Like the plain lines, it uses nothing but the events.
 import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
 import { usedByKey } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -14,11 +14,11 @@ export interface NdjsonOptions {
 	readonly stdout: TextSink;
 	readonly command: RunCommand;
 	readonly op?: string;
-	/** As it was typed, without what is secret. */
+	/** The command line as typed, without secrets. */
 	readonly commandLine: string;
-	/** Who runs it: user@host, as the system has it. */
+	/** The user who runs it, as user@host, according to the operating system. */
 	readonly by: string;
-	/** For commands that help. */
+	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
@@ -42,7 +42,7 @@ export function createNdjsonWriter({
 	const published = new PublishedEvents(suggest);
 	const remaining = new RemainingTime();
 	let seq = 0;
-	/** Until the agents are known, which the first line names. */
+	/** Events that wait until the agents are known, because the first line names them. */
 	let early: RunEvent[] | undefined = [];
 	const put = (fields: Fields): void => {
 		stdout.write(`${fitLine({ ...fields, ts: new Date(wallClock()).toISOString(), seq })}\n`);
@@ -73,7 +73,7 @@ export function createNdjsonWriter({
 	};
 }
 
-/** What would be told at every look is told when it changes. */
+/** Whether the event repeats what was printed. Repeated observations are printed only when they change. */
 function isRepeated(
 	event: RunEvent,
 	{ waits, holders }: { readonly waits: Repeats; readonly holders: Holders },
@@ -81,7 +81,7 @@ function isRepeated(
 	if (event.type === "pod.waiting") {
 		const { reason, budget = "", message, usedBy } = event;
 		const users = usedByKey(usedBy);
-		// Of all that wait for a budget, one says that others use it up now.
+		// If the pods that use a budget up change, only one of the waiting pods reports it.
 		if (!waits.isNews(podSubject(event), `${reason} ${budget} ${message}`)) return !holders.isNews(budget, users);
 		if (budget !== "") holders.tell(budget, users);
 		return false;

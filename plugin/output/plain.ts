@@ -1,5 +1,5 @@
-// The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
-// begins with its context. Results go to stdout, everything else to stderr.
+// Prints the events as plain lines. With one context, they are exactly kubectl's own lines. With several, each line begins with its
+// context. Results go to stdout, everything else to stderr.
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -15,11 +15,11 @@ import { suspensionLine } from "./suspension-line.ts";
 
 export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
-	/** Those that the run works in; one needs no prefix. */
+	/** The contexts of the run. A single context needs no prefix. */
 	readonly contexts: readonly string[];
-	/** Where people look for agents. */
+	/** Builds the suggested commands, for the namespace in which agents are looked for. */
 	readonly suggest: SuggestedCommands;
-	/** Ends with the summary also where there is one context. */
+	/** Print the summary even with one context. */
 	readonly sums?: boolean;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
@@ -27,11 +27,11 @@ export interface PlainOptions {
 	readonly wallClock: () => number;
 }
 
-/** Leases are held for a few round trips; only a longer hold is worth a line. */
+/** Leases are held for a few round trips. Only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-/** Of the pods of a node that wait for one budget; the progress line has their number. */
+/** How many pods of a node are printed that wait for the same budget. The progress line has their number. */
 const maxWaitingShown = 5;
-/** Of what they wait for. */
+/** How many different waits the progress line names. */
 const maxWaitsShown = 3;
 const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
@@ -43,9 +43,9 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	const waits = new Repeats(repeatAfterMs, now);
 	const crowds = new Crowds(repeatAfterMs, now);
 	const holders = new Holders(now);
-	/** By budget: those whose wait stands on the screen. */
+	/** By budget: the pods whose last printed line says that they wait for it. */
 	const shown = new Map<string, Set<string>>();
-	/** Commands that were told with pods under several PodDisruptionBudgets. */
+	/** Commands already printed for pods under several PodDisruptionBudgets. */
 	const seen = new Set<string>();
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
@@ -92,7 +92,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "pod.evicting":
 				waits.forget(podSubject(event));
 				waitsNoMore(event);
-				// kubectl says nothing before it deletes.
+				// kubectl prints nothing before it deletes a pod.
 				if (event.deletes && event.dryRun === "none") return;
 				return line(stdout, event.context, `evicting pod ${event.namespace}/${event.pod}${dryRunSuffix(event.dryRun)}`);
 			case "pod.retrying":
@@ -104,12 +104,12 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "pod.evicted":
 				return line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deleted" : "evicted"}`);
 			case "pod.failed":
-				// kubectl says nothing here of a pod that only takes its time.
+				// kubectl prints nothing here for a pod that only takes long to end.
 				if (event.accepted && event.reason !== "TimedOut") {
 					line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed`);
 				}
 				waitsNoMore(event);
-				// A drain tells it with the node; a pod that was named by itself has no other line.
+				// A drain reports the failure with the node. A pod named on the command line has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				if (event.reason === "MultipleBudgets") writeSelecting(event);
 				return;
@@ -129,12 +129,12 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "plan":
 			case "budget.changed":
 			case "budget.unknown":
-			// The summary has it.
+			// The summary reports it.
 			case "budget.notRecovered":
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":
-			// Of several contexts a line stood there before the program asked, and of one there is no doubt.
+			// With several contexts, a line was printed before the login asked. With one context, it is clear which one asks.
 			case "login.started":
 			case "login.ended":
 				return;
@@ -147,7 +147,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 				);
 				return;
 			case "cluster.unreachable":
-				// An agent that moves, or a tunnel that is made anew, is back at once.
+				// An agent that moves, or a tunnel that is replaced, answers again immediately.
 				if (event.elapsedMs < shortOutageMs || !waits.isNews(`cluster ${event.cluster}`, "unreachable")) return;
 				stderr.write(
 					`cluster ${event.cluster} gives no answer for ${formatElapsed(event.elapsedMs)}, ` +
@@ -184,7 +184,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		}
 	}
 
-	/** Nothing where no context leads to the cluster. */
+	/** Empty if no context leads to the cluster. */
 	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
 		const context = members.find((member) => member.cluster === cluster)?.context;
 		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });
@@ -193,7 +193,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 
 	function writeWaiting(event: Extract<RunEvent, { type: "pod.waiting" }>): void {
 		const { context, namespace, pod, budget = "", need, message, usedBy } = event;
-		// What it needs changes when people change the budget or the replicas, what it has all the time.
+		// The needed number changes only when people change the budget or the replicas. The healthy number changes all the time.
 		const wanted = `${budget} ${need}`;
 		const subject = podSubject(event);
 		const users = usedByKey(usedBy);
@@ -203,7 +203,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		if (told > maxWaitingShown + 1) return;
 		const verb = event.dryRun === undefined ? "" : "would ";
 		if (told > maxWaitingShown) return line(stderr, context, `more pods ${verb}wait for budget ${budget}`);
-		// Who uses the budget is the same for all of them, and how they are was said with the first.
+		// The pods that use the budget up are the same for all waiting pods, and the first line gave their details.
 		const isSaid = told > 1 && holders.isKnown(budget, users);
 		const by = isSaid ? usedByNames(usedBy) : usedByText(usedBy, { at: wallClock() });
 		const reason = message.replace(`pod ${namespace}/${pod} `, "it ");
@@ -218,7 +218,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		shown.set(budget, (shown.get(budget) ?? new Set()).add(subject));
 	}
 
-	/** Once for all that wait for the budget, as long as the screen says that one of them does. */
+	/** Printed once for all pods that wait for the budget, while the output still says that one of them waits. */
 	function writeHolders(event: Extract<RunEvent, { type: "pod.waiting" }>, key: string): void {
 		const { budget = "", message, usedBy } = event;
 		if (!shown.has(budget) || !holders.isNews(budget, key)) return;
@@ -228,7 +228,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		);
 	}
 
-	/** The API server does not name the budgets. Once for all pods of a namespace: the command is the same. */
+	/** The API server does not name the budgets. Printed once for all pods of a namespace, because the command is the same. */
 	function writeSelecting({ context, namespace, pod, reason }: Extract<RunEvent, { type: "pod.failed" }>): void {
 		const see = fixCommand(reason, { context, suggest, namespace });
 		if (see === undefined || seen.has(see)) return;
@@ -255,13 +255,13 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	return (event) => write(flatEvent(event));
 }
 
-/** Several errors as Go's aggregate prints them. */
+/** Formats several errors as Go's aggregate does. */
 export function aggregate(errors: readonly string[]): string {
 	const unique = [...new Set(errors)];
 	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
 }
 
-/** "4 waiting for budget shop/cart (shop/cart-1 in c2: Pending 9m)"; where they wait for several things, each has its number. */
+/** For example: "4 waiting for budget shop/cart (shop/cart-1 in c2: Pending 9m)". Different waits are counted separately. */
 function waitingText(
 	{ waiting, waits }: { readonly waiting: number; readonly waits: readonly WaitSum[] },
 	at: number,

@@ -1,19 +1,19 @@
-// A plan for people: what can never go first, then the pods in their order, the budgets, and the sum at the end, where
-// it is still seen after a long table.
+// Prints a plan for people: pods that can never be evicted, then the pods in order, the budgets, and the total. The total comes last, so
+// that it is still visible after a long table.
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
 import { counted } from "../terminal/counted.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
 
 export interface PlanLinesOptions {
-	/** Several contexts: each name has its context in front. */
+	/** With several contexts, each name has its context in front. */
 	readonly several: boolean;
-	/** A line for each pod. */
+	/** Print a line for each pod. */
 	readonly wide: boolean;
 	/** Undefined for a pipe: nothing is cut. */
 	readonly columns: number | undefined;
 }
 
-/** Below this many columns a table says nothing any more: a few words a line do. */
+/** Below this width a table is unreadable, so a few words per line are printed instead. */
 const narrow = 60;
 
 export function planLines(plan: Plan, options: PlanLinesOptions): readonly string[] {
@@ -34,7 +34,7 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
 }
 
-/** They go, and then it is over with them. */
+/** Pods that can be evicted but whose replacements would find no node. */
 function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
 	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
 	if (stranded.length === 0) return [];
@@ -48,7 +48,7 @@ interface ReasonedPod extends NamedPod {
 	readonly message: string;
 }
 
-/** Pods of one node with the same reason share a line, the first few by name. */
+/** Pods of one node with the same reason share a line, which names the first few. */
 function reasonLines(pods: readonly ReasonedPod[], options: PlanLinesOptions): readonly string[] {
 	const shown = options.wide ? pods.length : 4;
 	const groups = Map.groupBy(pods, (pod) => JSON.stringify([nodeText(pod, options), pod.message]));
@@ -69,7 +69,7 @@ interface PodRow {
 	readonly waits: string;
 }
 
-/** Pods of one owner that go from one node in one wave, and wait for the same, share a line. */
+/** Pods share a line if they have the same owner, node and wave, and wait for the same things. */
 function rowsOf(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly PodRow[] {
 	const rows = pods.map((pod) => ({
 		pod,
@@ -99,7 +99,7 @@ function podLines(rows: readonly PodRow[], columns: number | undefined): readonl
 	return lines.flatMap((line) => wrappedLines(line, columns));
 }
 
-/** Names of a few, the number of many. */
+/** Names up to two pods. For more, it gives the number. */
 function waitText(
 	{ reason, message, own, budget, node, pods = [], podCount = 0 }: PlannedWait,
 	options: PlanLinesOptions,
@@ -170,7 +170,7 @@ function rangeText({ atLeast, atMost, measuredPods, assumedPods }: Plan["seconds
 	return `${atLeast === 0 ? "up" : least} to ${secondsText(atMost)} (${basis})`;
 }
 
-/** The range is rounded already, to what has a short name. */
+/** The range is already rounded to values with a short form. */
 function secondsText(seconds: number): string {
 	if (seconds < 60 || (seconds < 3_600 && seconds % 60 !== 0)) return `${seconds}s`;
 	return seconds < 3_600 ? `${seconds / 60}min` : `${Number((seconds / 3_600).toFixed(1))}h`;
@@ -189,7 +189,7 @@ interface NamedPod {
 	readonly owner: string;
 }
 
-/** Pods of one owner: one by its own name, several by the owner's. */
+/** A single pod has its own name. Several pods of one owner have the owner's name. */
 function nameOf(pods: readonly NamedPod[]): string {
 	const [first] = pods;
 	if (!first) return "";

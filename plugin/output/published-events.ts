@@ -1,5 +1,5 @@
-// What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
-// run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
+// Selects what -o json publishes of each event, as in schemas/events-v1.json. Every cluster has two names. `context` is this run's name
+// for it, or its name in the fleet if it has no context. `cluster` is its name in the fleet.
 import type { Silent } from "../../disruption/errors.ts";
 import type {
 	MemberAgent,
@@ -25,13 +25,13 @@ export class PublishedEvents {
 		this.#suggest = suggest;
 	}
 
-	/** Versions of the agents, for the first line; from here on the members have the names of their contexts. */
+	/** The agents' versions, for the first line. From here on, members are called by their contexts' names. */
 	agents(members: readonly MemberAgent[]): Readonly<Record<string, string>> {
 		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
 		return Object.fromEntries(members.map(({ cluster, version }) => [this.#contextOf(cluster), version]));
 	}
 
-	/** Undefined where other events say it already: kubectl repeats itself at the end. */
+	/** Undefined if other events already say it: kubectl repeats itself at the end. */
 	publish(event: RunEvent): Fields | undefined {
 		switch (event.type) {
 			case "run.started": {
@@ -69,7 +69,7 @@ export class PublishedEvents {
 			}
 			case "pod.waiting": {
 				const { need, healthy, expected } = event;
-				// Where no pods are expected nothing is allowed, however many there are.
+				// If no pods are expected, nothing is allowed, whatever the number of healthy pods.
 				const left = need !== undefined &&
 					healthy !== undefined && { left: expected === 0 ? 0 : Math.max(0, healthy - need) };
 				const usedBy = event.usedBy.map((used) => this.#usedBy(used));
@@ -161,7 +161,7 @@ export class PublishedEvents {
 
 	#unrecovered({ budget, healthy, expected, missing, usedBy, message }: UnrecoveredBudget): Fields {
 		const [namespace] = budget.split("/");
-		// Where one of the pods is, or in any context of the fleet.
+		// The context of one of the pods, or else any context of the fleet.
 		const context = this.#contexts.get(usedBy[0]?.cluster ?? "") ?? [...this.#contexts.values()][0] ?? "";
 		return {
 			budget,
@@ -188,7 +188,7 @@ export class PublishedEvents {
 		return { type, context: this.#contextOf(fields.cluster), ...fields };
 	}
 
-	/** Where no context leads to the cluster, no command does. */
+	/** Without a context for the cluster, there is no command to suggest. */
 	#reasoned(
 		reason: Reason,
 		{
@@ -204,7 +204,7 @@ export class PublishedEvents {
 
 	#usedBy({ namespace, pod, sinceSeconds, ...used }: UsedBy): Fields {
 		const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
-		// Somebody else's clock wrote it: it may be no date at all.
+		// Another machine wrote the time, so it may not be a valid date.
 		const isDate = Number.isFinite(since.getTime());
 		return {
 			context: this.#contextOf(used.cluster),
@@ -239,7 +239,7 @@ function publishSummary(summary: RunSummary): Fields {
 	};
 }
 
-/** As commands take it; there is no name for the cluster that a pod runs in. */
+/** The node as commands accept it. Inside a pod, the cluster has no context name. */
 function nodePath({ context, node }: NodeName): string {
 	return context === "" ? node : `${context}/${node}`;
 }

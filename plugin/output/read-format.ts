@@ -1,4 +1,4 @@
-// -o of the commands that only read.
+// The -o flag of commands that only read.
 import { stringify } from "yaml";
 import { shortenTo } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -6,7 +6,7 @@ import type { TextSink } from "../terminal/streams.ts";
 
 export type ReadFormat = "table" | "wide" | "name" | "json" | "yaml";
 
-/** Throws UsageError in kubectl's words. */
+/** Throws UsageError with kubectl's message. */
 export function parseReadFormat(value: string, allowed: readonly Exclude<ReadFormat, "table">[]): ReadFormat {
 	if (value === "") return "table";
 	const format = allowed.find((each) => each === value);
@@ -20,21 +20,21 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
-/** Escaped, six characters each, it is shorter than the longest line (guarded-streams.ts), which would be cut. */
+/** Even with every character escaped to six, it stays below the longest line (guarded-streams.ts), so it is not cut there. */
 const longestText = 8_000;
 
 function boundText(value: unknown): unknown {
 	return typeof value === "string" ? shortenTo(value, longestText) : value;
 }
 
-/** As kubectl prints objects; `isLine`: one of many, in a line of its own or after a mark. */
+/** Prints the document as kubectl prints objects. `isLine`: it is one of many, as one line of JSON or after a YAML separator. */
 export function writeDocument(
 	stdout: TextSink,
 	format: "json" | "yaml",
 	document: object,
 	{ isLine = false }: { readonly isLine?: boolean } = {},
 ): void {
-	// Without line folding: a text stays on its line, as in kubectl's YAML.
+	// Without line folding, a string stays on one line, as in kubectl's YAML.
 	const bounded: unknown = JSON.parse(JSON.stringify(document, (_, value: unknown) => boundText(value)));
 	const text =
 		format === "json"

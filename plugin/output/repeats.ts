@@ -1,10 +1,10 @@
-// What would be told again and again is told once, then after a while, or when it says something else.
+// Suppresses repeated lines: the same text is printed again only after a while, or when it changes.
 import type { PodEvent } from "../events/events.ts";
 
-/** A wait that goes on as it was. */
+/** For a wait that has not changed. */
 export const repeatAfterMs = 60_000;
 
-/** A pod, as who waits. */
+/** The subject of a pod's lines. */
 export function podSubject({ context, namespace, pod }: PodEvent): string {
 	return `pod ${context} ${namespace}/${pod}`;
 }
@@ -19,7 +19,7 @@ export class Repeats {
 		this.#now = now;
 	}
 
-	/** Whether `text` about `subject` is worth a line now; if so, it counts as told. */
+	/** Whether `text` about `subject` should be printed now. If so, it counts as printed. */
 	isNews(subject: string, text: string): boolean {
 		const last = this.#told.get(subject);
 		if (last && last.text === text && this.#now() - last.at < this.#everyMs) return false;
@@ -27,16 +27,16 @@ export class Repeats {
 		return true;
 	}
 
-	/** The subject is over: the next word about it is news. */
+	/** Ends the subject: the next text about it is printed. */
 	forget(subject: string): boolean {
 		return this.#told.delete(subject);
 	}
 }
 
-/** Soon enough to be true, and too seldom to flood where it goes to and fro. */
+/** Short enough to be accurate, and long enough to avoid a flood if the pods alternate. */
 export const holdersAtMostEveryMs = 5_000;
 
-/** Who uses a budget up, as it was told last. */
+/** The pods that use each budget up, as printed last. */
 export class Holders {
 	readonly #now: () => number;
 	readonly #told = new Map<string, { readonly key: string; readonly at: number }>();
@@ -45,12 +45,12 @@ export class Holders {
 		this.#now = now;
 	}
 
-	/** Whether it is what everybody has read by now. */
+	/** Whether these pods are the ones printed last. */
 	isKnown(budget: string, key: string): boolean {
 		return this.#told.get(budget)?.key === key;
 	}
 
-	/** Whether that they are others now is worth a line; if so, it counts as told. */
+	/** Whether the change should be printed now. If so, it counts as printed. */
 	isNews(budget: string, key: string): boolean {
 		const last = this.#told.get(budget);
 		if (!last || last.key === key || this.#now() - last.at < holdersAtMostEveryMs) return false;
@@ -63,7 +63,7 @@ export class Holders {
 	}
 }
 
-/** Counts what is told of one subject within a while. */
+/** Counts the lines about one subject within a period. */
 export class Crowds {
 	readonly #everyMs: number;
 	readonly #now: () => number;
@@ -74,7 +74,7 @@ export class Crowds {
 		this.#now = now;
 	}
 
-	/** How many there are now, this one included. */
+	/** The number so far, including this one. */
 	add(subject: string): number {
 		const last = this.#counts.get(subject);
 		const current = last && this.#now() - last.since < this.#everyMs ? last : { count: 0, since: this.#now() };

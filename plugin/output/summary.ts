@@ -1,9 +1,9 @@
-// How a run ends: what was done, what is left behind, how to go on.
+// Prints the end of a run: what was done, what is left behind, and how to continue.
 import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
-/** For a run in one context that did all it was asked, as kubectl has it: nothing but budgets that lack pods. */
+/** For a successful run in one context, only budgets that lack pods are printed, because kubectl prints nothing. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
 	if (command !== "drain" && command !== "evict") return [];

@@ -1,4 +1,4 @@
-// Rows as kubectl prints them: columns padded to their widest cell, three spaces between.
+// Prints rows as kubectl does: columns padded to their widest cell, with three spaces between.
 import { oneLine } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 
@@ -14,7 +14,7 @@ export function tableLines(
 	return all.map((row) => rowLine(row, widths));
 }
 
-/** Of each column, its widest cell. */
+/** The width of each column's widest cell. */
 export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
 	const widths: number[] = [];
 	for (const row of rows) {
@@ -23,7 +23,7 @@ export function columnWidths(rows: readonly (readonly string[])[]): readonly num
 	return widths;
 }
 
-/** One row of a table with these widths; a wider cell moves what follows it. */
+/** One row of a table with these widths. A wider cell moves the cells after it. */
 export function rowLine(row: readonly string[], widths: readonly number[]): string {
 	return row
 		.map(cellText)
@@ -36,7 +36,7 @@ function cellText(cell: string): string {
 	return shortenTo(oneLine(cell), longestCell);
 }
 
-/** Rows that fit a terminal: the widest column gives way first. Undefined is as wide as it takes. */
+/** Rows that fit the terminal: the widest column is shortened first. Undefined: unlimited. */
 export function fittedLines(
 	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
@@ -49,7 +49,7 @@ export function fittedLines(
 
 const narrowestColumn = 4;
 
-/** Widths with which a row is no wider than `columns`, as far as that goes. */
+/** Widths with which a row fits into `columns`, as far as possible. */
 export function fittedWidths(wanted: readonly number[], columns: number | undefined): readonly number[] {
 	if (columns === undefined) return wanted;
 	const widths = [...wanted];
@@ -62,20 +62,20 @@ export function fittedWidths(wanted: readonly number[], columns: number | undefi
 	return widths;
 }
 
-/** One row of a table with these widths; a wider cell gives way. */
+/** One row of a table with these widths. A wider cell is shortened. */
 export function fittedRow(row: readonly string[], widths: readonly number[]): string {
 	const cells = row.map((cell, index) => shorten(cellText(cell), widths[index] ?? 0));
 	return rowLine(cells, widths);
 }
 
-/** The middle goes: names tell their kind at the front and themselves at the end. */
+/** Cuts the middle: a name's beginning shows its kind, and its end identifies it. */
 function shorten(text: string, width: number): string {
 	if (text.length <= width) return text;
 	const front = Math.ceil((width - 2) / 2);
 	return `${text.slice(0, front)}..${text.slice(text.length - (width - 2 - front))}`;
 }
 
-/** Text over as many lines as it takes, all but the first indented. Undefined is as wide as it takes. */
+/** Wraps text over several lines and indents all but the first. Undefined columns: unlimited. */
 export function wrappedLines(text: string, columns: number | undefined, indent = "    "): readonly string[] {
 	if (columns === undefined || text.length <= columns) return [text];
 	const lines: string[] = [];
