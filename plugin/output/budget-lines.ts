@@ -1,5 +1,5 @@
-// `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up, below it with -o wide each of these
-// pods, and what is worth a line of its own.
+// Prints `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, all these pods
+// follow below. Notes get their own lines.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { suspensionNow } from "../events/suspension-text.ts";
@@ -11,14 +11,14 @@ import { type MissingPods, missingCount, missingPods, missingText } from "../fle
 import { fittedLines, tableLines } from "./table.ts";
 
 export interface BudgetLinesOptions {
-	/** A column for each cluster, and the bound. */
+	/** With a column for each cluster, and the bound. */
 	readonly isWide: boolean;
-	/** Each pod that uses a budget up, in the place of the first. */
+	/** List every pod that uses a budget up, instead of only the first. */
 	readonly listsPods: boolean;
 	readonly headers: boolean;
-	/** Names of all members of the fleet. */
+	/** The names of all members of the fleet. */
 	readonly clusters: readonly string[];
-	/** How wide the terminal is; undefined is as wide as it takes. */
+	/** The terminal's width; undefined: unlimited. */
 	readonly columns: number | undefined;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
@@ -46,7 +46,7 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 	];
 }
 
-/** One row in one line, with its bound and clusters or with the first who uses it up, for tables that grow. */
+/** The cells of one row for growing tables: with the bound and clusters, or with the first pod that uses the budget up. */
 export function budgetCells(
 	row: BudgetRow,
 	{ isWide, clusters, now }: Pick<BudgetLinesOptions, "isWide" | "clusters" | "now">,
@@ -63,13 +63,13 @@ export function budgetHeaders({
 	return isWide ? [...counts, ...clusters, "BOUND"] : [...counts, "USED BY"];
 }
 
-/** For stderr: what a table has no room for, and nobody should miss. */
+/** For stderr: facts that a table has no room for but that users must not miss. */
 export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: number): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
 	const suspension = suspensionOf(members);
 	const who = suspension ? ` ${suspensionNow(suspension, now)}` : "";
-	// Its clusters' bounds are nobody's business while nobody may be evicted anyway.
+	// While every eviction is refused anyway, differences between bounds do not matter.
 	const differ = problem === undefined ? differences(members, clusters) : undefined;
 	return [
 		...(problem === undefined ? [] : [`${name} refuses every eviction: ${problem}`]),
@@ -80,7 +80,7 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	];
 }
 
-/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget, "-" for what it does not need. */
+/** "?" for an unknown count, which means that nothing is allowed; "off" for a suspended budget, and "-" for what it does not need. */
 function countCells(row: BudgetRow): readonly string[] {
 	return [
 		row.namespace,
@@ -135,18 +135,18 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 	];
 }
 
-/** They have no names. */
+/** Missing pods have no names. */
 function missingCells(row: BudgetRow, { cluster, pods, mislabelled = false }: MissingPods): readonly string[] {
 	const state = mislabelled ? `${pods} mislabelled` : `${pods} missing`;
 	return [formatBudgetName(row), cluster, "-", state, "-", "-", "-", "-", ""];
 }
 
-/** A ServiceAccount as `kubectl get serviceaccounts -A` has it, anybody else as they are. */
+/** A ServiceAccount as `kubectl get serviceaccounts -A` shows it. Other accounts are unchanged. */
 export function accountText(account: string): string {
 	return account.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, "$1/$2");
 }
 
-/** Old agents say no more than why. */
+/** Old agents report only `why`. */
 function stateOf({ state, why }: PodOfBudget): string {
 	return state ?? why;
 }
@@ -155,7 +155,7 @@ function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
 	return sinceSeconds === undefined ? undefined : formatElapsed(now - sinceSeconds * 1_000);
 }
 
-/** The last column gives way: all others are what people copy. */
+/** Only the last column is shortened, because people copy the others. */
 export function fitLast(line: string, columns: number | undefined): string {
 	return columns === undefined || line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
 }

@@ -1,10 +1,11 @@
-// What is pressed on the terminal, from Ink, which also has the terminal while a screen is open. It draws nothing itself (frame-writer.ts).
+// Receives key presses from Ink, which owns the terminal's input while a screen is open. This component draws nothing (frame-writer.ts
+// does).
 import { useInput } from "ink";
 import { keyPresses } from "./key-presses.ts";
 import type { KeyPress } from "./steering-keys.ts";
 
 export interface KeysProps {
-	/** All that were pressed at once, in their order. */
+	/** All keys that were read at once, in order. */
 	readonly onKeys: (keys: readonly KeyPress[]) => void;
 }
 

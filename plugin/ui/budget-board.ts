@@ -1,5 +1,5 @@
-// The rows of the screen of budgets: what is known of each, and their order. The order changes when a key asks for it and every five
-// seconds at most, so that nothing jumps while pods move.
+// The rows of the screen of budgets and their order. The order changes when a key asks for it, and otherwise every five seconds at most,
+// so that rows do not jump while pods move.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -10,7 +10,7 @@ import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
 export interface BudgetExplanation {
 	readonly key: string;
-	/** When it was asked. */
+	/** When the explanation was requested. */
 	readonly at: number;
 	readonly lines: readonly string[] | undefined;
 }
@@ -24,16 +24,16 @@ export class BudgetBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
-	/** Of all that were ever there, so that columns stay where they are. */
+	/** The longest name of all budgets so far, so that columns keep their place. */
 	longestName = 0;
-	/** Of the budget that somebody asked about last; without lines, it is being asked. */
+	/** The explanation that was requested last. It has no lines until it arrives. */
 	explanation: BudgetExplanation | undefined;
-	/** The object that somebody asked for last. */
+	/** The object that was requested last. */
 	object: ShownObject | undefined;
-	/** Undefined until the first rows have come. */
+	/** Undefined until the first rows arrive. */
 	knownSince: number | undefined;
 
-	/** Of all rows that have one. */
+	/** The histories of all rows that have one. */
 	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}
@@ -44,7 +44,7 @@ export class BudgetBoard {
 
 	see({ changed, gone, members }: RowChanges, now: number): void {
 		this.members = members;
-		// What is shown first is in its order already.
+		// The first rows must appear sorted.
 		if (this.knownSince === undefined) this.#orderedAt = Number.NEGATIVE_INFINITY;
 		this.knownSince ??= now;
 		for (const row of changed) {
@@ -80,7 +80,7 @@ export class BudgetBoard {
 			this.#orderedAt = now;
 		}
 		const placed = new Set(this.#order);
-		// What came since stands at the end.
+		// Rows that arrived since the last sort come last.
 		const came = [...this.#rows.keys()].filter((key) => !placed.has(key));
 		return [...this.#order.filter((key) => this.#rows.has(key)), ...came].filter((key) => isShown(view, key));
 	}
@@ -92,12 +92,12 @@ export class BudgetBoard {
 	}
 }
 
-/** It keeps nobody waiting: there is no pod that could go. */
+/** Whether the budget has no pods. Then it blocks nothing. */
 export function hasNoPods({ healthy, expected }: BudgetRow): boolean {
 	return expected === 0 && healthy === 0;
 }
 
-/** Unknown counts as nothing allowed and comes first; what holds nothing back comes last. */
+/** Unknown sorts first, as nothing allowed. Suspended budgets and budgets without pods sort last. */
 function valueOf(row: BudgetRow, sort: SortColumn): number {
 	const { allowed, healthy, expected, suspended } = row;
 	switch (sort) {

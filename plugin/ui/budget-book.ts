@@ -1,4 +1,4 @@
-// The budgets of a run, as its events tell of them: what was counted last, who uses them up, and who is before us in the line.
+// The budgets of a run, from its events: the latest counts, the pods that use them up, and the holder of a Lease that this run waits for.
 import type { MemberAgent, RunEvent, UsedBy } from "../events/events.ts";
 
 export interface BudgetFacts {
@@ -10,17 +10,19 @@ export interface BudgetFacts {
 	expected?: number;
 	left?: number;
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
-	/** Where this run evicted since it was counted last: the replacements may be there by now, or not. */
+	/** The contexts in which this run evicted since the last count: the replacements may or may not be up. */
 	readonly uncountedIn: Set<string>;
-	/** Its pods that are not healthy: those of now where it is watched, else those that the last pod that had to wait was told of. */
+	/**
+	 * Its pods that are not healthy: the current ones if the budget is watched, else those reported with the last pod that had to wait.
+	 */
 	usedBy: readonly UsedBy[];
-	/** What it comes to is told as it changes. */
+	/** Whether the agents' watch reports its changes. */
 	isWatched: boolean;
-	/** Why nobody can say what it comes to. */
+	/** Why its counts are unknown. */
 	unknown?: string;
-	/** Since when nothing is left. */
+	/** Since when no disruption is left. */
 	fullSince?: number;
-	/** Who holds its Lease, while this run waits in its line. */
+	/** The holder of its Lease while this run waits in line for it. */
 	line?: { readonly holder: string; readonly context: string; readonly position: number; readonly since: number };
 }
 
@@ -28,7 +30,7 @@ export class BudgetBook {
 	readonly #budgets = new Map<string, BudgetFacts>();
 	/** By the cluster's name in the fleet. */
 	readonly #contexts = new Map<string, string>();
-	/** All of the fleet, as this run calls them. */
+	/** All members of the fleet, by this run's names. */
 	members: readonly string[] = [];
 
 	get all(): readonly BudgetFacts[] {
@@ -39,12 +41,12 @@ export class BudgetBook {
 		return this.#budgets.get(name);
 	}
 
-	/** As this run calls the cluster. */
+	/** This run's name for the cluster. */
 	contextOf(cluster: string): string {
 		return this.wayTo(cluster) ?? cluster;
 	}
 
-	/** The context that leads to the cluster, where one does. */
+	/** The context that leads to the cluster, if there is one. */
 	wayTo(cluster: string): string | undefined {
 		return this.#contexts.get(cluster);
 	}
@@ -130,7 +132,7 @@ export class BudgetBook {
 		const { healthy, need, expected, usedBy, reason } = event;
 		if (healthy !== undefined) {
 			budget.healthy = healthy;
-			// The clusters' own numbers are of a count before.
+			// The counts of the single clusters are from an earlier count.
 			if (budget.clusters.reduce((sum, each) => sum + each.healthy, 0) !== healthy) budget.clusters = [];
 		}
 		if (need !== undefined) budget.need = need;
@@ -185,7 +187,7 @@ export class BudgetBook {
 	}
 }
 
-/** What a round counted is not newer than what the watch says, but for a moment after an eviction. */
+/** Whether the watch's counts are at least as new as a round's. They are not for a moment after an eviction. */
 function isTold({ isWatched, uncountedIn }: BudgetFacts): boolean {
 	return isWatched && uncountedIn.size === 0;
 }

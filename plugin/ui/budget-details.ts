@@ -1,4 +1,4 @@
-// All about one budget: the bound, each member's part, every pod that is not healthy and what it costs.
+// The details of one budget: its bound, each member's counts, every unhealthy pod and what it costs.
 import { suspensionNow } from "../events/suspension-text.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
@@ -15,7 +15,7 @@ import { padded, piece, type StyledLine } from "./styled-line.ts";
 import { sinceText, stateText } from "./user-text.ts";
 
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
-	/** Left out: its members' agents have kept none. */
+	/** Left out if the members' agents have kept no history. */
 	readonly history?: HealthyHistory | undefined;
 	/** Which of the pods that use it up is selected. */
 	readonly culprit?: number | undefined;
@@ -65,7 +65,7 @@ function sumText({ healthy, need, expected, suspended }: BudgetRow): string {
 	return `: ${healthy ?? "?"} healthy of ${expected ?? "?"}, ${need} must stay so`;
 }
 
-/** As wide as it needs to be, beside four numbers and the bound. */
+/** As wide as the names need, while leaving room for four more columns. */
 function clusterColumn(names: readonly string[], { columns }: Pick<DetailsOptions, "columns">) {
 	const cluster = nameColumn(names, { least: 14, most: columns - 47 });
 	return { cluster, clusters: distinctNames(names, cluster - 1) };
@@ -90,7 +90,7 @@ function memberLine(
 	];
 }
 
-/** Each costs one of those that may be down; of each member the agents tell 20 at most. */
+/** Each unhealthy pod uses one of the allowed disruptions. The agents report at most 20 pods of each member. */
 function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLine[] {
 	const { usedBy, need, expected } = row;
 	const missing = missingPods(row);
@@ -141,7 +141,7 @@ function userLines(pod: PodOfBudget, widths: UserWidths, { now }: DetailsOptions
 			piece(padded(widths.pods.get(pod.name) ?? pod.name, widths.pod)),
 			piece(`${stateText(pod)} ${sinceText(pod, now)}`.trimEnd(), "warn"),
 		],
-		// Below it there is room for whom to ask, which is wrapped and not cut.
+		// The second line names the holder. It is wrapped and not cut.
 		[piece(`${" ".repeat(widths.cluster)}${who === "" ? "" : `${who}; `}${whenItFrees(pod)}`, "dim")],
 	];
 }

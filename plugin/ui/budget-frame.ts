@@ -1,5 +1,5 @@
-// A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
-// made, however many there are.
+// Draws a whole frame of the screen of budgets. No line is wider than the terminal, and there is one line fewer than it has rows. Only
+// visible rows are made, however many budgets there are.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
@@ -19,13 +19,13 @@ import { needsAllText, podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
 
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
-	/** Of the contexts, until the members are known. */
+	/** The contexts' names, until the members are known. */
 	readonly contexts: readonly string[];
-	/** Whose budgets are asked for: all, or those of one, or of what each context calls its own. */
+	/** The namespaces whose budgets are requested: all, one, or each context's own. */
 	readonly namespaces: WatchedNamespaces;
-	/** For commands that help. */
+	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
-	/** The context that leads to a cluster, where one does. */
+	/** The context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function budgetFrame(board: BudgetBoard, view: BudgetView, options: Budge
 			: bodyLines(board, view, keys, body, options);
 	const whole = [...lines.slice(0, body), ...Array.from({ length: Math.max(0, body - lines.length) }, () => [])];
 	const all = [titleLine(board, view, options), ...whole, keysLine(view, options)];
-	// A line with nothing in it takes its row only where it has no pieces.
+	// An empty row must have no pieces.
 	return all.map((line) => (lineText(line) === "" ? [] : fitLine(line, columns)));
 }
 
@@ -58,7 +58,7 @@ function bodyLines(
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
 	const open = view.pane && view.selected !== undefined ? board.find(view.selected) : undefined;
-	// Beside the header and the note below it.
+	// Leaves room for the header and the note below the table.
 	const table = open ? Math.min(Math.max(5, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const above = [
 		headerLine(board, options),
@@ -106,13 +106,13 @@ function paneLines(
 	];
 }
 
-/** The selected row is in the middle where rows are left on both sides. */
+/** Centres the selected row if there are enough rows on both sides. */
 function firstShown(keys: readonly string[], { selected }: BudgetView, height: number): number {
 	const at = Math.max(0, selected === undefined ? 0 : keys.indexOf(selected));
 	return Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
 }
 
-/** Of rows that are out of sight. */
+/** How many rows are out of sight. */
 function moreText(all: number, { from, height }: { readonly from: number; readonly height: number }): string {
 	const below = Math.max(0, all - from - height);
 	if (from + below === 0) return "";
@@ -160,7 +160,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const sort = `  sort ${view.sort} ${view.isReversed ? "v" : "^"}`;
 	const time = `  ${timeOfDay(now)}`;
 	const name = [" xpdb budgets -w", " budgets"] as const;
-	// What the table shows matters more than the time, its numbers more than in which order they are.
+	// When space runs out, the clock goes first and the sort order later, because the table and its numbers matter more.
 	const titles = [
 		[name[0], `${place}${filter}${sort}${time} `],
 		[name[0], `${place}${filter}${sort} `],
@@ -223,7 +223,7 @@ function rowLine(
 	];
 }
 
-/** "0 of 2": of those that may be down, by the bound and the pods there should be. */
+/** "0 of 2": allowed now, of the number that may be down by the bound and the expected pods. */
 function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
 	if (suspended) return "off";
 	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);
@@ -251,7 +251,7 @@ function noteLine(
 	return [piece(`${part}${old}${board.knownSince === undefined ? "" : placeText(board, namespaces)}`, "dim")];
 }
 
-/** What is counted as being at zero, or not at all, are these alone. */
+/** Says that the numbers cover only these namespaces. */
 function placeText(board: BudgetBoard, namespaces: WatchedNamespaces): string {
 	if (namespaces === "all") return "";
 	const names = namespaces === "own" ? board.namespaces() : [namespaces.only];
@@ -289,7 +289,7 @@ function ruleLine(title: string, { columns, glyphs }: BudgetFrameOptions): Style
 	return [piece(front, "dim"), piece(` ${title} `, "bold"), piece(glyphs.rule.repeat(rest), "dim")];
 }
 
-/** Who uses it up gives way first, names last. */
+/** The pods that use a budget up are shortened first, and names last. */
 function widthsFor(board: BudgetBoard, columns: number) {
 	const { members } = board;
 	const numbers = { allowed: 9, healthy: 9, need: 6 };
@@ -297,7 +297,7 @@ function widthsFor(board: BudgetBoard, columns: number) {
 	const name = Math.max(least, Math.min(board.longestName + 1, columns - 2 - 24 - 14));
 	const rest = columns - name - 26;
 	const cluster = columns < 140 ? 9 : 12;
-	// Who uses it up is worth more than the single clusters, which are in the details too.
+	// The pods that use a budget up matter more than the columns of single clusters, which the details show too.
 	return { ...numbers, name, cluster: members.length > 1 && members.length * cluster + 40 <= rest ? cluster : 0 };
 }
 

@@ -1,4 +1,5 @@
-// The budgets of the run: what is left, and who uses them up. Those with something left fold into one line where there is no room.
+// The budgets of the run: what is left, and which pods use them up. If there is no room, budgets that are not used up are folded into one
+// line.
 import type { BudgetFacts } from "./budget-book.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -25,7 +26,7 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 	return [piece(text, "heading")];
 }
 
-/** At most `height` rows, the selected one among them. */
+/** At most `height` rows, including the selected one. */
 export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const { all } = facts.budgets;
 	if (all.length === 0) return [{ key: "", line: [piece("  none of xpdb so far", "dim")] }];
@@ -44,7 +45,7 @@ export function budgetRows(facts: RunFacts, height: number, options: RowOptions)
 	];
 }
 
-/** All of them, for the pane. */
+/** All budgets, for the pane. */
 export function allBudgetRows(facts: RunFacts, options: RowOptions): readonly StyledLine[] {
 	return [
 		budgetsHeader(facts, options),
@@ -62,8 +63,8 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const { columns, selected } = options;
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
 	const silent = facts.silentContexts;
-	// Without a member's answer nobody knows what is left, nor after an eviction that nobody has counted since: what was counted before
-	// is not shown as if it were so now.
+	// What is left is unknown while a member does not answer, and after an eviction until the next count. An older count is not shown as if
+	// it were current.
 	const unknown = [...silent, ...counted.uncountedIn];
 	const { left: _left, healthy: _healthy, ...uncounted } = counted;
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
@@ -96,7 +97,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	};
 }
 
-/** Its pods are counted in all of them, also where no node is drained. */
+/** The budget's pods are counted in all members, even where no node is drained. */
 function membersOf({ budgets, contexts }: RunFacts): readonly string[] {
 	return budgets.members.length > 0 ? budgets.members : contexts;
 }
@@ -108,7 +109,7 @@ function namesOf(facts: RunFacts, columns: number): ReadonlyMap<string, string> 
 	);
 }
 
-/** Who uses it up gives way first, names last. */
+/** The pods that use a budget up are shortened first, and names last. */
 function widthsFor(facts: RunFacts, columns: number) {
 	const { length } = membersOf(facts);
 	const least = columns < 80 ? 16 : 24;
@@ -120,6 +121,6 @@ function widthsFor(facts: RunFacts, columns: number) {
 	);
 	const rest = columns - name - 29;
 	const cluster = columns < 100 ? 0 : columns < 140 ? 9 : 12;
-	// Who uses it up is worth more than the single clusters, which are in the pane too.
+	// The pods that use a budget up matter more than the columns of single clusters, which the pane shows too.
 	return { ...numbers, name, cluster: cluster > 0 && length > 1 && length * cluster + 40 <= rest ? cluster : 0 };
 }

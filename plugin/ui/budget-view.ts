@@ -1,4 +1,4 @@
-// What a person has done to the screen of budgets: order, filter, namespace, the selected row, what is open. Pure.
+// The user's state of the screen of budgets: order, filter, namespace, selected row and open pane. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 
@@ -10,20 +10,20 @@ export type BudgetPane = "details" | "explain" | "culprit" | "object" | "help";
 export interface BudgetView {
 	readonly sort: SortColumn;
 	readonly isReversed: boolean;
-	/** What names have to contain; behind a "!" what they may not. */
+	/** The text that names must contain, or after a "!", must not contain. */
 	readonly filter: string;
-	/** The filter is being typed. */
+	/** Whether the user is typing the filter. */
 	readonly isTyping: boolean;
-	/** Undefined: all. */
+	/** Undefined: all namespaces. */
 	readonly namespace: string | undefined;
-	/** Key of the selected row: it stays selected wherever it is drawn. */
+	/** The key of the selected row, which stays selected wherever it is drawn. */
 	readonly selected: string | undefined;
-	/** Its place when it was drawn last: where it has gone, its neighbour there is next. */
+	/** The row's place when it was selected. If the row is gone, its neighbour there comes next. */
 	readonly index: number;
 	readonly pane: BudgetPane | undefined;
-	/** Lines of the pane above its first visible one. */
+	/** How many lines of the pane are scrolled out above. */
 	readonly scroll: number;
-	/** Which of the pods that use the budget up is selected on its page. */
+	/** Which of the pods that use the budget up is selected in the details. */
 	readonly culprit: number | undefined;
 }
 
@@ -43,12 +43,12 @@ export const firstBudgetView: BudgetView = {
 export type BudgetAction = "object" | "explain" | WatchAction;
 
 interface Around {
-	/** Keys of all rows that can be selected, from the top. */
+	/** The keys of all selectable rows, from the top. */
 	readonly rows: readonly string[];
 	readonly namespaces: readonly string[];
-	/** How many rows a page is. */
+	/** The number of rows in a page. */
 	readonly page: number;
-	/** How many pods the page of the selected row lists. */
+	/** How many pods the details of the selected row list. */
 	readonly culprits?: number;
 }
 
@@ -58,7 +58,7 @@ interface PressedBudgetKey {
 }
 
 const longestFilter = 60;
-/** Of an open pane at a time. */
+/** How many lines an open pane scrolls at a time. */
 const paneLines = 4;
 
 export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around): PressedBudgetKey {
@@ -67,7 +67,7 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 		return action ? { view, action } : { view };
 	}
 	if (view.isTyping) return { view: typed(view, key) };
-	// Rows can be selected while one is open; what is below it is read by pages.
+	// While a pane is open, arrow keys still select rows, and page keys scroll the pane.
 	const step = stepOf(key, view.pane ? paneLines : around.page);
 	if (step !== undefined) {
 		const scrolls = (view.pane && view.pane !== "details") || (view.pane && Math.abs(step) > 1);
@@ -132,7 +132,7 @@ function typed(view: BudgetView, { name, input }: KeyPress): BudgetView {
 	if (name === "enter") return { ...view, isTyping: false };
 	if (name === "escape") return { ...view, isTyping: false, filter: "" };
 	if (name === "backspace") return { ...view, filter: view.filter.slice(0, -1) };
-	// Names have no others; what is pasted may.
+	// Names contain no other characters, but pasted text may.
 	return { ...view, filter: (view.filter + input.replaceAll(/[^-!./a-z0-9]/g, "")).slice(0, longestFilter) };
 }
 
@@ -144,7 +144,7 @@ function moved(view: BudgetView, by: number, rows: readonly string[]): BudgetVie
 	return { ...view, selected: rows[index], index, scroll: 0, culprit: undefined };
 }
 
-/** The first one where none is selected. */
+/** Selects the first row if none is selected. */
 function withRow(view: BudgetView, rows: readonly string[]): BudgetView {
 	return view.selected === undefined ? moved(view, 1, rows) : view;
 }
@@ -153,12 +153,12 @@ function toggled(view: BudgetView, pane: BudgetPane): BudgetView {
 	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
 }
 
-/** One is selected on the page that is open. */
+/** Whether a pod is selected in the open pane. */
 function hasCulprit({ pane, culprit }: BudgetView): boolean {
 	return culprit !== undefined && (pane === "details" || pane === "culprit");
 }
 
-/** One after the other, and then all again. */
+/** The next namespace, and after the last one all of them. */
 function nextNamespace({ namespace }: BudgetView, namespaces: readonly string[]): string | undefined {
 	return namespaces[namespace === undefined ? 0 : namespaces.indexOf(namespace) + 1];
 }

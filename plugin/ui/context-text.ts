@@ -1,4 +1,4 @@
-// The contexts of a run, by name where there is room, else by their number.
+// The contexts of a run: their names if there is room, otherwise their number.
 export function contextText(contexts: readonly string[], room: number): string {
 	const names = contexts.join(", ");
 	if (contexts.length <= 1 || names.length <= room) return names;

@@ -1,4 +1,4 @@
-// A pod that uses a budget up: how it is, who is behind it, when the budget has it back, and what shows more of it.
+// Describes a pod that uses a budget up: its state, its holder, when the budget gets it back, and commands that show more.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -6,7 +6,7 @@ import { piece, type StyledLine } from "./styled-line.ts";
 import { holderText, sinceText, stateText } from "./user-text.ts";
 
 interface CulpritOptions {
-	/** The context that leads to its cluster, where one does. */
+	/** The context that leads to its cluster, if there is one. */
 	readonly context: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget: string;
@@ -32,10 +32,10 @@ export function culpritLines(used: UsedBy, { context, budget, now, suggest }: Cu
 	];
 }
 
-/** The mark before the one that is selected. */
+/** The mark in front of the selected pod. */
 export function culpritMark(at: number, selected: number | undefined): string {
 	return at === selected ? "> " : "  ";
 }
 
-/** What can be done with them, beside their title. */
+/** The keys for these pods, printed beside their title. */
 export const culpritKeys = "tab selects one, e explains it, y shows it";

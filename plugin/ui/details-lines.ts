@@ -1,4 +1,4 @@
-// All that is known of the selected row.
+// The details of the selected row.
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
@@ -53,7 +53,7 @@ function detailsLines(
 		node ? pod.context === node.context && pod.node === node.node : pod.context === context,
 	);
 	const names = pods.map(nameOf);
-	// Why is what gives way first.
+	// The reason is shortened first.
 	const width = nameColumn(names, { least: 20, most: options.columns - 13 - 8 - 14 });
 	const shown = distinctNames(names, width - 1);
 	const total = node?.pods ?? facts.counts({ context: node?.context ?? context ?? "" }).total;
@@ -70,7 +70,7 @@ function detailsLines(
 	];
 }
 
-/** In full: each line is wrapped. */
+/** Every warning in full: long lines are wrapped. */
 function warningLines({ warnings }: RunFacts): readonly StyledLine[] {
 	if (warnings.length === 0) return [say("none", "dim")];
 	return warnings.map(({ at, context, text, level }) => {
@@ -89,7 +89,7 @@ function nameOf({ namespace, name }: PodFacts): string {
 
 interface PodLineOptions extends FrameOptions {
 	readonly width: number;
-	/** What is shown of it. */
+	/** The shortened name. */
 	readonly name: string;
 }
 

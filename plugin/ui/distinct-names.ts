@@ -1,7 +1,7 @@
-// Names in few columns: no two of them become alike. A name that looks like another one sends a person to the wrong cluster.
+// Shortens names to few columns so that they stay distinct. A name that looks like another one would lead a person to the wrong cluster.
 import { cutMiddle, widthOf } from "./styled-line.ts";
 
-/** Of each name what is shown of it in so many columns. Names that are the same stay the same. */
+/** The shortened form of each name. Equal names stay equal. */
 export function distinctNames(names: Iterable<string>, columns: number): ReadonlyMap<string, string> {
 	const all = [...new Set(names)];
 	const shown = new Map(all.map((name) => [name, cutMiddle(name, columns)]));
@@ -14,7 +14,7 @@ export function distinctNames(names: Iterable<string>, columns: number): Readonl
 	return shown;
 }
 
-/** What tells them apart is shown; where even that takes more room, their number. */
+/** Keeps the part in which the names differ. If even that is too long, each name gets a number. */
 function apart(
 	names: readonly string[],
 	columns: number,
@@ -47,7 +47,7 @@ function firstDifference(a: string, b: string): number {
 	return at;
 }
 
-/** How wide a column of names is: as wide as the longest of them and a space, within these bounds. */
+/** The width of a column of names: the longest name and a space, within these bounds. */
 export function nameColumn(
 	names: Iterable<string>,
 	{ least, most }: { readonly least: number; readonly most: number },

@@ -1,5 +1,5 @@
-// A whole frame: from the facts, what a person did and the terminal's size to lines, none wider than the terminal, one fewer than it has rows.
-// Heights depend on the terminal and on what only grows, so nothing jumps while pods move.
+// Draws a whole frame from the facts, the user's state and the terminal's size. No line is wider than the terminal, and there is one line
+// fewer than it has rows. Heights depend only on the terminal and on numbers that never shrink, so that rows do not jump while pods move.
 import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { budgetRows, budgetsHeader } from "./budget-rows.ts";
@@ -17,7 +17,7 @@ import type { Pane, ViewState } from "./view-state.ts";
 import { waitingRows } from "./waiting-rows.ts";
 import { wrapLine } from "./wrap-line.ts";
 
-/** Keys of the rows that can be selected, from the top. */
+/** The keys of all selectable rows, from the top. */
 export function selectableRows(facts: RunFacts): readonly string[] {
 	return [...laneKeys(facts), ...facts.budgets.all.map(({ key }) => key), ...facts.waiting.map(({ key }) => key)];
 }
@@ -45,7 +45,7 @@ function mainBody(facts: RunFacts, view: ViewState, options: FrameOptions, body:
 	const withSelected = { ...options, selected };
 	const hasRules = body >= 22;
 	const rule = hasRules ? [ruleLine("", options)] : [];
-	// Two headers, the title of those that wait, and the rules.
+	// The three lines are two headers and the title of the waiting pods. Rules need three more.
 	const heights = divide(body - 3 - (hasRules ? 3 : 0), laneKeys(facts).length, Math.max(1, facts.budgets.all.length));
 	const waits = facts.waiting.length;
 	return [
@@ -71,7 +71,7 @@ interface Heights {
 	readonly events: number;
 }
 
-/** `lines`: for rows of all sections, and the title of the events where they have a place. */
+/** `lines`: the room for the rows of all sections, and for the title of the events if they are shown. */
 function divide(lines: number, lanes: number, budgets: number): Heights {
 	const waits = lines >= 18 ? 4 : lines >= 11 ? 3 : 2;
 	const fewestEvents = lines >= 18 ? 3 : lines >= 11 ? 2 : 0;

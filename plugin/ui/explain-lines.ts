@@ -1,4 +1,4 @@
-// Why the selected row is stuck, and what would help: from what the run's events said, without an arithmetic of its own.
+// Explains why the selected row is stuck and what would help. It uses only what the run's events said, and computes no counts of its own.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -26,7 +26,7 @@ import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest"> & Pick<ViewState, "culprit">;
 
-/** Who uses up what the page of a row is about: in the order in which the page has them. */
+/** The pods that use up the budget of a row's page, in the order of the page. */
 export function culpritsOf(
 	facts: RunFacts,
 	key: string | undefined,
@@ -38,20 +38,20 @@ export function culpritsOf(
 	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
 }
 
-/** How many of them the page lists that is open: that of a node, or of a context, has its pods instead. */
+/** How many such pods the open page lists: none for a node or a context, whose page lists its own pods instead. */
 export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
 	const listsPods =
 		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));
 	return listsPods ? 0 : culpritsOf(facts, selected).usedBy.length;
 }
 
-/** Those of now where they are known, else those that it was told of. */
+/** The current pods if the budget is watched, else those reported with the wait. */
 function usersOf({ budgets }: RunFacts, { wait }: PodFacts): readonly UsedBy[] {
 	const budget = wait?.budget === undefined ? undefined : budgets.find(wait.budget);
 	return budget?.isWatched ? budget.usedBy : (wait?.usedBy ?? []);
 }
 
-/** Of the pods of a node, or of a context. */
+/** Selects the pods of a node or of a context. */
 function isIn(facts: RunFacts, key: string | undefined): (pod: PodFacts) => boolean {
 	const node = key === undefined ? undefined : facts.nodes.get(key);
 	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
@@ -63,7 +63,7 @@ export function say(text: string, tone: Tone = "plain"): StyledLine {
 	return [piece(text, tone)];
 }
 
-/** `key`: of the selected row. */
+/** `key`: the key of the selected row. */
 export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
 	const unreachable = [...facts.unreachable.keys()].flatMap((cluster) => silenceLines(facts, cluster, options));
 	const pod = key === undefined ? undefined : facts.pods.get(key);

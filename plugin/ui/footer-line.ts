@@ -1,13 +1,13 @@
-// The last line of a frame: every key that does something there, in as many words as fit. A key that is not named is not found.
+// The last line of a frame: every key that works there, in as many words as fit. Users do not find a key that is not shown.
 import { piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
 
 export interface FooterKey {
 	readonly key: string;
-	/** What it does. */
+	/** What the key does. */
 	readonly does: string;
-	/** Where there is less room: both in few letters. */
+	/** The short form of the key and of what it does, for less room. */
 	readonly short: string;
-	/** Where there is least, in the place of the key. */
+	/** The shortest form, which replaces the key. */
 	readonly least?: string;
 }
 

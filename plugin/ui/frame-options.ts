@@ -1,4 +1,4 @@
-// What a frame needs besides the facts: the terminal's size, its signs, the time.
+// What a frame needs besides the facts: the terminal's size, its glyphs and the time.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Glyphs } from "./glyphs.ts";
 import type { ShownObject } from "./shown-object.ts";
@@ -11,8 +11,8 @@ export interface FrameOptions {
 	readonly now: number;
 	readonly command: string;
 	readonly op: string;
-	/** For commands that help. */
+	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
-	/** That somebody asked for last. */
+	/** The object that was requested last. */
 	readonly object?: ShownObject | undefined;
 }

@@ -1,13 +1,13 @@
-// What a terminal has to be sent so that it shows the next frame: of each row the pieces that are others now, in one synchronized update.
+// Computes what to send to a terminal so that it shows the next frame: the changed pieces of each row, in one synchronized update.
 //
-// In the place of Ink's own drawing, which makes each cell of the whole screen anew, styles and widths, also where a clock alone has moved
-// on: most of what an idle screen took of a processor.
+// It replaces Ink's own drawing. Ink recomputes every cell of the screen with its style and width, even if only a clock has changed. That
+// was most of the processor time of an idle screen.
 import { styleText } from "node:util";
 import { isNarrow, isSameLine, lineText, type Piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
 
 type Look = Extract<Parameters<typeof styleText>[0], readonly unknown[]>;
 
-/** The eight colours of every terminal, so that themes and contrast settings work. */
+/** Only the eight standard colours, so that themes and contrast settings work. */
 const looks: Readonly<Record<Tone, Look>> = {
 	plain: [],
 	dim: ["dim"],
@@ -32,12 +32,12 @@ export class FrameWriter {
 		this.#hasColour = hasColour;
 	}
 
-	/** The terminal shows nothing of it any more. */
+	/** Call it when the terminal no longer shows the last frame. */
 	forget(): void {
 		this.#shown = [];
 	}
 
-	/** "" where the terminal shows this frame already. No line may be wider than the terminal. */
+	/** "" if the terminal already shows this frame. No line may be wider than the terminal. */
 	next(lines: readonly StyledLine[]): string {
 		const before = this.#shown;
 		const rows = Array.from({ length: Math.max(before.length, lines.length) }, (_, row) =>
@@ -50,12 +50,12 @@ export class FrameWriter {
 
 	#row(row: number, before: StyledLine, after: StyledLine): string {
 		if (isSameLine(before, after)) return "";
-		// Terminals do not agree on how wide some characters are: where there is one, nobody knows where the rest of the row stands.
+		// Terminals disagree about the width of some characters. After one of these, the position of the rest of the row is unknown.
 		if (![...before, ...after].every(({ text }) => isNarrow(text))) {
 			return at(row, 0) + eraseRow + this.#styled(after);
 		}
 		const { column, pieces } = changeOf(before, after);
-		// Never in the last column, where some terminals would erase the character that was just written.
+		// A full row needs no erasing: in the last column, some terminals would erase the character just written.
 		const isShorter = widthOf(lineText(after)) < widthOf(lineText(before));
 		return at(row, column) + this.#styled(pieces) + (isShorter ? eraseRest : "");
 	}
@@ -65,7 +65,7 @@ export class FrameWriter {
 	}
 }
 
-/** Without the pieces, and characters of the first one, that stand there already. */
+/** The pieces that differ, and the column of the first difference. */
 function changeOf(
 	before: StyledLine,
 	after: StyledLine,

@@ -1,4 +1,4 @@
-// What a frame is drawn with: signs of one column each, or plain ASCII where the terminal has no more.
+// The glyphs of a frame, each one column wide, or plain ASCII for a terminal that has no others.
 export interface Glyphs {
 	readonly done: string;
 	readonly busy: string;
@@ -9,7 +9,7 @@ export interface Glyphs {
 	readonly empty: string;
 	readonly rule: string;
 	readonly dash: string;
-	/** From the lowest to the highest. */
+	/** From lowest to highest. */
 	readonly levels: readonly string[];
 }
 

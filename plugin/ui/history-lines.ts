@@ -1,4 +1,4 @@
-// The last hour of a budget in two lines: a sign for each look, how high it stood above what is needed now, and the same in words.
+// The last hour of a budget in two lines: a glyph for each sample, by its height above what is needed now, and the same in words.
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -9,7 +9,7 @@ type HistoryOptions = Pick<FrameOptions, "columns" | "glyphs" | "now">;
 type Bounds = Pick<BudgetRow, "need" | "expected">;
 
 const labelWidth = 14;
-/** Clocks differ, and a look is told a moment after it. */
+/** Tolerates clock differences and the delay of each report. */
 const lateSteps = 3;
 
 export function historyLines(
@@ -49,7 +49,7 @@ export function historyLines(
 	];
 }
 
-/** Signs alike are one piece. */
+/** Joins neighbouring glyphs of the same tone into one piece. */
 function joined(signs: StyledLine): StyledLine {
 	const pieces: { text: string; tone: Tone }[] = [];
 	for (const { text, tone } of signs) {

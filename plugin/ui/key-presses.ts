@@ -1,5 +1,5 @@
-// What was pressed, from what Ink says. It hands over at once what came at once: over a slow link, or from a paste, several keys are
-// one of its events, and a Ctrl-C among them must not be lost.
+// Translates Ink's key events. Ink reports everything that it reads at once as one event. Over a slow connection or in a paste, that may
+// be several keys, and a Ctrl-C among them must not be lost.
 import type { Key } from "ink";
 import type { KeyPress } from "./steering-keys.ts";
 
@@ -22,7 +22,7 @@ function ofKey(input: string, key: InkKey): KeyPress {
 		[key.return, "enter"],
 		[key.escape, "escape"],
 		[key.tab, "tab"],
-		// Terminals send one for the other.
+		// Some terminals send delete for backspace.
 		[key.backspace || key.delete, "backspace"],
 	] as const;
 	return { input, ctrl: key.ctrl, name: names.find(([isPressed]) => isPressed)?.[1] ?? "" };
@@ -41,7 +41,7 @@ function ofCharacter(character: string): KeyPress {
 	const name = named[character];
 	if (name) return { input: "", ctrl: false, name };
 	const code = character.charCodeAt(0);
-	// Ctrl-A is 1.
+	// Control characters count from Ctrl-A, which is 1.
 	return code < 0x20
 		? { input: String.fromCharCode(code + 0x60), ctrl: true, name: "" }
 		: { input: character, ctrl: false, name: "" };

@@ -1,5 +1,5 @@
-// The lanes: a row for each cluster, and below it one for each of its nodes, in the order in which they were named. Rows keep their
-// place; only where the terminal is too low do nodes that are done or have not begun fold into their cluster's row.
+// The lanes: a row for each cluster and, below it, one for each of its nodes, in the order of the command line. Rows keep their place. If
+// the terminal is too small, drained and queued nodes are folded into their cluster's row.
 import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
@@ -29,7 +29,7 @@ export function contextKey(context: string): string {
 	return `context ${context}`;
 }
 
-/** One context needs no row of its own. */
+/** A single context needs no row of its own. */
 export function laneKeys(facts: RunFacts): readonly string[] {
 	return facts.contexts.flatMap((context) => [
 		...(hasContextRow(facts) ? [contextKey(context)] : []),
@@ -45,7 +45,7 @@ export function lanesHeader(facts: RunFacts, { columns }: LaneOptions): StyledLi
 	return [piece(text, "heading")];
 }
 
-/** At most `height` rows, the selected one among them. */
+/** At most `height` rows, including the selected one. */
 export function laneRows(facts: RunFacts, height: number, options: LaneOptions): readonly SelectableRow[] {
 	const all = facts.contexts.flatMap((context) => lanesOf(facts, context, options));
 	const widths = widthsFor(facts, options.columns);
@@ -57,7 +57,7 @@ export function laneRows(facts: RunFacts, height: number, options: LaneOptions):
 	return windowed(kept.map(shown), height, options.selected);
 }
 
-/** Around the selected row; the last line says how many more there are. */
+/** The rows around the selected one. The last line gives the number of the others. */
 export function windowed(
 	rows: readonly SelectableRow[],
 	height: number,
@@ -104,7 +104,7 @@ function contextLane(facts: RunFacts, context: string, nodes: readonly NodeFacts
 		[count("queued"), "queued"],
 		[count("failed"), "failed"],
 	] as const;
-	// Of pods that were named there are no nodes below it that say what becomes of them.
+	// A run of named pods has no node rows, so the cluster's row shows the state of the pods.
 	const isOfPods = nodes.length === 0;
 	const text = isOfPods
 		? nowText(facts, podsIn(facts, context), options)
@@ -147,7 +147,7 @@ function nodeLane(facts: RunFacts, node: NodeFacts, options: LaneOptions): Lane 
 			const pods = facts.podsOn(node);
 			const { waiting, terminating } = byState(pods);
 			const text = nowText(facts, pods, options);
-			// While one terminates the node gets on: its wait is that of the pods behind it.
+			// While a pod terminates, the node makes progress, even if others wait behind that pod.
 			if (waiting.length > 0 && terminating.length === 0)
 				return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
 			return { ...common, glyph: glyphs.busy, state: "evicting", tone: "accent", now: text };
@@ -182,7 +182,7 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 		const by = budget ? usersText(facts, budget, { now, room: Math.floor(columns / 3) }) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
 		const budgets = [...new Set(waiting.flatMap(({ wait }) => wait?.budget ?? []))];
-		// Where it does not fit, the budgets' own rows have who uses them up.
+		// If there is no room, only the budgets' own rows show which pods use them up.
 		if (first.wait.budget !== undefined && (columns < 140 || budgets.length > 1)) {
 			parts.push(`${number} for ${budgets.join(", ")}`);
 			return parts.join(", ");
@@ -196,13 +196,13 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 	return parts.join(", ");
 }
 
-/** As they stand in their rows. */
+/** The names as the rows show them. */
 function laneNames(facts: RunFacts): readonly string[] {
 	const prefix = hasContextRow(facts) ? "  " : "";
 	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
 }
 
-/** What a row says now gives way first, names last. */
+/** The last column is shortened first, and names last. */
 const leastNow = 14;
 
 function widthsFor(facts: RunFacts, columns: number) {
@@ -220,7 +220,7 @@ function widthsFor(facts: RunFacts, columns: number) {
 
 interface RowOptions extends LaneOptions {
 	readonly widths: ReturnType<typeof widthsFor>;
-	/** What is shown of it. */
+	/** The shortened name. */
 	readonly name: string;
 }
 
@@ -243,7 +243,7 @@ function row(lane: Lane, { glyphs, selected, widths, name: text }: RowOptions): 
 }
 
 export function barText(done: number, total: number, width: number, glyphs: FrameOptions["glyphs"]): string {
-	// Full only when all is done, begun as soon as something is.
+	// The bar is full only when all pods are done, and not empty as soon as one is.
 	const share = total === 0 ? 0 : done / total;
 	const full = done >= total && total > 0 ? width : Math.max(0, Math.min(width - 1, Math.ceil(share * width)));
 	return glyphs.full.repeat(full) + glyphs.empty.repeat(width - full);

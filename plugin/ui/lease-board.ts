@@ -1,11 +1,11 @@
-// The rows of the screen of Leases, the busiest first: for whose budgets most wait, then those that are held, then those under which most
-// pods are granted. The order changes every five seconds at most, so that nothing jumps.
+// The rows of the screen of Leases. Those with the most waiting rounds come first, then held ones, then those with the most granted pods.
+// The order changes every five seconds at most, so that rows do not jump.
 import type { LeaseRow } from "../output/lease-lines.ts";
 
 export interface LeaseChange {
 	readonly changed: readonly LeaseRow[];
 	readonly gone: readonly LeaseRow[];
-	/** Why a context gives no answer. */
+	/** Why a context does not answer. */
 	readonly problem?: string;
 }
 
@@ -16,9 +16,9 @@ export class LeaseBoard {
 	readonly #rows = new Map<string, LeaseRow>();
 	#order: readonly string[] = [];
 	#orderedAt = Number.NEGATIVE_INFINITY;
-	/** The newest first. */
+	/** Newest first. */
 	readonly problems: { readonly at: number; readonly text: string }[] = [];
-	/** Undefined until the first have come. */
+	/** Undefined until the first Leases arrive. */
 	knownSince: number | undefined;
 
 	/** `at`: milliseconds since the epoch. */
@@ -40,7 +40,7 @@ export class LeaseBoard {
 		return [...this.#rows.values()];
 	}
 
-	/** Keys, from the top. */
+	/** The keys of the rows, from the top. */
 	keys(now: number): readonly string[] {
 		if (now - this.#orderedAt >= orderEveryMs) {
 			this.#orderedAt = now;
@@ -56,7 +56,7 @@ function keyOf({ context, lease }: LeaseRow): string {
 	return `${context} ${lease.uid}`;
 }
 
-/** What cannot be read grants nothing: it comes first. */
+/** Unreadable Leases come first, because nothing is granted under them. */
 function busier(a: LeaseRow, b: LeaseRow): number {
 	const ranks = [a, b].map(({ lease: { problem, waiting = 0, holding, reserved } }) => [
 		problem === undefined ? 0 : 1,
@@ -72,7 +72,7 @@ function busier(a: LeaseRow, b: LeaseRow): number {
 	return leaseName(a) < leaseName(b) ? -1 : 1;
 }
 
-/** NAMESPACE/NAME of the budget, or the Lease's own where it does not say. */
+/** NAMESPACE/NAME of the budget, or the Lease's own name if the Lease does not name its budget. */
 export function leaseName({ lease: { budget, name } }: LeaseRow): string {
 	return budget ? `${budget.namespace}/${budget.name}` : name;
 }

@@ -1,4 +1,4 @@
-// A whole frame of the screen of Leases: lines, none wider than the terminal, one fewer than it has rows.
+// Draws a whole frame of the screen of Leases. No line is wider than the terminal, and there is one line fewer than it has rows.
 import { formatElapsed } from "../flags/duration.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { accountText } from "../output/budget-lines.ts";
@@ -64,7 +64,7 @@ function tableBody(
 	const { columns, now } = options;
 	const keys = board.keys(now);
 	const open = view.pane === "details" && view.selected !== undefined ? board.find(view.selected) : undefined;
-	// Beside the header and the note below it.
+	// Leaves room for the header and the note below the table.
 	const height = open ? Math.min(Math.max(4, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const at = Math.max(0, view.selected === undefined ? 0 : keys.indexOf(view.selected));
 	const from = Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
@@ -96,7 +96,7 @@ function tableBody(
 
 type Widths = ReturnType<typeof widthsFor>;
 
-/** Who holds it gives way first, names last. */
+/** The holder is shortened first, and names last. */
 function widthsFor(rows: readonly LeaseRow[], columns: number) {
 	const numbers = { waiting: 9, reserved: 10, age: 8 };
 	const context = nameColumn(
@@ -122,7 +122,7 @@ interface RowOptions {
 
 function rowLine({ at, lease }: LeaseRow, { name, context, isSelected, widths, now }: RowOptions): StyledLine {
 	const { problem, waiting, reserved, holding } = lease;
-	// It was listed then, and is listed again only when something has changed.
+	// The hold was listed at `at` and is listed again only after a change, so the time since then is added.
 	const age = holding ? formatElapsed(holding.heldForMs + Math.max(0, now - at)) : "-";
 	const isOver = holding?.expiresInMs === 0;
 	const holder =

@@ -1,12 +1,12 @@
-// What a person has done to the screen of Leases: the selected row, and what is open. Pure.
+// The user's state of the screen of Leases: the selected row and the open pane. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 
 export interface LeaseView {
-	/** Key of the selected row: it stays selected wherever it is drawn. */
+	/** The key of the selected row, which stays selected wherever it is drawn. */
 	readonly selected: string | undefined;
 	readonly pane: "details" | "help" | undefined;
-	/** Lines of the pane above its first visible one. */
+	/** How many lines of the pane are scrolled out above. */
 	readonly scroll: number;
 }
 
@@ -17,7 +17,7 @@ interface PressedLeaseKey {
 	readonly action?: WatchAction;
 }
 
-/** `rows`: the keys of all rows, from the top; `page`: how many rows a page is. */
+/** `rows`: the keys of all rows, from the top. `page`: the number of rows in a page. */
 export function pressLeaseKey(view: LeaseView, key: KeyPress, rows: readonly string[], page: number): PressedLeaseKey {
 	if (key.ctrl) {
 		const action = controlAction(key);

@@ -1,4 +1,4 @@
-// The events that a person reads afterwards, in few words. Waits are not among them: they stand in their own rows.
+// The short texts of events that users read afterwards. Waits are left out, because they have their own rows.
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -7,13 +7,13 @@ import { counted } from "../terminal/counted.ts";
 export interface LogEntry {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
-	/** "" for what is about the whole run. */
+	/** "" for an entry about the whole run. */
 	readonly context: string;
 	readonly text: string;
 	readonly level: "info" | "good" | "warning" | "error";
 }
 
-/** `acceptedAt`: when the eviction of the pod was, where this run has seen it. */
+/** `acceptedAt`: when the pod's eviction was accepted, if this run has seen it. */
 export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogEntry | undefined {
 	const tell = (context: string, text: string, level: LogEntry["level"] = "info"): LogEntry => ({
 		at,
@@ -37,7 +37,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "pod.accepted":
 			return tell(event.context, `${nameOf(event)} eviction accepted`);
 		case "pod.evicted":
-			// Not how long it waited before: that it was accepted stands a few lines below.
+			// The time since the acceptance, which the log shows too, and not the whole wait.
 			return tell(
 				event.context,
 				`${nameOf(event)} gone after ${formatElapsed(acceptedAt === undefined ? event.elapsedMs : at - acceptedAt)}`,
@@ -50,7 +50,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "lease.lost":
 			return tell("", `the Lease of ${event.budget} in cluster ${event.cluster} was lost: ${event.message}`, "warning");
 		case "cluster.unreachable":
-			// By its name in the fleet, also where this run does not work in it.
+			// By its name in the fleet, because the run may have no context for it.
 			if (event.elapsedMs > 50) return undefined;
 			return tell("", `cluster ${event.cluster} gives no answer: ${event.message}`, "warning");
 		case "cluster.recovered":

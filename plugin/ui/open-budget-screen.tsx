@@ -1,4 +1,4 @@
-// The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
+// Opens the screen of `kubectl xpdb budgets -w`, passes changes to it, and closes it.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -16,19 +16,19 @@ export interface BudgetScreenOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
 	readonly hasUnicode: boolean;
-	/** Until the members are known. */
+	/** The contexts' names, until the members are known. */
 	readonly contexts: readonly string[];
 	readonly namespaces: WatchedNamespaces;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
-	/** Why a pod of the budget may go now, or may not. Never rejects but with a bug. */
+	/** Explains why a pod of the budget can or cannot be evicted now. It rejects only if there is a bug. */
 	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
-	/** An object in YAML, or why it cannot be had. Never rejects but with a bug. */
+	/** An object in YAML, or why it cannot be read. It rejects only if there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
-	/** The context that leads to a cluster, where one does. */
+	/** The context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 	readonly suggest: SuggestedCommands;
-	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
+	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
 	readonly onInterrupt: () => void;
 	/** The screen is closed. */
 	readonly onLeave: () => void;
@@ -39,7 +39,7 @@ export interface BudgetScreenOptions {
 export interface BudgetScreen {
 	see(changes: RowChanges): void;
 	seeHistories(histories: HealthyHistories): void;
-	/** Gives the terminal back as it was, at once. */
+	/** Restores the terminal immediately. */
 	close(): void;
 }
 
@@ -56,7 +56,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 		const asking = { ...asked, lines: undefined };
 		board.explanation = asking;
 		const lines = await options.explain({ namespace: row.namespace, name: row.name });
-		// Somebody has asked about another one meanwhile.
+		// The user has asked about another budget in the meantime.
 		if (board.explanation !== asking) return;
 		board.explanation = { ...asked, lines };
 		screen.drawSoon(true);
@@ -65,7 +65,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
 		board.object = asking;
 		const lines = await options.readObject(object);
-		// Somebody has asked for another one meanwhile.
+		// The user has asked for another object in the meantime.
 		if (board.object !== asking) return;
 		board.object = { ...asking, lines };
 		screen.drawSoon(true);

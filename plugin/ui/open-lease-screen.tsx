@@ -1,4 +1,4 @@
-// The screen of `kubectl xpdb leases -w`: opened, fed with changes, closed again.
+// Opens the screen of `kubectl xpdb leases -w`, passes changes to it, and closes it.
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { LeaseBoard, type LeaseChange } from "./lease-board.ts";
@@ -14,7 +14,7 @@ export interface LeaseScreenOptions {
 	readonly contexts: readonly string[];
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
-	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
+	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
 	readonly onInterrupt: () => void;
 	/** The screen is closed. */
 	readonly onLeave: () => void;
@@ -24,7 +24,7 @@ export interface LeaseScreenOptions {
 
 export interface LeaseScreen {
 	see(change: LeaseChange): void;
-	/** Gives the terminal back as it was, at once. */
+	/** Restores the terminal immediately. */
 	close(): void;
 }
 

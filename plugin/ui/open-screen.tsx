@@ -1,4 +1,4 @@
-// The screen of a run: opened, fed with events, closed again.
+// Opens the screen of a run, passes events to it, and closes it.
 import type { RunEvent } from "../events/events.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { flatEvent } from "../output/flat-event.ts";
@@ -21,12 +21,12 @@ export interface ScreenOptions {
 	readonly suggest: SuggestedCommands;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
-	/** An object in YAML, or why it cannot be had. Never rejects but with a bug. */
+	/** An object in YAML, or why it cannot be read. It rejects only if there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
 	readonly onPause: (paused: boolean) => void;
-	/** Ctrl-C: in raw mode it is a key, and no signal. */
+	/** Called for Ctrl-C, which in raw mode is a key and not a signal. */
 	readonly onInterrupt: () => void;
-	/** The person wants plain lines; the screen is closed. */
+	/** Called when the user wants plain lines. The screen is closed. */
 	readonly onLeave: () => void;
 	/** The screen has failed, and is closed. */
 	readonly onFailure: (error: Error) => void;
@@ -34,11 +34,11 @@ export interface ScreenOptions {
 
 export interface OpenScreen {
 	see(event: RunEvent): void;
-	/** Gives the terminal back as it was, at once. */
+	/** Restores the terminal immediately. */
 	close(): void;
 }
 
-/** Not those of a pod that is asked for again and has to wait again: nothing has moved. */
+/** Left out: events of a pod that is tried again and waits again, because nothing has moved. */
 const moves: ReadonlySet<RunEvent["type"]> = new Set([
 	"run.started",
 	"node.draining",
@@ -63,7 +63,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
 		shown = asking;
 		const lines = await options.readObject(object);
-		// Somebody has asked for another one meanwhile.
+		// The user has asked for another object in the meantime.
 		if (shown !== asking) return;
 		shown = { ...asking, lines };
 		screen.drawSoon(true);
@@ -117,7 +117,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	return {
 		see(event) {
 			facts.see(flatEvent(event), wallClock());
-			// What somebody asked for is shown at once.
+			// What the user asked for is shown immediately.
 			if (event.type === "paused" || event.type === "resumed" || event.type === "interrupted") screen.draw();
 			else screen.drawSoon(moves.has(event.type));
 		},

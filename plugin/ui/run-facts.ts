@@ -1,4 +1,4 @@
-// What a screen knows of a run: folded from its events and nothing else, so that it can say nothing that -o json does not say too.
+// A screen's knowledge of a run. It is built only from the run's events, so the screen shows nothing that -o json does not report too.
 import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
@@ -13,9 +13,9 @@ export interface Wait {
 	readonly message: string;
 	readonly budget?: string;
 	readonly usedBy: readonly UsedBy[];
-	/** When it is asked for again at the latest. */
+	/** When it is tried again at the latest. */
 	readonly retryAt?: number;
-	/** When it began to wait; reasons may have changed since. */
+	/** When the wait began. The reason may have changed since. */
 	readonly since: number;
 }
 
@@ -27,13 +27,13 @@ export interface PodFacts {
 	readonly name: string;
 	readonly node?: string;
 	state: PodState;
-	/** When it came into this state. */
+	/** When the pod entered this state. */
 	since: number;
-	/** Of ours, that cover it. */
+	/** The xpdb budgets that cover it. */
 	budgets: readonly string[];
 	graceSeconds?: number;
 	wait?: Wait;
-	/** Why it failed, was skipped. */
+	/** Why it failed or was skipped. */
 	message?: string;
 }
 
@@ -45,7 +45,7 @@ export interface NodeFacts {
 	readonly node: string;
 	state: NodeState;
 	since: number;
-	/** How many pods go; the plan's number until its turn has come. */
+	/** How many pods the drain evicts. Until the node's turn, this is the plan's number. */
 	pods?: number;
 	message?: string;
 }
@@ -53,7 +53,7 @@ export interface NodeFacts {
 interface Silence {
 	readonly since: number;
 	readonly message: string;
-	/** Who it is that gives none, as far as it is known. */
+	/** The part that does not answer, as far as it is known. */
 	readonly silent: Silent | undefined;
 }
 
@@ -64,30 +64,30 @@ export class RunFacts {
 	readonly nodes = new Map<string, NodeFacts>();
 	readonly pods = new Map<string, PodFacts>();
 	readonly budgets = new BudgetBook();
-	/** The newest first. */
+	/** Newest first. */
 	readonly log: LogEntry[] = [];
-	/** Clusters without an answer, since when. */
+	/** Unreachable clusters, by their names in the fleet. */
 	readonly unreachable = new Map<string, Silence>();
 	readonly #remaining = new RemainingTime();
 	readonly #tally = new PodTally();
-	/** Undefined until the first event has come. */
+	/** Undefined until the first event arrives. */
 	startedAt: number | undefined;
 	plannedPods: number | undefined;
 	isPaused = false;
 	isStopping = false;
-	/** Those and errors, the oldest first: nothing else of the run is as long-lived. */
+	/** Warnings and errors, oldest first. They are kept for the whole run, unlike the log. */
 	readonly warnings: LogEntry[] = [];
 
-	/** Those clusters, as this run calls them. */
+	/** The unreachable clusters, by this run's names. */
 	get silentContexts(): readonly string[] {
 		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
 	}
 
-	/** `at`: milliseconds since the epoch; the event's texts are on one line each (flatEvent). */
+	/** `at`: milliseconds since the epoch. Each of the event's texts must be on one line (flatEvent). */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at, this.#acceptedAt(event));
 		const [last] = this.log;
-		// Two parts of a run may notice the same.
+		// Two parts of a run may report the same fact.
 		if (entry && (entry.text !== last?.text || entry.context !== last.context)) {
 			this.log.unshift(entry);
 			if (this.log.length > longestLog) this.log.pop();
@@ -185,7 +185,7 @@ export class RunFacts {
 		}
 	}
 
-	/** Of the run, of a context, or of a node. */
+	/** The counts of the run, of a context, or of a node. */
 	counts(at?: { readonly context: string; readonly node?: string }): PodCounts {
 		if (!at) return this.#tally.counts;
 		let [done, terminating, waiting, failed, known] = [0, 0, 0, 0, 0];
@@ -204,7 +204,7 @@ export class RunFacts {
 		return { done, total: Math.max(known, counted), terminating, waiting, failed };
 	}
 
-	/** Seconds that are left, at least and at most; null: somebody has to act first. Undefined without a plan. */
+	/** At least and at most, in seconds. Null at most: the drain waits for something outside it. Undefined without a plan. */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
 		const remaining = this.#remaining.after({ podsDone: done, podsTotal: total }, now);
@@ -212,13 +212,13 @@ export class RunFacts {
 		return remaining && isHeld && done < total ? [remaining[0], null] : remaining;
 	}
 
-	/** Those that wait, in the order in which they began to. */
+	/** The waiting pods, in the order in which they began to wait. */
 	get waiting(): readonly PodFacts[] {
 		const waiting = [...this.pods.values()].filter(({ state }) => state === "waiting");
 		return waiting.toSorted((a, b) => (a.wait?.since ?? a.since) - (b.wait?.since ?? b.since));
 	}
 
-	/** Its place among the pods of this run that wait for the same budget, from 1. */
+	/** The pod's place among the pods of this run that wait for the same budget, from 1. */
 	placeOf(pod: PodFacts): number {
 		const rivals = this.waiting.filter(({ wait }) => wait?.budget !== undefined && wait.budget === pod.wait?.budget);
 		return rivals.indexOf(pod) + 1;
@@ -279,7 +279,7 @@ export class RunFacts {
 			since: at,
 			budgets: [],
 		};
-		// A try that came to nothing goes on with the wait where it was.
+		// A failed try does not restart the wait.
 		if (known.state !== state && !(state === "waiting" && known.state === "evicting" && known.wait)) known.since = at;
 		else if (known.state !== state && known.wait) known.since = known.wait.since;
 		known.state = state;

@@ -1,10 +1,10 @@
-// The object that the key `y` means: a pod that uses a budget up where one is selected on its page, else that of the selected row.
+// The object for the key `y`: the selected pod among those that use a budget up, or else the object of the selected row.
 import { culpritsOf } from "./explain-lines.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { ObjectName } from "./shown-object.ts";
 import type { ViewState } from "./view-state.ts";
 
-/** Undefined for a row that is no object. */
+/** Undefined if the row is not an object. */
 export function selectedObject(
 	facts: RunFacts,
 	{ selected, culprit }: Pick<ViewState, "selected" | "culprit">,

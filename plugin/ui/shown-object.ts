@@ -1,25 +1,25 @@
-// An object as its API server has it, on a page of a screen.
+// An object as its API server returns it, on a page of a screen.
 import { piece, type StyledLine } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 
 export interface ObjectName {
 	readonly kind: "pod" | "node" | "budget";
-	/** Of this run; undefined: each cluster may have one of its own. */
+	/** A context of this run; undefined: each cluster may have its own object of this name. */
 	readonly context: string | undefined;
-	/** None of a node. */
+	/** Left out for a node. */
 	readonly namespace?: string;
 	readonly name: string;
 }
 
 export interface ShownObject {
 	readonly object: ObjectName;
-	/** When it was asked for: milliseconds since the epoch. */
+	/** When it was requested, in milliseconds since the epoch. */
 	readonly at: number;
-	/** Undefined while it is being read. */
+	/** Undefined while the object is being read. */
 	readonly lines: readonly string[] | undefined;
 }
 
-/** `shown`: undefined where what is selected is no object. */
+/** `shown`: undefined if the selected row is not an object. */
 export function objectLines(shown: ShownObject | undefined): readonly StyledLine[] {
 	if (!shown) return [[piece("not an object: select a node, a pod or a budget", "dim")]];
 	const { object, at, lines } = shown;

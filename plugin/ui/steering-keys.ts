@@ -1,4 +1,4 @@
-// A key that was pressed, and the keys that mean the same on every screen, as in less and vi.
+// A pressed key, and the keys with the same meaning on every screen, as in less and vi.
 export interface KeyPress {
 	/** A printable character, or "". */
 	readonly input: string;
@@ -12,7 +12,7 @@ const controls: Readonly<Record<string, "interrupt" | "suspend" | "redraw">> = {
 	l: "redraw",
 };
 
-/** Of a key that is pressed together with Ctrl. */
+/** The action of a key that is pressed together with Ctrl. */
 export function controlAction({ input }: KeyPress): "interrupt" | "suspend" | "redraw" | undefined {
 	return controls[input];
 }
@@ -21,7 +21,7 @@ export function isInterrupt(key: KeyPress): boolean {
 	return key.ctrl && controlAction(key) === "interrupt";
 }
 
-/** How many lines it goes on; undefined for a key that goes nowhere. `page`: how many lines a page is. */
+/** How many lines the key moves; undefined for a key that does not move. `page`: the number of lines in a page. */
 export function stepOf({ name, input }: KeyPress, page: number): number | undefined {
 	switch (name || input) {
 		case "up":

@@ -1,8 +1,9 @@
-// A line of a frame: pieces of text, each with a tone. Every tone is doubled by a word or a glyph, so a line says the same without colour.
+// A line of a frame: pieces of text, each with a tone. A word or a glyph repeats what each tone means, so lines are complete without
+// colour.
 import stringWidth from "string-width";
 import { oneLine } from "../../disruption/printable.ts";
 
-/** "heading": of the columns of a table, which is cut where it does not fit, as its rows are. */
+/** "heading": the headings of a table's columns. A heading that is too long is cut, like the table's rows. */
 export type Tone = "plain" | "dim" | "heading" | "bold" | "good" | "warn" | "bad" | "accent";
 
 export interface Piece {
@@ -12,15 +13,15 @@ export interface Piece {
 
 export type StyledLine = readonly Piece[];
 
-/** ASCII, and the signs of a frame (glyphs.ts): a column each. Measuring any other text takes milliseconds. */
+/** ASCII and the glyphs of a frame (glyphs.ts), each one column wide. Measuring any other text takes milliseconds. */
 const narrow = /^[\x20-\x7e\u00b7\u2013\u2500\u2581-\u2588\u2591\u25cf\u2714\u2716]*$/;
 
-/** Each of its characters takes one column, on every terminal. */
+/** Whether each character takes one column on every terminal. */
 export function isNarrow(text: string): boolean {
 	return narrow.test(text);
 }
 
-/** How many columns of a terminal it takes. */
+/** The number of terminal columns that the text takes. */
 export function widthOf(text: string): number {
 	return isNarrow(text) ? text.length : stringWidth(text);
 }
@@ -33,14 +34,14 @@ export function lineText(line: StyledLine): string {
 	return line.map(({ text }) => text).join("");
 }
 
-/** As much of the front as fits. */
+/** As much of the beginning as fits. */
 export function cut(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 2) return take(Array.from(text), Math.max(0, columns));
 	return `${take(Array.from(text), columns - 2)}..`;
 }
 
-/** The middle goes: names tell their kind at the front and themselves at the end. */
+/** Cuts the middle: a name's beginning shows its kind, and its end identifies it. */
 export function cutMiddle(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 4) return cut(text, columns);
@@ -50,18 +51,18 @@ export function cutMiddle(text: string, columns: number): string {
 	return `${take(characters, columns - 2 - end)}..${Array.from(back).toReversed().join("")}`;
 }
 
-/** Exactly so many columns. */
+/** The text in exactly this many columns. */
 export function padded(text: string, columns: number): string {
 	const fitting = cut(text, columns);
 	return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
 }
 
-/** A name in exactly so many columns. */
+/** A name in exactly this many columns. */
 export function paddedName(text: string, columns: number): string {
 	return padded(cutMiddle(text, columns), columns);
 }
 
-/** At most so many columns: what is beyond them goes. Nothing in it steers the terminal. */
+/** The line in at most this many columns; the rest is cut. Control characters are made harmless. */
 export function fitLine(line: StyledLine, columns: number): StyledLine {
 	const fitting: Piece[] = [];
 	let left = columns;
@@ -74,7 +75,7 @@ export function fitLine(line: StyledLine, columns: number): StyledLine {
 	return fitting;
 }
 
-/** The second half ends at the right edge; where both do not fit, the first gives way. */
+/** `right` ends at the right edge. If both do not fit, `left` is shortened. */
 export function spread(left: StyledLine, right: StyledLine, columns: number): StyledLine {
 	const rest = columns - widthOf(lineText(right));
 	const front = fitLine(left, Math.max(0, rest - 1));

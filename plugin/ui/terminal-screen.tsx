@@ -1,4 +1,5 @@
-// A full screen on a real terminal: frames as lines, keys, and the terminal as it was when it is closed. What is drawn is its owner's matter.
+// A full screen on a real terminal: it draws frames, reads keys, and restores the terminal when it closes. Its owner decides what is
+// drawn.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -10,30 +11,30 @@ import type { StyledLine } from "./styled-line.ts";
 export interface TerminalScreenOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
-	/** The lines for a terminal of this size, which change for its owner's reasons and because time passes. */
+	/** The lines for a terminal of this size. They may change with time too. */
 	readonly frame: (size: { readonly columns: number; readonly rows: number }) => readonly StyledLine[];
-	/** Afterwards a frame is drawn, where the screen is still there. */
+	/** A frame is drawn afterwards, if the screen is still open. */
 	readonly onKey: (key: KeyPress) => void;
 	/** The screen has failed, and is closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
 export interface TerminalScreen {
-	/** Now. */
+	/** Draws now. */
 	draw(): void;
-	/** With what else changes in a quarter of a second. Times tick every second for a while where something moved. */
+	/** Draws within a quarter of a second, together with other changes. After a move, clocks tick every second for a while. */
 	drawSoon(hasMoved: boolean): void;
-	/** Whatever stands there: another program may have written over it. */
+	/** Draws everything anew, because another program may have written to the terminal. */
 	redraw(): void;
-	/** To the shell, as Ctrl-Z does it. */
+	/** Returns to the shell, as Ctrl-Z does. */
 	suspend(): void;
-	/** Gives the terminal back as it was, at once. */
+	/** Restores the terminal immediately. */
 	close(): void;
 }
 
-/** Four frames a second for what happens: more nobody reads, and ssh has to carry them. Keys are answered at once. */
+/** Four frames a second for events: people cannot read more, and SSH must transfer them. Keys get an immediate response. */
 const frameEveryMs = 250;
-/** Times tick; every other second where nothing has moved for a while. */
+/** Clocks tick every second, or every other second if nothing has moved for a while. */
 const tickEveryMs = 1_000;
 const quietAfterMs = 5_000;
 
@@ -41,12 +42,12 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const { stdin, stdout } = options.terminal;
 	const writer = new FrameWriter(options);
 	let isClosed = false;
-	/** To a program that asks. */
+	/** Whether another program has the terminal to ask the user something. */
 	let isLent = options.terminal.turns.isTaken;
 	let isSuspended = false;
 	const isAway = (): boolean => isLent || isSuspended;
 	let flush: NodeJS.Timeout | undefined;
-	/** When somebody pressed a key or something moved. */
+	/** When a key was pressed or something moved. */
 	let changedAt = 0;
 	let isOdd = false;
 
@@ -68,11 +69,11 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		changedAt = performance.now();
 		const keys = pressed;
 		pressed = [];
-		// Left: what else came with it is for nobody, but a Ctrl-C, which in raw mode was no signal either.
+		// After the screen was left, the remaining keys are ignored. Ctrl-C is not: in raw mode it was no signal.
 		for (const key of keys) if (!isClosed || isInterrupt(key)) options.onKey(key);
 		draw();
 	};
-	// Not one by one: whoever leaves unmounts Ink, and the rest of what was read with that key it would tell nobody.
+	// Keys are collected first. A key that leaves the screen unmounts Ink, which would then drop the other keys of the same read.
 	const press = (keys: readonly KeyPress[]): void => {
 		if (pressed.length === 0) queueMicrotask(answer);
 		pressed.push(...keys);
@@ -90,7 +91,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		});
 		writer.forget();
 		draw();
-		// After Ink's own listener, which erases some rows where the terminal has become narrower.
+		// Must run after Ink's own listener, which erases some rows if the terminal has become narrower.
 		stdout.on("resize", redraw);
 		instance.waitUntilExit().catch((error: unknown) => {
 			if (isClosed) return;
@@ -110,10 +111,13 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearTimeout(flush);
 		takeBack();
 		if (!isAway()) leaveTerminal();
-		// What is typed while the run goes on in plain lines, or ends, is for the shell.
+		// Later input belongs to the shell, also while the run continues with plain lines.
 		void stopReading();
 	};
-	/** Ink leaves the terminal being read. Not before its listener is forgotten: until then a stream says that it is paused already, and reads on. */
+	/**
+	 * Ink does not stop reading the terminal. Wait until its listener is removed: until then, the stream reports that it is paused but
+	 * continues to read.
+	 */
 	const stopReading = async (): Promise<void> => {
 		await nextTurn();
 		stdin.pause();
@@ -131,12 +135,12 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			if (!isSuspended) enterTerminal();
 		},
 	});
-	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
+	// If the terminal goes away, the input may end with an error, even after the screen has closed. SIGHUP reports it too.
 	stdin.on("error", () => undefined);
 	if (!isAway()) enterTerminal();
 	const tick = setInterval(() => {
 		isOdd = !isOdd;
-		// With what changes in a moment, where something does: no fifth frame in a second.
+		// Drawn together with pending changes, so that there is no fifth frame in a second.
 		if (isOdd || performance.now() - changedAt < quietAfterMs) flush ??= setTimeout(draw, frameEveryMs);
 	}, tickEveryMs);
 	tick.unref();
@@ -151,16 +155,16 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		},
 		redraw,
 		suspend() {
-			// It has no jobs that stop: the signal is unknown there.
+			// Windows has no job control and does not know this signal.
 			if (process.platform === "win32") return;
 			isSuspended = true;
 			leaveTerminal();
 			process.once("SIGCONT", () => {
 				isSuspended = false;
-				// A login may have begun to ask before the signal came: the screen is back after it.
+				// A login may have taken the terminal before the signal came. Then the screen returns after it.
 				if (!isClosed && !isLent) enterTerminal();
 			});
-			// The whole group, as the terminal does it: the shell then knows that its job has stopped.
+			// Signals the whole process group, as the terminal does, so that the shell knows that its job has stopped.
 			process.kill(0, "SIGTSTP");
 		},
 		close,

@@ -1,4 +1,4 @@
-// Times as screens show them.
+// Formats times for screens.
 
 /** 02:41, or 1:02:41. */
 export function clockText(ms: number): string {
@@ -7,7 +7,7 @@ export function clockText(ms: number): string {
 	return seconds < 3_600 ? minutes : `${Math.floor(seconds / 3_600)}:${minutes}`;
 }
 
-/** The time of the day where the terminal is. Intl knows how to write it too, and takes 10 ms to load before the first frame. */
+/** The local time of day. Intl could format it too, but takes 10 ms to load before the first frame. */
 export function timeOfDay(at: number): string {
 	const date = new Date(at);
 	return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
@@ -17,12 +17,12 @@ function two(value: number): string {
 	return String(value).padStart(2, "0");
 }
 
-/** "4-7 min left": minutes where both ends are worth one. */
+/** "4-7 min left", in minutes if both ends are long enough. */
 export function remainingText([atLeast, atMost]: readonly [number, number | null], dash: string): string {
 	const inMinutes = (atMost ?? atLeast) > 120 && atLeast >= 60;
 	const unit = inMinutes ? "min" : "s";
 	const round = (seconds: number): number => (inMinutes ? Math.round(seconds / 60) : Math.round(seconds));
-	// Somebody has to act first, and nobody knows when.
+	// It depends on someone's action, so the duration is unknown.
 	if (atMost === null && atLeast === 0) return "time left not known";
 	if (atMost === null) return `${round(atLeast)} ${unit} or more left`;
 	const [from, to] = [round(atLeast), round(atMost)];

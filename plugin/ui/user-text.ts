@@ -1,4 +1,4 @@
-// Who uses a budget up, in words.
+// Describes the pods that use a budget up.
 import type { UsedBy } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
@@ -8,13 +8,13 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { cut, cutMiddle, widthOf } from "./styled-line.ts";
 
-/** What it is doing, as the cluster says it. */
+/** The pod's state, as its cluster reports it. */
 export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
 	if (state !== undefined && state !== "") return state;
 	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
 }
 
-/** For how long; "" where nobody knows. */
+/** For how long; "" if unknown. */
 export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: number): string {
 	const since = sinceSeconds === undefined ? Number.NaN : sinceSeconds * 1_000;
 	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
@@ -22,18 +22,18 @@ export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: n
 
 type BudgetNumbers = Pick<BudgetRow, "need" | "expected"> | Pick<BudgetFacts, "need" | "expected">;
 
-/** It lets none go, however many are healthy: somebody has to change it, or how many pods there should be. */
+/** Whether the bound allows no eviction, however many pods are healthy. Someone must change the bound or the number of expected pods. */
 export function needsAll({ need, expected }: BudgetNumbers): boolean {
 	return need !== undefined && expected !== undefined && expected > 0 && need >= expected;
 }
 
-/** In the place of who uses it up, where nobody does. */
+/** Shown if no pod uses the budget up but its bound requires all pods. */
 export function needsAllText(budget: BudgetNumbers): string {
 	return needsAll(budget) ? "nobody, it needs them all" : "";
 }
 
 interface UserTextOptions extends Pick<FrameOptions, "now"> {
-	/** How many columns there are for it. */
+	/** The number of columns for the text. */
 	readonly room: number;
 }
 
@@ -42,11 +42,11 @@ interface UserParts {
 	readonly pod: string;
 	readonly state: string;
 	readonly since: string;
-	/** How many others there are. */
+	/** The number of further pods. */
 	readonly others: number;
 }
 
-/** Since when and its state give way before its name does; of that the middle. */
+/** The age is dropped first, then the state is shortened, and the name last, in its middle. */
 function fittingText({ place, pod, state, since, others }: UserParts, room: number): string {
 	const more = others > 0 ? ` +${others}` : "";
 	const name = `${place}/${pod}`;
@@ -60,15 +60,15 @@ function fittingText({ place, pod, state, since, others }: UserParts, room: numb
 	const fitting = texts.find((text) => text !== undefined && fits(text));
 	if (fitting !== undefined) return `${fitting}${more}`;
 	const columns = Math.max(leastName, room - more.length);
-	// What is random in the name of a pod is its end.
+	// The end of a pod's name is its random and distinctive part.
 	return `${columns < 20 ? `..${name.slice(2 - columns)}` : cutMiddle(name, columns)}${more}`;
 }
 
-/** Of fewer letters nobody makes a word. */
+/** A shorter piece of a state would not be readable. */
 const leastState = 6;
 const leastName = 8;
 
-/** "us/db-0 terminating 12s +1", "2 pods missing", or "" where nobody does. */
+/** "us/db-0 terminating 12s +1", "2 pods missing", or "" if no pod uses the budget up. */
 export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: UserTextOptions): string {
 	const [first] = budget.usedBy;
 	const missing = missingOf(facts, budget);
@@ -84,7 +84,7 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: U
 	return fittingText({ place: pod.context, pod: pod.name, state: ownStateText(pod, now), since: "", others }, room);
 }
 
-/** Pods that nobody can name, of a budget with nothing left. Those that this run has evicted are not among them. */
+/** How many pods are missing that cannot be named, under a budget with nothing left. Pods that this run evicted are not included. */
 export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	if (budget.isWatched) return missingBeside(budget, budget.usedBy);
 	if (budget.left !== 0) return 0;
@@ -94,7 +94,7 @@ export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	return Math.max(0, missingBeside(budget, budget.usedBy) - own.length);
 }
 
-/** The same of a budget as the agents tell it. */
+/** The same text for a budget as the agents report it. */
 export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { room, now }: UserTextOptions): string {
 	const { usedBy } = row;
 	const [first] = usedBy;
@@ -116,8 +116,8 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { roo
 }
 
 /**
- * Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. Where it is
- * watched they are among those who use it up, as they are now.
+ * The pods of this run that are being evicted, or that ended since the budget was used up: no count includes their replacements yet. If
+ * the budget is watched, the pods that use it up already include them in their current state.
  */
 export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
 	const { name, left, fullSince = 0, uncountedIn, isWatched } = budget;
@@ -129,26 +129,26 @@ export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFact
 	});
 }
 
-/** What has become of it so far. */
+/** The state of this run's own pod. */
 export function ownStateText({ state, since }: PodFacts, now: number): string {
 	const elapsed = formatElapsed(now - since);
 	if (state === "gone") return `ended ${elapsed} ago`;
 	return `${state === "evicting" ? "being evicted" : "terminating"} ${elapsed}`;
 }
 
-/** Who is behind it: the verified account beside what somebody calls himself; "" where nobody is known. */
+/** The holder's claimed identity with the verified account; "" if neither is known. */
 export function holderText({ own, holder, account }: UsedBy): string {
 	if (own) return "by this run";
 	const verified = account === undefined || account === holder ? "" : holder === undefined ? account : ` (${account})`;
 	return holder === undefined && verified === "" ? "" : `by ${holder ?? ""}${verified}`;
 }
 
-/** Of members without an answer, as this run calls them. */
+/** `silent`: members that do not answer, by this run's names. */
 export function silenceText(silent: readonly string[]): string {
 	return `${silent.join(", ")} ${silent.length === 1 ? "gives" : "give"} no answer`;
 }
 
-/** Without what stands in the row already. */
+/** The reason without what the row already shows. */
 export function shortReason({ namespace, name, wait }: PodFacts): string {
 	if (!wait) return "";
 	const { message, budget } = wait;

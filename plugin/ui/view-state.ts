@@ -1,17 +1,18 @@
-// What a person has done to the screen: which row is selected, what is open. Pure: a key goes in, the next state and what it asks of the run come out.
+// The user's state of the screen: the selected row and the open pane. Pure: it takes a key, and returns the next state and the action for
+// the run.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
 export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "warnings" | "help";
 
 export interface ViewState {
-	/** Key of the selected row: it stays selected wherever it is drawn. */
+	/** The key of the selected row, which stays selected wherever it is drawn. */
 	readonly selected: string | undefined;
-	/** Its place when it was drawn last: where it has gone, its neighbour there is next. */
+	/** The row's place when it was selected. If the row is gone, its neighbour there comes next. */
 	readonly index: number;
 	readonly pane: Pane | undefined;
-	/** Lines of the pane above its first visible one. */
+	/** How many lines of the pane are scrolled out above. */
 	readonly scroll: number;
-	/** Which of the pods that use the budget up is selected on its page. */
+	/** Which of the pods that use the budget up is selected in the details. */
 	readonly culprit: number | undefined;
 }
 
@@ -25,8 +26,8 @@ export interface PressedKey {
 }
 
 /**
- * `rows`: the keys of all rows that can be selected, from the top; `page`: how many lines a page is; `culprits`: how many pods the page of
- * the selected row lists.
+ * `rows`: the keys of all selectable rows, from the top. `page`: the number of lines in a page. `culprits`: how many pods the details of
+ * the selected row list.
  */
 export function pressKey(
 	view: ViewState,
@@ -77,7 +78,7 @@ export function pressKey(
 	}
 }
 
-/** The selected row where it is among them. */
+/** The place of the selected row, if it is among these. */
 export function selectedRow({ selected }: ViewState, rows: readonly string[]): number {
 	return selected === undefined ? -1 : rows.indexOf(selected);
 }
@@ -90,7 +91,7 @@ function moved(view: ViewState, by: number, rows: readonly string[]): ViewState 
 	return { ...view, selected: rows[index], index };
 }
 
-/** Where nothing is selected, the first row is meant. */
+/** Selects the first row if none is selected. */
 function withSelection(view: ViewState, rows: readonly string[]): ViewState {
 	return view.selected === undefined ? { ...view, selected: rows[0], index: 0 } : view;
 }
@@ -103,7 +104,7 @@ function toggled(view: ViewState, pane: Pane): ViewState {
 	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
 }
 
-/** One is selected on the page that is open. */
+/** Whether a pod is selected in the open pane. */
 function hasCulprit({ pane, culprit }: ViewState): boolean {
 	return culprit !== undefined && (pane === "details" || pane === "explain" || pane === "culprit");
 }

@@ -1,4 +1,4 @@
-// Who waits for what, and in which place.
+// The waiting pods: what each waits for, and its place in line.
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -9,7 +9,7 @@ import { needsAll, shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
-/** The numbers, where there is no room for the words. */
+/** Extracts the numbers, for when there is no room for the words. */
 const needs = /needs (\d+) healthy, has (\d+)/;
 
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
@@ -39,7 +39,7 @@ export function waitingRows(facts: RunFacts, height: number, options: RowOptions
 
 interface PodRowOptions extends RowOptions {
 	readonly widths: ReturnType<typeof widthsFor>;
-	/** What is shown of both. */
+	/** The shortened name and context. */
 	readonly name: string;
 	readonly place: string;
 }
@@ -55,7 +55,7 @@ function row(facts: RunFacts, pod: PodFacts, options: PodRowOptions): Selectable
 	const place2 = place === 0 ? "" : `${ordinal(place)} for ${pod.wait?.budget}: `;
 	const since = pod.wait ? formatElapsed(now - pod.wait.since) : "";
 	const silent = pod.wait?.budget === undefined ? [] : facts.silentContexts;
-	// What the budget had is what nobody knows until they answer.
+	// While members do not answer, the budget's counts are unknown.
 	const reason = silent.length > 0 ? silenceText(silent) : reasonOf(facts, pod);
 	return {
 		key: pod.key,
@@ -82,7 +82,10 @@ export function ordinal(place: number): string {
 	return `${place}${suffix}`;
 }
 
-/** Why it waits gives way first, names last. By all pods that ever waited: columns stay where they are while pods come and go. */
+/**
+ * The reason is shortened first, and names last. Widths cover all pods that ever waited, so columns keep their place while pods come and
+ * go.
+ */
 function widthsFor({ contexts, pods }: RunFacts, columns: number) {
 	const context = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 4) }) : 0;
 	const least = columns < 80 ? 16 : columns < 140 ? 26 : 40;

@@ -1,4 +1,4 @@
-// What every screen of a watch does at the keys that are about the screen itself.
+// The actions of every watch screen for the keys that concern the screen itself.
 import type { TerminalScreen } from "./terminal-screen.tsx";
 
 export type WatchAction = "leave" | "interrupt" | "suspend" | "redraw";

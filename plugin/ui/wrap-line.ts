@@ -1,9 +1,9 @@
-// A line over as many as it takes, cut between words; what follows is indented further than its first.
+// Wraps a line between words. The following lines are indented further than the first.
 import { cut, lineText, piece, type StyledLine, widthOf } from "./styled-line.ts";
 
 const indent = "    ";
 
-/** Lines of one tone are wrapped; others, which are rows of a table, and headings are cut by whoever draws them. */
+/** Wraps lines of one tone. Lines of several tones are table rows: the caller cuts these and headings. */
 export function wrapLine(line: StyledLine, columns: number): readonly StyledLine[] {
 	const text = lineText(line);
 	const tones = new Set(line.filter((each) => each.text.trim() !== "").map(({ tone }) => tone));
