@@ -1,6 +1,6 @@
-// The command line. yargs has the tree of commands, finds the one that is meant, says what an unknown one may have meant, and knows the
-// flags of the one that runs, with their types and defaults. Arguments are pflag's (flags/pflag.ts), and so is what a value means
-// (flags/flag-value.ts); whose help is asked for yargs finds, the form of help is kubectl's (flags/help-text.ts).
+// Parses the command line. yargs keeps the tree of commands, finds the right one, suggests similar commands, and knows the types and
+// defaults of its flags. Arguments and their values are read as in pflag (flags/pflag.ts, flags/flag-value.ts). yargs finds out which
+// command's help is requested, and the help looks like kubectl's (flags/help-text.ts).
 import yargs, { type Argv } from "yargs";
 import { commands } from "./command-table.ts";
 import type { Command, CommandInput } from "./flags/command.ts";
@@ -21,9 +21,9 @@ type Done = (parsed: ParsedCommandLine) => void;
 const helpFlags: FlagTable = { help: { kind: "boolean", short: "h", describe: "Show help" } };
 const rootFlags: FlagTable = { ...globalFlags, ...helpFlags };
 
-/** Throws UsageError for what kubectl would not take either. */
+/** Throws UsageError for what kubectl would refuse too. */
 export async function parseCommandLine(argv: readonly string[]): Promise<ParsedCommandLine> {
-	// Flags may stand before the command, and what a flag is depends on the command.
+	// Flags may come before the command, and which words are flag values depends on the command.
 	const words = commandWords(argv, Object.assign({}, rootFlags, ...commands.map(({ flags }) => flags)));
 	const parsed: ParsedCommandLine[] = [];
 	const tree = createTree(words[0] ?? "");
@@ -48,19 +48,19 @@ function createTree(word: string): Argv {
 	return (
 		yargs()
 			.scriptName(programName)
-			// Its own takes the last word for itself: a pod may have the name "help".
+			// yargs' own help command would treat a last word "help" as a request, but a pod may have that name.
 			.help(false)
 			.version(false)
 			.detectLocale(false)
 			.exitProcess(false)
 			.strictOptions()
-			// No words but commands.
+			// Only commands are accepted as words.
 			.demandCommand(0, 0)
 			.recommendCommands()
 			.parserConfiguration({ "camel-case-expansion": false, "dot-notation": false })
 			.fail((message, error: unknown) => {
 				if (error instanceof Error) throw error;
-				// Three typing errors are near for it, so that "get" would be "ops".
+				// yargs accepts up to three typing errors, so that it would suggest "ops" for "get".
 				const near = nearest(word, /^Did you mean (.+)\?$/.exec(message)?.slice(1) ?? []);
 				const hint = `${near === undefined ? "" : `Did you mean ${near}?\n`}Run '${programName} --help' for usage.`;
 				throw new UsageError(`unknown command "${word}" for "${programName}"`, hint);
@@ -68,7 +68,7 @@ function createTree(word: string): Argv {
 	);
 }
 
-/** The commands of this level, each with those below it: "leases release" is one below "leases". */
+/** Adds the commands of this level with their subcommands: "leases release" is a subcommand of "leases". */
 function addCommands(level: Argv, add: (below: Argv, command: Command) => void, above = ""): void {
 	for (const command of commands) {
 		const word = command.name.slice(above.length);
@@ -84,7 +84,10 @@ function addLevel(level: Argv, word: string, build: (below: Argv) => void): void
 	level.command(word, false, build);
 }
 
-/** What a level does by itself. As its default: of what is none yargs lays out the help each time it has run. */
+/**
+ * Sets what a level does without a further command. It must be yargs' default command: otherwise yargs builds the help text after each
+ * run.
+ */
 function addAction(level: Argv, act: (values: Values) => void, build: (level: Argv) => void = () => undefined): void {
 	level.command("$0", false, build, act);
 }
@@ -115,7 +118,7 @@ function addRun(level: Argv, command: Command, argv: readonly string[], done: Do
 	);
 }
 
-/** All of one type at once: one option after another takes yargs longer, at each start. */
+/** Declares all flags of one type together, because yargs takes longer for single options, at every start. */
 function declareFlags(level: Argv, table: FlagTable): Argv {
 	const all = Object.entries(table);
 	const named = (...kinds: readonly FlagKind[]): string[] =>
@@ -129,7 +132,7 @@ function declareFlags(level: Argv, table: FlagTable): Argv {
 		.default(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
 }
 
-/** Of a line that asks for help nothing else is read. */
+/** If the line asks for help, its other flags are not read. */
 function readValues(flags: readonly GivenFlag[], table: FlagTable): Values {
 	const texts = Object.entries(joinValues(flags, table));
 	const help = texts.filter(([name]) => name === "help").map(toValue);
@@ -151,7 +154,7 @@ function withUsageHint<T>(command: Command, read: () => T): T {
 	}
 }
 
-/** In kubectl's words. */
+/** Throws UsageError with kubectl's message. */
 function refuseExtraWords(command: Command, words: readonly string[]): void {
 	if (command.words !== "" || words.length === 0) return;
 	const see = `See '${programName} ${command.name} --help' for usage.`;

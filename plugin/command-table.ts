@@ -52,7 +52,7 @@ const gracePeriod: FlagTable = {
 	},
 };
 
-/** Which pods of a node a drain takes. */
+/** The flags that select which pods of a node a drain evicts. */
 const drainFilters: FlagTable = {
 	force: {
 		kind: "boolean",
@@ -68,7 +68,7 @@ const drainFilters: FlagTable = {
 	},
 };
 
-/** What a drain takes and how: a plan takes the same. */
+/** The flags that say what a drain evicts and how. A plan has the same flags. */
 const drainFlags: FlagTable = {
 	...selector,
 	"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },

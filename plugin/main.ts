@@ -1,4 +1,4 @@
-// kubectl xpdb: the process around run(): streams, signals, exit.
+// The process of kubectl xpdb around run(): streams, signals and exit.
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { requireVerifiedTls } from "../proto/verified-tls.ts";
@@ -18,16 +18,17 @@ const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
 process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
 
-/** Who has gone to sleep over our output is not waited for longer than this after a second Ctrl-C. */
+/** After a second Ctrl-C, wait at most this long for a stalled reader of the output. */
 const slowReaderMs = 1_000;
 let outputClosed = false;
-/** Who read our output has left (`| head`), or the disk is full: a drain stops as at a first Ctrl-C, a table just ends. */
+/** The reader has closed the output (`| head`), or the disk is full. A drain stops as after a first Ctrl-C, and a table just ends. */
 function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	if (!error || outputClosed) return;
 	outputClosed = true;
-	// Who stops it already, with a Ctrl-C for all programs of the pipe or by closing the terminal, has not asked twice.
+	// If the run is already stopping, this is not a second request. Ctrl-C reaches every program of the pipe, and closing the terminal also
+	// closes the output.
 	if (interrupts.stoppedBy !== undefined) return;
-	// What is written may notice sooner than SIGHUP comes that the terminal has gone away: both mean the same.
+	// If the terminal closes, a write may fail before SIGHUP arrives. Both mean the same.
 	if (error.code === "EIO" && process.stdout.isTTY) {
 		interrupts.interrupt(exitCode.terminated);
 		return;
@@ -37,10 +38,10 @@ function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	interrupts.interrupt(exitCode.stoppedEarly, { atOnce: hasLeft ? exitCode.done : exitCode.error });
 }
 process.stdout.on("error", closeOutput);
-// Nobody is left to be told.
+// There is no stream left to report this error on.
 process.stderr.on("error", () => undefined);
 
-// A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
+// An error outside of every awaited promise is a bug. It is reported like any other error, and never as a bare stack trace.
 process.on("uncaughtException", (error) => {
 	const { lines, code } = describeError(error, process.argv.slice(2));
 	interrupts.leave(code, () => {
@@ -49,7 +50,7 @@ process.on("uncaughtException", (error) => {
 });
 
 const turns = new TerminalTurns();
-/** What goes to the terminal waits while somebody else has it. */
+/** Output to the terminal waits while another program has the terminal. */
 function inTurn(stream: NodeJS.WriteStream, write: (text: string) => void): (text: string) => void {
 	return stream.isTTY ? (text) => turns.write(() => write(text)) : write;
 }
@@ -65,7 +66,7 @@ const streams: Streams = {
 	stdin: {
 		isTerminal: isatty(0),
 		async readLine(signal) {
-			// Keys and terminals take it 10 ms of CPU to load, and most calls ask nobody.
+			// This module takes 10 ms of CPU to load for keys and terminals, and most runs ask no question.
 			const { createInterface } = await import("node:readline");
 			const giveBack = isatty(0) ? await turns.take() : undefined;
 			const reader = createInterface({ input: process.stdin, terminal: false });
@@ -84,7 +85,7 @@ const streams: Streams = {
 };
 
 const terminal = {
-	// Most calls read nothing, and a stream takes its time to load.
+	// A getter, because the stream takes time to load and most runs read no input.
 	get stdin() {
 		return process.stdin;
 	},
@@ -103,9 +104,9 @@ async function runBeside(argv: readonly string[]): Promise<void> {
 	child.unref();
 }
 
-// Without a top-level await, so that it can be a script, whose compiled code is kept.
+// Without top-level await, the bundle can be a script, whose compiled code can be cached.
 void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal, runBeside }).then((code) => {
-	// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
+	// Idle connections and leftover timers must not keep the process alive, but written output must be flushed.
 	process.exitCode = code;
 	turns.flush();
 	process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
@@ -115,12 +116,12 @@ function isFile(stream: number): boolean {
 	try {
 		return fstatSync(stream).isFile();
 	} catch {
-		// Closed.
+		// The stream is closed.
 		return false;
 	}
 }
 
-/** Leaves at once, but for a last line that a slow reader has not taken yet. */
+/** Exits immediately, except that a slow reader gets a short time to take the last output. */
 function exit(code: ExitCode): void {
 	turns.flush();
 	if (process.stdout.writableLength === 0) process.exit(code);

@@ -1,4 +1,5 @@
-// One whole call of the plugin, from the words typed to the exit code. It reads no global, so tests run it as it is.
+// Runs one call of the plugin, from its arguments to the exit code. Streams, environment and signals are passed in, so that tests run the
+// same code.
 import { parseCommandLine } from "./cli.ts";
 import { commands } from "./command-table.ts";
 import type { CommandDependencies } from "./flags/command.ts";
@@ -6,9 +7,9 @@ import { reportError } from "./run/report-error.ts";
 import type { ExitCode } from "./terminal/exit.ts";
 import { guardStreams } from "./terminal/guarded-streams.ts";
 
-/** What shells call at the Tab key, by the name that kubectl's plugins have for it. */
+/** The command that shells run for the Tab key, under the name that kubectl defines for plugins. */
 const completeCommand = "__complete";
-/** Its background request, with the same words. */
+/** The same request in the background, with the same words. */
 const backgroundCommand = "__complete-in-background";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
@@ -18,7 +19,7 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 			const { complete } = await import("./commands/complete.ts");
 			const askInBackground = async (words: readonly string[]): Promise<void> =>
 				deps.runBeside?.([backgroundCommand, ...words]);
-			// Node loads `performance` when it is first asked for, and most words need no more of it.
+			// Node loads `performance` on first use, and most completions need nothing else of it.
 			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000, askInBackground });
 		}
 		if (argv[0] === backgroundCommand) {

@@ -1,10 +1,13 @@
 #!/usr/bin/env node
-// The program as it is shipped begins here: what V8 compiled for earlier calls is there before the program is.
+// The entry point of the shipped program. It loads the code that V8 compiled in earlier runs before it loads the program itself.
 import { fileURLToPath } from "node:url";
 import { enableCodeCache } from "./kubernetes/code-cache.ts";
 import { loadKeptScript } from "./kubernetes/kept-script.ts";
 
-/** Of scripts/bundle.ts: the bundle of main.ts, from here, and how that loads Node's modules and those parts that few calls need. */
+/**
+ * Set by scripts/bundle.ts: the path of main.ts's bundle, relative to this file, and functions that load Node's modules and rarely needed
+ * parts.
+ */
 declare const bundled: { readonly program: string; readonly loaders: readonly unknown[] };
 
 const path = fileURLToPath(new URL(bundled.program, import.meta.url));

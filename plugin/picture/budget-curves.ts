@@ -1,5 +1,5 @@
-// How each budget stood over time: healthy pods against what it needs, wherever they were counted. An eviction of this run takes a pod off
-// the last count at once. Where nobody counted, there is no line.
+// The curve of each budget over time: its healthy pods and what it needs, at each count. An eviction of this run immediately lowers the
+// last count by one pod. There is no line while the counts are unknown.
 import { isRecord } from "../../disruption/record.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 import { podKey } from "./recoveries.ts";
@@ -7,45 +7,45 @@ import { podKey } from "./recoveries.ts";
 export interface BudgetCurve {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
-	/** In their order; each holds until the next, the last until `to`. */
+	/** In order. Each holds until the next, and the last until `to`. */
 	readonly points: readonly BudgetPoint[];
 	/** The end of the record. */
 	readonly to: number;
-	/** Grants of this run under it. */
+	/** When this run sent evictions under this budget. */
 	readonly evictions: readonly number[];
 }
 
 export interface BudgetPoint {
 	readonly at: number;
-	/** None where nobody knows. */
+	/** Undefined if unknown. */
 	readonly healthy: number | undefined;
-	/** None while it is suspended, and where nobody knows. */
+	/** Undefined if the budget is suspended, or if it is unknown. */
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 }
 
 interface OpenPoint extends BudgetPoint {
-	/** After an eviction of this run: nobody has counted yet. */
+	/** Whether the point comes from an eviction of this run, with no count since. */
 	readonly isTaken: boolean;
 }
 
 interface OpenCurve {
 	readonly points: OpenPoint[];
 	readonly evictions: number[];
-	/** Pods that this run is evicting, and whether that was taken off since the last count. */
+	/** Pods that this run is evicting, and whether each has lowered the curve since the last count. */
 	readonly taken: Map<string, boolean>;
-	/** Pods of this run that the last count had off already, and whose evictions were not told yet. */
+	/** How many pods of this run the last count already subtracted before their evictions were reported. */
 	foretold: number;
 	/**
-	 * The last count of a round, without the pods that were evicted since: what an eviction is taken off. The agents' watch may be a
-	 * second behind, and tell less because a replacement was not up yet, or more because a grant was not written yet.
+	 * The last count of a round, minus the pods evicted since. Evictions are subtracted from this number and not from the watch's. The
+	 * agents' watch may be a second behind: its count is too low before a replacement is up, and too high before a grant is written.
 	 */
 	granted: number | undefined;
 }
 
 /**
- * A pod may be back after so long: without a count, the number after an eviction is good for no longer. The agents' watch counts within
- * a second; records of 0.1 have the counts of rounds alone.
+ * A replacement may be up after this time. So the number after an eviction holds no longer without a new count. The agents' watch counts
+ * within a second; records of version 0.1 contain only the counts of rounds.
  */
 const goodForMs = 2_000;
 
@@ -56,7 +56,7 @@ export class BudgetCurves {
 		switch (type) {
 			case "budget.changed":
 				this.#count(at, fields);
-				// Of the agents' watch otherwise.
+				// With `usedBy`, the count comes from the agents' watch.
 				if (fields["usedBy"] === undefined) this.#grantFrom(fields);
 				return;
 			case "budget.unknown":
@@ -67,7 +67,7 @@ export class BudgetCurves {
 					if (typeof budget === "string") this.#take(budget, at, podKey(fields));
 				}
 				return;
-			// The eviction came to nothing, or its end was not seen.
+			// The eviction failed, or this run did not see how it ended.
 			case "pod.waiting":
 				this.#giveBack(at, podKey(fields));
 				return this.#count(at, fields);
@@ -77,13 +77,13 @@ export class BudgetCurves {
 			case "pod.gone":
 				if (fields["accepted"] !== true) this.#giveBack(at, podKey(fields));
 				return;
-			// From here on its replacement counts.
+			// From here on, counts may include its replacement.
 			case "pod.evicted":
 				for (const { taken } of this.#curves.values()) taken.delete(podKey(fields));
 		}
 	}
 
-	/** Those that were counted at least once. */
+	/** The curves of budgets that were counted at least once. */
 	curves(to: number): readonly BudgetCurve[] {
 		return [...this.#curves]
 			.filter(([, { points }]) => points.length > 0)
@@ -110,7 +110,7 @@ export class BudgetCurves {
 		if (!isSame || last.isTaken) points.push(point);
 	}
 
-	/** What a wait tells has the grants of its round off already. */
+	/** Takes over a round's count. The count in a wait is not used, because it already has the grants of its round subtracted. */
 	#grantFrom(fields: RecordedEvent["fields"]): void {
 		const budget = textOf(fields["budget"]);
 		const healthy = numberOf(fields["healthy"]);
@@ -125,7 +125,7 @@ export class BudgetCurves {
 	#take(budget: string, at: number, key: string): void {
 		const curve = this.#curve(budget);
 		curve.evictions.push(at);
-		// The next try for the same pod.
+		// A further try for the same pod.
 		if (curve.taken.has(key)) return;
 		const isForetold = curve.foretold > 0;
 		curve.taken.set(key, !isForetold);
@@ -153,7 +153,7 @@ export class BudgetCurves {
 	}
 }
 
-/** By an eviction of this run. Of a budget that nobody has counted there is nothing to take off. */
+/** Applies an eviction of this run. A budget without a count has no number to change. */
 function change(curve: OpenCurve, at: number, by: number): void {
 	const last = curve.points.at(-1);
 	const before = curve.granted ?? last?.healthy;
@@ -164,7 +164,10 @@ function change(curve: OpenCurve, at: number, by: number): void {
 	curve.points.push({ at, healthy, need, expected, isTaken: true });
 }
 
-/** Of the pods that count as down: how many this run was granted. A round counts before it grants anything. */
+/**
+ * How many of the pods counted as down were granted to this run. A round counts before it grants anything, so its own grants are not
+ * among them.
+ */
 function ownOf(fields: RecordedEvent["fields"]): number {
 	return listOf(fields["usedBy"]).filter((used) => isRecord(used) && used["own"] === true).length;
 }

@@ -1,4 +1,4 @@
-// A budget over time: its healthy pods as a line, what it needs as a broken one, and a mark for each eviction.
+// Draws a budget over time: its healthy pods as a solid line, what it needs as a dashed one, and a mark for each eviction.
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetCurve, BudgetPoint } from "./budget-curves.ts";
@@ -22,7 +22,7 @@ ${evictions.length === 0 ? nothing : html`<path class="mark" d="${evictions.map(
 `;
 }
 
-/** The numbers of the curve in words: a picture alone says nothing to who cannot see it. */
+/** The curve in words, for readers who cannot see the picture. */
 export function figureText(curve: BudgetCurve): string {
 	const { points, evictions } = curve;
 	const rooms = points.flatMap(({ healthy, need }) =>
@@ -56,7 +56,7 @@ interface Scale {
 	readonly value: (point: BudgetPoint) => number | undefined;
 }
 
-/** Steps: a count holds until the next one. Where there is no number there is no line. */
+/** Draws steps: a count holds until the next one. Unknown numbers leave a gap. */
 function stepPath(points: readonly BudgetPoint[], to: number, { range, y, value }: Scale): string {
 	let path = "";
 	let isOpen = false;

@@ -1,5 +1,5 @@
-// HTML whose texts are always texts: what pods, agents and servers wrote never becomes markup. A tagged template, and the only
-// place that makes markup of a value.
+// Builds HTML in which text never becomes markup, whatever pods, agents and servers wrote. This template tag is the only place that turns
+// a value into markup.
 import { printable } from "../../disruption/printable.ts";
 
 export interface Html {
@@ -16,7 +16,7 @@ const entities: Readonly<Record<string, string>> = {
 	"'": "&#39;",
 };
 
-/** Attributes stand in double quotes. */
+/** Attribute values must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
 	return { markup: strings.reduce((text, part, index) => `${text}${markupOf(values[index - 1] ?? "")}${part}`) };
 }

@@ -1,4 +1,5 @@
-// How the page looks: light and dark, on paper, and never by colour alone (a wait is thin, an end is thick, what is gone and what is needed are broken).
+// The style of the page, for light and dark screens and for paper. Colour is never the only sign: waits are thin, terminations thick,
+// and the time until a replacement and the need are dashed.
 import type { Html } from "./html.ts";
 
 export const pageStyle: Html = {

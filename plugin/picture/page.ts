@@ -1,4 +1,4 @@
-// The picture of a run as one page: no scripts, nothing from a network, for a screen, for paper and for who cannot see it.
+// The picture of a run as one page for screen, paper and screen readers. It has no scripts and loads nothing from a network.
 import { formatElapsed } from "../flags/duration.ts";
 import { budgetFigure } from "./budget-figure.ts";
 import { type Html, html, nothing } from "./html.ts";
@@ -25,7 +25,7 @@ ${waitTable(lanes)}${noteList(notes)}
 `.markup;
 }
 
-/** Even if a text of somebody became markup, the browser would load and run nothing. */
+/** A second safeguard: even if foreign text became markup, the browser would load and run nothing. */
 const policy = html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`;
 
 function titleOf({ command, op, summary, from, to, dryRun }: RunPicture): string {

@@ -1,12 +1,12 @@
-// Each pod from its first wait to its end, in the lane of its node. Times of a pod come from its own events; how long it had
-// waited by then says when it was asked for.
+// The lane of each node with its pods, each from its first wait to its end. The times come from the pod's own events. How long it waited
+// by then gives the time of the first request.
 import { isRecord } from "../../disruption/record.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 import { podKey, Recoveries } from "./recoveries.ts";
 
 export interface NodeLane {
 	readonly context: string;
-	/** "" for pods that were named by themselves. */
+	/** "" for pods named on the command line. */
 	readonly node: string;
 	readonly cordonedAt: number | undefined;
 	readonly end: { readonly at: number; readonly kind: "drained" | "failed"; readonly text: string } | undefined;
@@ -18,9 +18,9 @@ export interface PodLane {
 	readonly pod: string;
 	readonly spans: readonly Span[];
 	readonly end: PodEnd | undefined;
-	/** Where a count has said so. */
+	/** Undefined if no count shows it. */
 	readonly replacedAt: number | undefined;
-	/** From when it was asked for until it was accepted, or until its end. */
+	/** From the first request until the eviction was accepted, or until the pod's end. */
 	readonly waitedMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface Span {
 	readonly kind: "waiting" | "terminating";
 	readonly from: number;
 	readonly to: number;
-	/** A code of the reasons, where it waited for one. */
+	/** The code of the reason for which it waited; "" if it waited for none. */
 	readonly reason: string;
 	readonly text: string;
 }
@@ -76,7 +76,7 @@ export class PodLanes {
 		if (kind === "pod") this.#seePod(what, at, fields);
 	}
 
-	/** In the order in which they were met; what has not ended is drawn until `to`. */
+	/** In the order in which they first appeared. Unfinished spans are drawn until `to`. */
 	lanes(to: number): readonly NodeLane[] {
 		return [...this.#lanes.values()].map(({ pods, ...lane }) => ({
 			...lane,
@@ -119,7 +119,7 @@ export class PodLanes {
 		}
 	}
 
-	/** What it had waited before its first event is part of its wait. */
+	/** Adds the time that the pod waited before its first event. */
 	#wait(pod: OpenPod, at: number, fields: RecordedEvent["fields"]): void {
 		const waitedMs = numberOf(fields["waitedMs"]);
 		if (waitedMs === undefined) return;

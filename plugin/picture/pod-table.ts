@@ -1,4 +1,4 @@
-// The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended, broken until it was replaced.
+// The pods of a node as rows of a table, each with a bar: thin while it waited, thick while it ended, and dashed until it was replaced.
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 import { type Html, html, nothing } from "./html.ts";
@@ -31,7 +31,7 @@ ${why}`;
 export function axis(range: TimeRange): Html {
 	return html`<span class="axis">${ticksOf(range).map((at) => {
 		const place = placeOf(at, range) / 10;
-		// The last ones would stick out of the page.
+		// Later labels would extend beyond the page.
 		if (place > 88) return html`<span style="left:${place}%"></span>`;
 		return html`<span${place > 75 ? html` class="late"` : nothing} style="left:${place}%">${clockText(at)}</span>`;
 	})}</span>`;
@@ -69,7 +69,7 @@ function bar(spans: readonly Span[], goneUntil: TimeRange | undefined, range: Ti
 	})}${gone}</svg>`;
 }
 
-/** Never so short that it cannot be seen, and never out of the picture. */
+/** Always long enough to be visible, and always inside the picture. */
 function line({ from, to }: TimeRange, range: TimeRange): string {
 	const start = Math.min(placeOf(from, range), 998);
 	return `M${start} 4h${Math.max(2, placeOf(to, range) - start)}`;

@@ -1,11 +1,11 @@
-// A run that was recorded with -o json, line by line.
+// Reads a run that was recorded with -o json, line by line.
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { checkSchema, readRecordedEvent } from "./recorded-event.ts";
 import { PictureFold, type RunPicture } from "./run-picture.ts";
 
-/** Throws UsageError for a file that cannot be read or holds something else. A last line that was cut off is left out. */
+/** Throws UsageError if the file cannot be read or has other content. A last line that was cut off is left out. */
 export async function readRecord(chunks: AsyncIterable<Buffer>, path: string): Promise<RunPicture> {
 	const fold = new PictureFold();
 	let lines = 0;

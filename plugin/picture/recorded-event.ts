@@ -1,5 +1,5 @@
-// What was recorded of a run: the lines of -o json. A file is somebody else's text, so nothing of it is believed but its form:
-// fields that are missing or something else are left out, types that this version does not know are passed over.
+// Parses the lines of a recorded run (-o json). The file is untrusted: fields that are missing or have another type are left out, and
+// unknown event types are ignored.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { eventsSchema } from "../output/ndjson.ts";
@@ -15,7 +15,7 @@ export interface RecordedEvent {
 const [schemaName = "", schemaVersion = ""] = eventsSchema.split("/");
 const [knownMajor = ""] = schemaVersion.split(".");
 
-/** Throws UsageError: `place` says where the line is, for the message. */
+/** Throws UsageError. `place`: where the line is, for the message. */
 export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	let fields: unknown;
 	try {
@@ -30,7 +30,7 @@ export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	return { type, at, fields };
 }
 
-/** Throws UsageError: a record begins with the schema that its lines follow. */
+/** A record must begin with the schema of its lines. Throws UsageError. */
 export function checkSchema({ type, fields }: RecordedEvent, place: string): void {
 	const schema = textOf(fields["schema"]) ?? "";
 	const [name, version = ""] = schema.split("/");

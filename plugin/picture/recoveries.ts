@@ -1,12 +1,13 @@
-// When evicted pods were replaced, as far as counts say it: the first count after their end that has, under each budget that covers them,
-// as many healthy pods again as before this run took any of those that are not replaced yet, or as many as are expected. So says
-// --for=replaced too. It may have been earlier, as nobody counted in between; what was not counted again has no such time.
+// Finds when evicted pods were replaced, as far as counts show it. A pod counts as replaced by the first count, under each budget that
+// covers it, that has enough healthy pods again. Enough is the number before this run evicted its unreplaced pods, or the expected number
+// if that is lower. --for=replaced uses the same rule. The real time may be earlier, between two counts. A pod has no such time if there
+// was no later count.
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 
 interface Recovery {
-	/** As it was counted last, when nobody was missing. */
+	/** The last count while none of this run's pods was missing. */
 	before: number | undefined;
-	/** Pods of this run that are evicted and not replaced. */
+	/** Pods that this run evicts or has evicted, and that are not replaced yet. */
 	readonly missing: Set<string>;
 }
 
@@ -31,7 +32,7 @@ export class Recoveries {
 				if (pod) pod.isGone = true;
 				return;
 			}
-			// That try was none, or nobody saw what came of it.
+			// The try failed, or this run did not see how it ended.
 			case "pod.waiting":
 			case "pod.retrying":
 			case "pod.failed":
@@ -41,7 +42,7 @@ export class Recoveries {
 		}
 	}
 
-	/** Undefined where no count has said so. */
+	/** Undefined if no count shows it. */
 	replacedAt(key: string): number | undefined {
 		return this.#replacedAt.get(key);
 	}
@@ -67,7 +68,7 @@ export class Recoveries {
 				if (pod.budgets.size === 0) this.#replacedAt.set(key, at);
 			}
 		}
-		// Before it grants something a round counts. The agents' watch may be a second behind.
+		// Only a round's count, which precedes its grants. The agents' watch may be a second behind.
 		if (missing.size === 0 && fields["usedBy"] === undefined) budget.before = healthy;
 	}
 
@@ -83,7 +84,7 @@ export class Recoveries {
 	}
 }
 
-/** Names come again: a pod is its uid, where there is one. */
+/** Pods may reuse names, so the key includes the uid if there is one. */
 export function podKey(fields: RecordedEvent["fields"]): string {
 	return ["context", "pod", "uid"].map((name) => textOf(fields[name]) ?? "").join(" ");
 }

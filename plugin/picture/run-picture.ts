@@ -1,5 +1,4 @@
-// What happened in a run, folded from its recorded events and from nothing else: the lanes of its pods, the curves of its
-// budgets, and what came between. What no event says is not there.
+// Reconstructs a run from its recorded events only: the lanes of its pods, the curves of its budgets, and warnings and outages.
 import { type BudgetCurve, BudgetCurves } from "./budget-curves.ts";
 import { type NodeLane, PodLanes } from "./pod-lanes.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
@@ -7,19 +6,19 @@ import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.t
 export interface RunPicture {
 	/** "drain", "evict", "cordon" or "uncordon". */
 	readonly command: string;
-	/** As it was typed, without what is secret; older records have none. */
+	/** The command line as typed, without secrets; older records have none. */
 	readonly commandLine: string | undefined;
 	readonly op: string | undefined;
-	/** Who ran it: user@host; older records have none. */
+	/** The user who ran it, as user@host; older records have none. */
 	readonly by: string | undefined;
 	readonly client: string;
-	/** Versions of the agents by context. */
+	/** The agents' versions by context. */
 	readonly agents: readonly (readonly [context: string, version: string])[];
 	readonly dryRun: string | undefined;
-	/** Milliseconds since the epoch; from the first event to the last. */
+	/** The times of the first and the last event, in milliseconds since the epoch. */
 	readonly from: number;
 	readonly to: number;
-	/** Undefined where the record ends before the run did. */
+	/** Undefined if the record ends before the run did. */
 	readonly summary: PictureSummary | undefined;
 	readonly lanes: readonly NodeLane[];
 	readonly budgets: readonly BudgetCurve[];
@@ -36,7 +35,7 @@ export interface PictureSummary {
 	readonly undo: string | undefined;
 }
 
-/** What is neither a pod's nor a budget's own: warnings, clusters without an answer, interruptions. */
+/** An event that belongs to no single pod or budget: a warning, an unreachable cluster, an interruption. */
 export interface Note {
 	readonly at: number;
 	readonly level: "error" | "warning" | "info";
@@ -53,7 +52,10 @@ export class PictureFold {
 	#summary: PictureSummary | undefined;
 	#last = 0;
 
-	/** In their order. A clock that was set back in mid-run does not turn the picture around: time stands still until it is made up. */
+	/**
+	 * Call it in the order of the record. If the clock was set back during the run, time stands still in the picture until the clock has
+	 * caught up.
+	 */
 	see(event: RecordedEvent): void {
 		const at = Math.max(event.at, this.#last);
 		const ordered = { ...event, at };

@@ -1,4 +1,4 @@
-// Where an instant lies on the page, and which instants are written beside it.
+// Places times on the page, and chooses the times to label.
 
 /** Milliseconds since the epoch. */
 export interface TimeRange {
@@ -16,16 +16,16 @@ const steps = [
 ];
 const mostTicks = 8;
 
-/** A run of no time has room for its instant all the same. */
+/** Also a run of no duration gets this width. */
 const shortestMs = second;
 
-/** From 0 to 1,000, whole: pictures stretch to the width of the page, and a thousandth is less than a dot. */
+/** A whole number from 0 to 1,000. Pictures are stretched to the width of the page, where a thousandth is less than a dot. */
 export function placeOf(at: number, { from, to }: TimeRange): number {
 	const share = (at - from) / Math.max(to - from, shortestMs);
 	return Math.round(Math.min(1, Math.max(0, share)) * 1_000);
 }
 
-/** Whole seconds, minutes or hours of UTC, at most eight. */
+/** At most eight times, at whole seconds, minutes or hours of UTC. */
 export function ticksOf({ from, to }: TimeRange): readonly number[] {
 	const step =
 		steps.find((each) => (to - from) / each <= mostTicks) ??

@@ -1,4 +1,4 @@
-// What pods waited for, the same reason of many pods told once.
+// A table of what pods waited for. Pods with the same reason share a row.
 import { formatElapsed } from "../flags/duration.ts";
 import { type Html, html, nothing } from "./html.ts";
 import type { NodeLane } from "./pod-lanes.ts";
@@ -12,7 +12,7 @@ interface Wait {
 	readonly ms: number;
 }
 
-/** The others have their reasons in their bars. */
+/** Reasons beyond these are only in the bars of their pods. */
 const mostShown = 50;
 
 export function waitTable(lanes: readonly NodeLane[]): Html {
