@@ -8,7 +8,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 const latelyMs = 75_000;
 
 export interface HeardLately {
-	/** By cluster id: how long ago agents last heard from it. Only recent ones are included. */
+	/** By cluster id: the shortest time since an agent heard from it. Only recent ones are included. */
 	readonly agoMs: ReadonlyMap<string, number>;
 	/** The members that agents know, but that their lists neither contain nor forget. */
 	readonly missed: readonly ForgottenMember[];

@@ -7,7 +7,7 @@ import type { TextSink } from "../terminal/streams.ts";
 type Phase = "planning" | "applying" | "checking";
 
 export class InstallStanding implements Disposable {
-	/** While applying, the code that stops there reports a first interruption. */
+	/** In the phase `applying`, the code that applies reports the first interruption itself. */
 	phase: Phase = "planning";
 	readonly #contexts: readonly KubeContext[];
 	readonly #stderr: TextSink;

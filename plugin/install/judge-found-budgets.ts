@@ -1,5 +1,5 @@
 // Tells how agents will treat the budgets that already exist: by name, over the whole fleet. x-pdb treats some of them differently. It
-// joins budgets by their selectors, a suspension applies to one cluster, and it asks probes. Pure.
+// joins budgets by their selectors, a suspension applies to one cluster, and it calls probes. Pure.
 import {
 	type BudgetName,
 	desiredHealthy,

@@ -72,7 +72,7 @@ function readRights(rights: string, text: string): Omit<Team, "groups"> {
 	return { account, namespaces };
 }
 
-/** "group team-shop decides about the budgets of shop, web, as account team-shop" */
+/** 'group "team-shop" of account team-shop: decides about the budgets of shop, web and no others' */
 export function teamText({ account, groups, namespaces }: Team): string {
 	const who = groups.map(quote).join(", ");
 	return `${groups.length === 1 ? "group" : "groups"} ${who} of account ${account}: decides about the budgets of ${namespaces.join(", ")} and no others`;

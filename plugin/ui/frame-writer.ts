@@ -55,7 +55,7 @@ export class FrameWriter {
 			return at(row, 0) + eraseRow + this.#styled(after);
 		}
 		const { column, pieces } = changeOf(before, after);
-		// A full row needs no erasing: in the last column, some terminals would erase the character just written.
+		// Erase only after a shorter row: in the last column, some terminals would erase the character just written.
 		const isShorter = widthOf(lineText(after)) < widthOf(lineText(before));
 		return at(row, column) + this.#styled(pieces) + (isShorter ? eraseRest : "");
 	}

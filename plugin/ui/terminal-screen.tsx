@@ -135,7 +135,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			if (!isSuspended) enterTerminal();
 		},
 	});
-	// If the terminal goes away, the input may end with an error, even after the screen has closed. SIGHUP reports it too.
+	// If the terminal goes away, reading it fails, or restoring it after the screen does. SIGHUP reports it too.
 	stdin.on("error", () => undefined);
 	if (!isAway()) enterTerminal();
 	const tick = setInterval(() => {
