@@ -9,7 +9,7 @@ export interface CheckLinesOptions {
 	/** Undefined for a pipe: lines are not wrapped, and nothing is left out to save space. */
 	readonly columns: number | undefined;
 	readonly hasUnicode: boolean;
-	/** Print only rows with a finding. */
+	/** Print only rows that are not ok. */
 	readonly short: boolean;
 }
 

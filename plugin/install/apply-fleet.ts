@@ -104,8 +104,8 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 					finished = (await options.finishLists?.()) ?? finished;
 				})(),
 			]),
-		// Newcomers come first, so that they answer when the others call them. From a newcomer's first greeting, the others refuse until they
-		// list it.
+		// Newcomers come first, so that they answer when the others call. From a newcomer's first greeting, the others refuse until
+		// they list it.
 		() =>
 			Promise.allSettled(
 				newcomers.map(async (each) => {
@@ -144,8 +144,8 @@ const isBasis = (change: ObjectChange): boolean =>
 	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
 
 /**
- * Whether a failed request may have been executed: there was no answer, or the answer is no refusal. A refused connection means that it
- * never arrived.
+ * Whether a failed request may have been executed: there was no answer, or the answer is not a refusal. A refused connection means that
+ * it never arrived.
  */
 function mayBeDone(error: unknown): boolean {
 	if (error instanceof ConnectionError) return error.code !== "ECONNREFUSED";

@@ -6,7 +6,7 @@ import type { KeyPair } from "./key-pair.ts";
 
 /** In each cluster: the certificate that its agents present. */
 export const agentSecret = "xpdb-agent-tls";
-/** In each cluster: the CAs that its agents trust, and the plugin too. */
+/** In each cluster: the CAs that its agents and the plugin trust. */
 export const caConfigMap = "xpdb-ca";
 export const caKey = "ca.crt";
 /** In one cluster of the fleet: the CA with its key. */

@@ -106,7 +106,7 @@ function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly C
 	);
 }
 
-/** Every object that an installation may have made, for its name. */
+/** Every object that an installation may have made. Only the names are used. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
 	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
 	const settings = { ...unset, members: [], forgotten: [], operators: [], teams: [] };

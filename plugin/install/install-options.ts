@@ -12,7 +12,7 @@ export interface InstallOptions {
 	readonly dryRun: DryRun;
 	/** For a dry run: print the objects themselves. */
 	readonly asYaml: boolean;
-	/** The folder for one subfolder per cluster, instead of one text. */
+	/** The folder in which each cluster gets a subfolder, instead of one text. */
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;

@@ -133,8 +133,8 @@ function planExposure(
 	refuseOtherClass(context.name, exposure, peers?.exposure);
 	const current = listed.find((member) => member.id === id)?.address;
 	if (!wanted) {
-		// Continues an installation that ended before the Service had an address. If not all lists can be changed now, that waits for another
-		// run.
+		// Continues an installation that ended before the Service had an address. If not all lists can be changed now,
+		// that waits for another run.
 		const ids = new Set(found.map((each) => each.id));
 		if (current !== undefined || listed.some((member) => !ids.has(member.id))) return stays;
 	}

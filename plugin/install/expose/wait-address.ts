@@ -24,7 +24,7 @@ export interface AddressWait {
 }
 
 const pollMs = 1_000;
-/** The same interval as in every other progress message. */
+/** The same interval as between the progress lines of a run. */
 const tellMs = 15_000;
 
 const realClock = {
