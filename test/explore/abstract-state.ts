@@ -1,12 +1,12 @@
-// A moment of a run in a few words, without versions, ids and clocks: how many of them a scenario still brings says whether more
-// of its schedules are worth their time. With the lag of views in it there would be no end of them.
+// A short summary of the state of a run, without versions, ids and clocks. The number of new summaries that a scenario still brings tells
+// whether more of its schedules are worth their time. The lag of views is left out, because it would make the number of states endless.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { World } from "./world.ts";
 
-/** By Lease as it was written: each is read once. */
+/** By Lease object: each version of a Lease is parsed once. */
 const leaseWords = new WeakMap<LeaseObject, string>();
 
-/** 32 bits of FNV-1a over it. */
+/** A 32-bit FNV-1a hash of the summary. */
 export function abstractState(world: World): number {
 	const words: string[] = [];
 	for (const { server, workloads } of world.clusters) {
@@ -25,7 +25,7 @@ export function abstractState(world: World): number {
 	return hashText(words.join("|"));
 }
 
-/** Who has it, or its phase, and which pods are reserved in it. */
+/** The holder of the Lease, or its phase if it has none, and the pods that are reserved in it. */
 function wordOf(lease: LeaseObject): string {
 	const known = leaseWords.get(lease);
 	if (known !== undefined) return known;

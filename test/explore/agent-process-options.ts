@@ -6,22 +6,22 @@ import type { ApiCall, SimulatedApiServer } from "./simulated-api.ts";
 import type { ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
 import type { StreamFaults } from "./streamed-views.ts";
 
-/** `Agent`: the process itself, which imports this. */
+/** `Agent` is the process itself. It is a parameter because that module imports this one. */
 export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly name: string;
 	readonly server: SimulatedApiServer;
 	/** Carries an API call over the simulated network. */
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
-	/** Its watches on pods and Leases run over simulated streams. */
+	/** If set, the watches on pods and Leases run over simulated streams. */
 	readonly streams: StreamFaults | undefined;
-	/** Told of what no code here should ever throw. */
+	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
 	/** All members of the fleet. */
 	readonly members: (from: Agent) => readonly AgentCluster[];
-	/** The budget as other clusters have it now: that is asked for over no network here. */
+	/** The budget as the other clusters have it now. No network is simulated for this question. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
-	/** It keeps in mind who its members were, and greets them. */
+	/** Whether the agent remembers its members and greets them. */
 	readonly knowsMembers: boolean;
 	readonly greet: (from: Agent, id: string, greeting: Greeting) => Promise<GreetingReply>;
 }

@@ -1,4 +1,4 @@
-// One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
+// One agent of a simulated cluster: the shipped LocalCluster, views and sweep. The scheduler decides when they see events.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
@@ -33,9 +33,9 @@ export class AgentProcess extends WatchingProcess {
 	readonly #api: ClusterApi;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
-	/** The fleet as its server knows it. */
+	/** The fleet as the agent's API server has it. */
 	readonly fleet: RecentFleet;
-	/** Where it knows members. */
+	/** Undefined if the agent does not remember members. */
 	readonly greetings: Greetings | undefined;
 
 	constructor(options: AgentProcessOptions<AgentProcess>) {
@@ -51,7 +51,7 @@ export class AgentProcess extends WatchingProcess {
 			},
 			wanted: () => undefined,
 		};
-		// Questions of one step share a read: here a step is what a turn of the event loop is elsewhere.
+		// Requests of one step share a read. A step here stands for one turn of the event loop in production.
 		const carrier = <T>(call: ApiCall<T>): Promise<T> => carry(this, call);
 		const versions = this.versions;
 		const asked = {
@@ -111,7 +111,7 @@ export class AgentProcess extends WatchingProcess {
 		return this.#api.listPods();
 	}
 
-	/** As a watch does that has to start over. */
+	/** Lists all pods, as a watch does that has to start over. */
 	relist(): void {
 		this.task("lists all pods", () => this.pods.refresh());
 	}
@@ -120,7 +120,7 @@ export class AgentProcess extends WatchingProcess {
 		this.task("sweeps", () => this.#sweep.sweep());
 	}
 
-	/** Sweeps what it saw for the first time half a minute ago. */
+	/** Sweeps twice, with more than half a minute between, so that the second sweep acts on what the first one saw. */
 	sweepOverdue(): void {
 		this.sweep();
 		this.clock.jump(overdueMs);
@@ -128,7 +128,7 @@ export class AgentProcess extends WatchingProcess {
 		this.sweep();
 	}
 
-	/** Looks for Leases without a budget that have been idle for a minute. */
+	/** Looks twice for Leases without a budget, with a minute of idle time between. */
 	cleanUp(): void {
 		this.task("cleans up", async () => {
 			await this.#cleanup.cleanUp();
@@ -138,7 +138,7 @@ export class AgentProcess extends WatchingProcess {
 		});
 	}
 
-	/** Everybody once. */
+	/** Greets every member once. */
 	greets(): void {
 		this.task("greets", async () => this.greetings?.greetAll());
 	}

@@ -1,5 +1,5 @@
-// Puts a call around everything that the driven code awaits, when it is loaded, so that a run can stop a process there. Only
-// threads that explore load it so: nothing of it is in what is shipped.
+// Puts a call around each operand of an `await` in the driven code when it is loaded, so that a run can stop a process there. Only the
+// threads that explore load the code in this way. The shipped code contains none of it.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { globSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -8,14 +8,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { isNode, lineOf, parseSource, walk } from "../architecture/syntax-tree.ts";
 import type { StoppableProcess } from "./await-stops.ts";
 
-/** Whose code is running. */
+/** The process whose code is running. */
 export const running = new AsyncLocalStorage<StoppableProcess>();
 
-/** By URL: sources in which every await can stop. Made once, and handed to each thread. */
+/** By URL: the sources with a stop at every await. They are made once and handed to each thread. */
 export type AwaitPoints = ReadonlyMap<string, string>;
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** What the exploration drives. */
+/** The folders that the exploration drives. */
 const drivenFolders = ["disruption", "agent/leases", "agent/views", "plugin/drain", "plugin/evictions", "plugin/fleet"];
 
 declare global {
@@ -31,7 +31,7 @@ export function findAwaitPoints(): AwaitPoints {
 	return new Map(entries);
 }
 
-/** The file with `awaitPoint(operand, "file:line")` in the place of each operand of an await. */
+/** The text of the file with `awaitPoint(operand, "file:line")` in place of the operand of each await. */
 export function withAwaitPoints(file: string, text: string): string {
 	const edits: { readonly at: number; readonly text: string }[] = [];
 	walk(parseSource(file, text), (node) => {
@@ -47,7 +47,7 @@ export function withAwaitPoints(file: string, text: string): string {
 		.reduce((code, edit) => code.slice(0, edit.at) + edit.text + code.slice(edit.at), text);
 }
 
-/** From now on this thread loads code in which awaits can stop; a mutant's files get their points here. */
+/** From now on this thread loads code that can stop at awaits. The files of a mutant get their points here. */
 export function loadAwaitPoints(points: AwaitPoints, mutated: ReadonlyMap<string, string> = new Map()): void {
 	globalThis.awaitPoint = awaitPoint;
 	const sources = new Map(points);
@@ -73,7 +73,7 @@ function awaitPoint<T>(value: T, place: string): T | Promise<Awaited<T>> {
 	return stop ? afterStop(value, () => stops.stop(process, stop)) : value;
 }
 
-/** The process stops when what it awaits is there, and before it goes on with it. */
+/** The process stops when the awaited value is there, and before it continues with it. */
 async function afterStop<T>(value: T, stop: () => Promise<void>): Promise<Awaited<T>> {
 	try {
 		return await value;

@@ -1,18 +1,18 @@
-// The awaits at which a run stops a process, as SIGSTOP, a page fault or a write that blocks would: nothing of the process
-// happens until it goes on, and its clock has moved meanwhile.
+// The awaits at which a run stops a process, as SIGSTOP, a page fault or a blocking write would. The process does nothing until it is
+// resumed. Its clock has moved meanwhile.
 import type { Step } from "./scheduler.ts";
 
-/** What of a simulated process a stop needs. */
+/** The parts of a simulated process that a stop needs. */
 export interface StoppableProcess {
 	readonly name: string;
 	readonly alive: boolean;
-	/** Nothing of it happens until it goes on. */
+	/** The process does nothing until it is resumed. */
 	isStopped: boolean;
 	readonly clock: { jump(ms: number): void };
 	readonly stops: AwaitStops | undefined;
 }
 
-/** One stop: at which occurrence of which place in which process, and for how long. */
+/** One stop: which occurrence of which place in which process, and for how long. */
 export interface PlannedStop {
 	/** The process and the place. */
 	readonly where: string;
@@ -20,7 +20,7 @@ export interface PlannedStop {
 	readonly ms: number;
 }
 
-/** What is planned for a process at a place; asked once for each. */
+/** Returns the stop that is planned for a process at a place. It is called once for each pair. */
 export type StopPlan = (where: string) => PlannedStop | undefined;
 
 interface StandingStop {
@@ -29,13 +29,13 @@ interface StandingStop {
 	readonly goOn: () => void;
 }
 
-/** Past the age of every grant, list and count that is checked, and often less. */
+/** Longer than every age of a grant, list or count that is checked. Many stops are shorter than these ages. */
 const longestStopMs = 18_000;
-/** A run meets 100 to 300 pairs of process and place: about two of them stop. */
+/** A run meets 100 to 300 pairs of process and place. About two of them stop. */
 const chancePerPlace = 0.012;
 const mostStops = 4;
 
-/** Places are drawn first, each as likely, and then occurrences: what is awaited seldom is stopped as often. */
+/** Draws the place first, each as likely, and then the occurrence. So a rare await is stopped as often as a frequent one. */
 export function drawnStops(random: () => number): StopPlan {
 	return (where) => {
 		if (random() >= chancePerPlace) return undefined;
@@ -44,16 +44,16 @@ export function drawnStops(random: () => number): StopPlan {
 	};
 }
 
-/** Those of an earlier run. */
+/** The stops of an earlier run. */
 export function knownStops(stops: readonly PlannedStop[]): StopPlan {
 	return (where) => stops.find((stop) => stop.where === where);
 }
 
 export class AwaitStops {
-	/** Those that came about. */
+	/** The stops that took place. */
 	readonly made: PlannedStop[] = [];
 	readonly #plan: StopPlan;
-	/** Processes that are never stopped. */
+	/** Names of processes that are never stopped. */
 	readonly #spares: (process: StoppableProcess) => boolean;
 	readonly #planned = new Map<string, PlannedStop | undefined>();
 	readonly #counts = new Map<string, number>();
@@ -76,7 +76,7 @@ export class AwaitStops {
 		return count === planned.nth ? planned : undefined;
 	}
 
-	/** Resolves when the process goes on. */
+	/** Resolves when the process is resumed. */
 	async stop(process: StoppableProcess, planned: PlannedStop): Promise<void> {
 		if (!process.alive || this.#spares(process)) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ export class AwaitStops {
 		await promise;
 	}
 
-	/** That each stopped process goes on. */
+	/** The steps that resume each stopped process. */
 	addSteps(steps: Step[]): void {
 		for (const stop of this.#standing) {
 			const { process, planned } = stop;

@@ -1,4 +1,4 @@
-// Safeguards of the fence, and of the eviction that it keeps out.
+// Mutants of the fence, and of the late eviction that it refuses.
 import type { Mutant } from "./mutant.ts";
 
 const cancellation = "agent/leases/cancellation.ts";
@@ -176,7 +176,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		scenarios: ["relabelled"],
 		edits: [
 			{ file: binding, symbol: "bindToVersion", find: "!sameLabels($$all)", replace: "false" },
-			// Other labels under the same budgets change nothing.
+			// Labels that leave the same budgets in place change nothing.
 			{
 				file: eviction,
 				symbol: "confirmAnew",

@@ -1,19 +1,19 @@
-// A place in the source, named by the symbol that it is in and by what stands there.
+// A place in the source, named by the symbol that contains it and by its code.
 //
-// Both are compared as syntax: layout, comments, types and the names of local variables do not matter. In a pattern `$x`
-// stands for any one piece (`$x;` for a statement) and `$$x` for any number of them in a list (arguments, elements, properties, statements); in
-// the replacement they stand for the source that they met. A pattern that names a local variable is refused, because the
-// next rename would break it.
+// Both are compared as syntax. Layout, comments, types and the names of local variables do not matter. In a pattern, `$x` stands for any
+// one piece (`$x;` for a statement). `$$x` stands for any number of pieces in a list: arguments, elements, properties or statements. In
+// the replacement, both stand for the source that they matched. A pattern that names a local variable is refused, because the next rename
+// would break it.
 import { childNodes, identifierName, isNode, parseSource, type SyntaxNode, walk } from "../architecture/syntax-tree.ts";
 
 export interface CodeEdit {
-	/** From the root of the repository. */
+	/** Path from the root of the repository. */
 	readonly file: string;
-	/** A function, class or constant of the file's top level, or `Class.member`. */
+	/** A top-level function, class or constant of the file, or `Class.member`. */
 	readonly symbol: string;
 	/** An expression; one or more whole statements (with their `;`); or `{ name: value }`, one property of a literal. */
 	readonly find: string;
-	/** Of the same kind; "" takes statements or a property out. */
+	/** Code of the same kind as `find`. "" removes statements or a property. */
 	readonly replace: string;
 }
 
@@ -30,7 +30,7 @@ interface Match {
 	readonly holes: ReadonlyMap<string, string>;
 }
 
-/** The text with the edit made; throws where its place is not there exactly once. `original`: before all other edits. */
+/** Returns the text with the edit made. Throws unless its place occurs exactly once. `original` is the text before all other edits. */
 export function editCode(text: string, edit: CodeEdit, original = text): string {
 	refuseLocals(symbolIn(original, edit), edit);
 	const pattern = parsePattern(edit.find);
@@ -55,7 +55,7 @@ function replacement(text: string, kind: Kind, holes: ReadonlyMap<string, string
 		return found;
 	});
 	if (kind === "expression") return `(${filled})`;
-	// A literal without anything, so that no comma is too many.
+	// An empty literal, which leaves no extra comma.
 	return kind === "property" ? filled.trim().replace(/^\{/, "").replace(/\}$/, "") || "...{}" : filled;
 }
 
@@ -96,7 +96,7 @@ function findSymbol(program: SyntaxNode, symbol: string): SyntaxNode | undefined
 	return undefined;
 }
 
-/** The whole pattern may be one node, or several neighbours in a list of statements. */
+/** The whole pattern can be one node, or several neighbours in a list of statements. */
 function findMatches(scope: SyntaxNode, { kind, nodes }: Pattern, text: string): readonly Match[] {
 	const matches: Match[] = [];
 	walk(scope, (node) => {
@@ -160,7 +160,7 @@ function matchesValue(pattern: unknown, value: unknown, holes: Map<string, strin
 	if (Array.isArray(pattern))
 		return Array.isArray(value) && matchesList(pattern as SyntaxNode[], value as SyntaxNode[], holes, text);
 	if (typeof pattern === "object" && pattern !== null) return JSON.stringify(pattern) === JSON.stringify(value);
-	// What the parser leaves out, or writes as nothing.
+	// Fields that the parser leaves out, or sets to an empty value.
 	return (pattern ?? undefined) === (value ?? undefined);
 }
 
@@ -188,7 +188,7 @@ function matchesList(
 	return next !== undefined && matchesNode(first, next, holes, text) && matchesList(rest, others, holes, text);
 }
 
-/** Of `$$x` as an argument, a statement or a property. */
+/** The name of `$$x`, which stands for an argument, a statement or a property. */
 function nameOfMany(node: SyntaxNode): string | undefined {
 	const inner =
 		node.type === "ExpressionStatement" ? node["expression"] : node.type === "Property" ? node["key"] : node;
@@ -215,7 +215,7 @@ function refuseLocals(scope: SyntaxNode, { symbol, file, find, replace }: CodeEd
 	}
 }
 
-/** Every name that parameters, variables and catch clauses give. */
+/** Every name that parameters, variables and catch clauses declare. */
 function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	const addPattern = (node: unknown): void => {
@@ -228,7 +228,7 @@ function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	};
 	for (const root of nodes) {
 		walk(root, (node) => {
-			// What is declared on the file's top level is no local: others may name it.
+			// A top-level declaration is not local: other code may name it.
 			if (node.type === "VariableDeclarator" && node !== root) addPattern(node["id"]);
 			childNodes(node["params"]).forEach(addPattern);
 			if (node.type === "CatchClause") addPattern(node["param"]);
@@ -238,7 +238,7 @@ function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	return names;
 }
 
-/** Every name that is read, or written to: not those of properties. */
+/** Every name that is read or written, without the names of properties. */
 function namesIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	for (const root of nodes) {

@@ -1,9 +1,9 @@
-// The judge of one plugin process: what a command says of itself holds, whatever becomes of the budgets.
+// Judges one plugin process: what a command promises must hold, even where budgets are kept anyway.
 //
-// - A dry run changes nothing: no pod, no node, and it asks for no Lease.
-// - While it is paused no round is asked for, no grant that was made in this pause is used, and no pod is evicted without a grant.
-// - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
-// - A node that is said to be drained has no pods, and its pods go in their order.
+// - A dry run changes no pod and no node, and asks for no Lease.
+// - A paused process asks for no round, uses no grant that was made during this pause, and evicts no pod without a grant.
+// - After its timeout, or after it was stopped, a process asks for no round and uses no grant that was made after that.
+// - A node that is reported as drained has no pods, and its pods go in their order.
 import type { RoundRequest } from "../../disruption/round/round.ts";
 import type { Verdict } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -15,9 +15,9 @@ export class CommandJudge {
 	readonly #data: DrainData;
 	readonly #stop: AbortSignal;
 	readonly #bug: (error: Error) => void;
-	/** By the uids of their pods. */
+	/** By the uids of the pods. */
 	readonly #timeouts = new Map<string, AbortSignal>();
-	/** Counts pauses; odd while it is paused. */
+	/** Counts pauses and resumes: odd while the process is paused. */
 	#pauses = 0;
 	/** Grants that were made in a pause, by their reservations. */
 	readonly #grantedInPause = new Map<string, number>();
@@ -61,13 +61,13 @@ export class CommandJudge {
 		}
 	}
 
-	/** An eviction is about to be sent under a reservation. */
+	/** Called before an eviction is sent under a reservation. */
 	uses(id: string): void {
 		if (this.#isPaused && this.#grantedInPause.get(id) === this.#pauses) this.#broken("a grant is used in a pause");
 		if (this.#grantedLate.has(id)) this.#broken("a grant is used that came after its end");
 	}
 
-	/** An eviction is about to be sent without a reservation. */
+	/** Called before an eviction is sent without a reservation. */
 	sendsFreely(): void {
 		if (this.#isPaused) this.#broken("a pod is evicted without a grant in a pause");
 		if (this.#stop.aborted) this.#broken("a pod is evicted without a grant after the run was stopped");
@@ -77,7 +77,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken(`${what} by a dry run`);
 	}
 
-	/** `pod` as it was. */
+	/** `pod` is the state before the change. */
 	evicted({ server }: SimulatedCluster, pod: PodRecord): void {
 		const { orderBy, nodes } = this.#data;
 		if (!nodes || orderBy === undefined) return;

@@ -1,4 +1,4 @@
-// What a command asks besides an eviction must reach the API server as it is meant.
+// Mutants of the requests that a command makes besides evictions: each must reach the API server as the command means it.
 import type { Mutant } from "./mutant.ts";
 
 const request = { file: "plugin/evictions/send-eviction.ts", symbol: "requestEviction" } as const;

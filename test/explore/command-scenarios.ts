@@ -1,11 +1,11 @@
-// What a command can ask of the engine of evictions besides to evict, and what API servers answer: deletes, a dry run, a pause,
-// and errors of a server that has carried the request out, or will.
+// Options of the eviction engine besides plain evictions: deletes, a dry run and a pause. And errors of an API server that has executed
+// the request, or will do so later.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, isCall, isCancelled, nobodyIsEvicted, waitsToSend } from "./staging.ts";
 import type { World } from "./world.ts";
 
-/** By the key on the screen of every drain. */
+/** Pauses the drain, as the pause key of the screen does. */
 const pauseAll: EventData<World> = {
 	name: "all drains are paused",
 	run: (world) => {
@@ -19,7 +19,7 @@ const resumeAll: EventData<World> = {
 	},
 };
 
-/** And again. */
+/** Pauses and resumes the drain again. */
 export const pauses: readonly EventData<World>[] = [
 	{ ...pauseAll, times: 2, when: (world) => world.times(pauseAll.name) === world.times(resumeAll.name) },
 	{ ...resumeAll, times: 2, when: (world) => world.times(pauseAll.name) > world.times(resumeAll.name) },

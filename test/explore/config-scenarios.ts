@@ -9,7 +9,7 @@ function budget(more: Partial<BudgetData>): readonly BudgetData[] {
 	return [{ name: "web", selector: web, ...more }];
 }
 
-/** Writes the budget in every member, or in these. */
+/** Writes the budget in every member, or in the listed ones. */
 function put(world: World, spec: Readonly<Record<string, unknown>>, ids?: readonly string[]): void {
 	for (const { id, server } of world.clusters) {
 		if (ids && !ids.includes(id)) continue;
@@ -71,7 +71,8 @@ export const configScenarios: readonly Scenario<World>[] = [
 			}),
 			cluster("c2", 1, { budgets: budget({ selector: { tier: "front" }, minAvailable: 4 }) }),
 		],
-		// A pod that both select is counted with the one that the caller reads first: of c1's there are five, of c2's just four.
+		// A pod that both selectors match is counted under the selector that the caller reads first. Five pods match that of c1, and only
+		// four that of c2.
 		drains: [
 			drain("drain-1", ["c1/shared-0"], { attempts: 2 }),
 			drain("drain-2", ["c1/shared-1"], { attempts: 2, members: ["c2", "c1"] }),
@@ -246,7 +247,8 @@ export const configScenarios: readonly Scenario<World>[] = [
 		events: [
 			{
 				name: "etcd is restored",
-				// Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says: only holdings may be.
+				// A restore loses the reservations and evictions since the backup (docs/guarantees.md). So it happens only while nothing
+				// but holds is lost.
 				when: ({ oracle, clusters }) =>
 					oracle.evictions === 0 && clusters.every(({ server }) => reservationsIn(server).length === 0),
 				run: (world) => world.restore(),

@@ -1,5 +1,5 @@
-// How many pods keep a budget, for the judge: a cluster counts for no more of them than it expects, or a rollout that makes one pod
-// too many in one cluster would pay for a pod of another one.
+// How many pods count towards a budget, for the judge. A cluster counts for at most as many pods as it expects. Otherwise a rollout that
+// makes one pod too many in one cluster would pay for a pod of another cluster.
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Slot, Workload } from "./workload.ts";
 
@@ -8,7 +8,7 @@ export interface ClusterSlot {
 	readonly cluster: SimulatedCluster;
 }
 
-/** Of these slots, whose pods are all up. */
+/** How many of these slots count. The pods of all of them are up. */
 export function countedPods(slots: readonly ClusterSlot[]): number {
 	const pods = new Map<SimulatedCluster, number>();
 	const workloads = new Map<SimulatedCluster, Set<Workload>>();
@@ -21,7 +21,7 @@ export function countedPods(slots: readonly ClusterSlot[]): number {
 	return sum;
 }
 
-/** Pods that no controller speaks for, and those of a Job, are expected one by one. */
+/** Pods without a controller and pods of a Job have no limit, because they are expected one by one. */
 function mostOf(workloads: Iterable<Workload>): number {
 	let most = 0;
 	for (const { hasScale, replicas } of workloads) most += hasScale ? replicas : Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// Safeguards of the decision: what it counts, and what a budget allows.
+// Mutants of the decision: what it counts, and what a budget allows.
 import type { Mutant } from "./mutant.ts";
 
 const allowance = "disruption/budget/allowance.ts";

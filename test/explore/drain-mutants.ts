@@ -1,4 +1,4 @@
-// What a drain of nodes says of itself must hold: see command-judge.ts.
+// Mutants that make a drain of nodes break what it promises (see command-judge.ts).
 import type { Mutant } from "./mutant.ts";
 
 const drain = "plugin/drain/drain.ts";

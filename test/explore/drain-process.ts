@@ -1,7 +1,8 @@
-// A thin plugin process, where the engine of evictions (plugin-process.ts) is too much: in exhaustive searches each of its
-// timers and looks multiplies the states, and in some random runs rounds are to meet as densely as they can. It runs them through
-// the shipped runRound, and carries out what it is granted through the shipped evictUnderTicket, until all its pods are gone or its
-// attempts are used up; around these it is a twin.
+// A thin plugin process, for runs in which the eviction engine (plugin-process.ts) is too much. In exhaustive searches, each timer and
+// look of the engine multiplies the states. In some random runs, rounds should meet as densely as they can.
+//
+// It asks through the shipped runRound, and evicts granted pods through the shipped evictUnderTicket. It ends when all its pods are gone
+// or its attempts are used up. The code around these two calls imitates the plugin.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -22,11 +23,11 @@ import { namespace } from "./workload.ts";
 const betweenAttemptsMs = 1_000;
 
 export class DrainProcess extends Drain {
-	/** Never aborted: a process that ends early is one that dies. */
+	/** Never aborted: a process that ends early dies instead. */
 	readonly #running = new AbortController();
-	/** The last round had to wait for others. */
+	/** Whether the last round had to wait for other rounds. */
 	#contended = false;
-	/** Undefined once the pod is gone from this process's point of view. */
+	/** By path. A pod is removed once it is gone from this process's point of view. */
 	readonly #pods: Map<string, RoundCandidate>;
 
 	constructor(data: DrainData, world: DrainWorld) {
@@ -34,7 +35,7 @@ export class DrainProcess extends Drain {
 		this.#pods = new Map(data.pods.map((path) => [path, this.#candidate(path)]));
 	}
 
-	/** It ends when its attempts are used up. */
+	/** Does nothing: this process ends when its attempts are used up. */
 	stop(): void {}
 
 	timeOut(): void {}
@@ -65,7 +66,7 @@ export class DrainProcess extends Drain {
 		await Promise.all(verdicts.map((verdict) => this.#use(verdict, round)));
 	}
 
-	/** None where the round was lost. */
+	/** Returns no verdicts if the round lost its lease. */
 	async #run(
 		candidates: readonly RoundCandidate[],
 		budgets: readonly RoundBudget[],
@@ -86,7 +87,7 @@ export class DrainProcess extends Drain {
 		);
 		try {
 			const { signal } = this.#running;
-			// As the plugin has it.
+			// As in the plugin.
 			const contended = this.#contended;
 			this.#contended = false;
 			const onQueued = (): void => {
@@ -127,7 +128,7 @@ export class DrainProcess extends Drain {
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
 	}
 
-	/** A pod that costs nothing is evicted by its uid alone. */
+	/** Evicts a pod that costs nothing. The eviction names only the pod's uid. */
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
 		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
@@ -154,7 +155,7 @@ export class DrainProcess extends Drain {
 		});
 	}
 
-	/** All budgets of all members that cover one of the pods, as a plugin finds them out before a round. */
+	/** All budgets of all members that cover one of the pods, as a plugin finds them before a round. */
 	#coverage(candidates: readonly RoundCandidate[]): {
 		readonly budgets: readonly RoundBudget[];
 		readonly uncovered: readonly RoundCandidate[];
@@ -174,7 +175,7 @@ export class DrainProcess extends Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
-	/** As they are at this instant, as for its coverage. */
+	/** The budgets as they are at this instant, as in #coverage(). */
 	#currentBudgets(): CurrentBudgets {
 		return {
 			list: async () => ({
@@ -219,12 +220,12 @@ export class DrainProcess extends Drain {
 	}
 
 	#done({ clusterId, pod }: RoundCandidate): void {
-		// Whoever follows a name asks for the next pod too.
+		// A process that follows a name also asks for the next pod of that name.
 		if (!this.data.follows || this.evicted > 1) this.#pods.delete(`${clusterId}/${pod.name}`);
 	}
 }
 
-/** The interface asks for both, and so does every eviction under a reservation. */
+/** The evictor's interface asks for both fields, because every eviction under a reservation names both. */
 function uidOnly(uid: string): { readonly uid: string; readonly resourceVersion: string } {
 	return { uid } as { readonly uid: string; readonly resourceVersion: string };
 }

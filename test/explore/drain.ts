@@ -1,4 +1,4 @@
-// A plugin process of the simulation, of whatever kind: it runs until it has done what it could.
+// A plugin process of the simulation, of either kind. It runs until it can do no more.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { running } from "./await-points.ts";
@@ -9,7 +9,7 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Wire } from "./wire.ts";
 import { type ProcessOptions, SimulatedProcess, sleepOn } from "./simulated-process.ts";
 
-/** What a drain needs of the world around it. */
+/** The parts of the world that a drain needs. */
 export interface DrainWorld {
 	readonly options: ProcessOptions & { readonly writtenHolds: boolean };
 	readonly scenario: { readonly name: string };
@@ -20,7 +20,7 @@ export interface DrainWorld {
 	member(from: Drain, id: string): AgentCluster;
 	/** Ids of the members that this cluster declares now. */
 	memberIds(clusterId: string): readonly string[];
-	/** To the agents of a cluster, and members that were met so; undefined where calls do not go over the wire. */
+	/** Gives clients of a cluster's agents, and the members that a plugin met over them. Undefined unless calls go over the wire. */
 	readonly wire: Pick<Wire, "client" | "met"> | undefined;
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
 	bug(where: string, error: unknown): void;
@@ -28,11 +28,11 @@ export interface DrainWorld {
 
 export abstract class Drain extends SimulatedProcess {
 	readonly data: DrainData;
-	/** It has done what it could, and nothing of it is under way. */
+	/** The process has done what it could, and nothing that it started is still running. */
 	finished = false;
 	/** Pods whose evictions were accepted. */
 	evicted = 0;
-	/** Why its last round ended as it did; for people. */
+	/** Why the last round ended, for people. */
 	last = "";
 	protected readonly world: DrainWorld;
 	protected readonly runtime: RoundRuntime;
@@ -59,13 +59,13 @@ export abstract class Drain extends SimulatedProcess {
 			);
 	}
 
-	/** As by Ctrl-C. */
+	/** Stops the run, as Ctrl-C does. */
 	abstract stop(): void;
 
-	/** As where `--timeout` is over. */
+	/** Ends the run, as an expired `--timeout` does. */
 	abstract timeOut(): void;
 
-	/** As by the key on its screen: it begins nothing until it is resumed. */
+	/** Pauses the run, as the key on its screen does: it starts nothing until it is resumed. */
 	pause(): void {}
 
 	resume(): void {}

@@ -1,4 +1,4 @@
-// A drain of nodes in a plugin process: the shipped drain, over nodes that are simulated as far as it asks for them.
+// A drain of nodes in a plugin process: the shipped drain, over nodes with only the fields that it asks for.
 import { drain } from "../../plugin/drain/drain.ts";
 import type { EventSink } from "../../plugin/events/events.ts";
 import type { Evictions } from "../../plugin/evictions/evictions.ts";

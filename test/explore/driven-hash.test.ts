@@ -16,7 +16,7 @@ test("reachableFrom() follows what is imported for its values, and not what is i
 	expect([...files]).toEqual(
 		expect.arrayContaining(["disruption/round/round.ts", "agent/leases/count.ts", "plugin/evictions/evictions.ts"]),
 	);
-	// A type of theirs is all that driven code imports.
+	// Driven code imports only types from these.
 	for (const file of ["plugin/kubernetes/kubernetes-client.ts", "agent/process/clock.ts"])
 		expect(files.has(file)).toBe(false);
 });

@@ -1,5 +1,5 @@
-// What a schedule's course depends on, as a hash: the driven sources, the exploration itself and the scenario. Counts of a
-// long run hold as long as it is the same; a commit that changes none of these changes no schedule.
+// Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of
+// a long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -8,10 +8,10 @@ import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** What runs a schedule. */
+/** The module that runs a schedule. */
 const entry = "test/explore/run.ts";
 const scenarioFiles = /^test\/explore\/[\w-]*scenarios\.ts$/;
-/** As the repository writes them. What is imported for its types alone changes no schedule. */
+/** Imports in the style of this repository. Type-only imports are left out, because they change no schedule. */
 const imported = /^(?:import|export)\b(?! type\b)([^;]*?)from "(\.[^"]+)"/gm;
 const typesAlone = /^ \{(?:\s*type [^,}]+,?)+\s*\} $/;
 
@@ -27,7 +27,7 @@ export class DrivenHash {
 		this.#scenarioLines = files.filter((file) => scenarioFiles.test(file)).flatMap((file) => read(file).split("\n"));
 	}
 
-	/** Of the schedules of one scenario. */
+	/** The hash for the schedules of one scenario. */
 	of(scenario: Scenario<World>): string {
 		return createHash("sha256")
 			.update(`${this.#sources} ${textOf(scenario)} ${this.#linesWith(scenario.name)}`)
@@ -35,13 +35,13 @@ export class DrivenHash {
 			.slice(0, 16);
 	}
 
-	/** What a scenario is made with, where one line makes it: its functions do not show it. */
+	/** The lines that name a scenario. If a helper makes it there, the source of its functions does not show the helper's arguments. */
 	#linesWith(name: string): string {
 		return this.#scenarioLines.filter((line) => line.includes(`"${name}"`)).join("\n");
 	}
 }
 
-/** These files of the repository, and all that they import values from. */
+/** These files of the repository, and all files that they import values from, directly or not. */
 export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	const found = new Set<string>();
 	const waiting = [...entries];
@@ -58,7 +58,7 @@ export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	return found;
 }
 
-/** A file of scenarios without its list of them: a new scenario leaves the others as they are. */
+/** The text of a file, without its list of scenarios. So a new scenario does not change the hash of the others. */
 function withoutScenarios(file: string): string {
 	const text = read(file);
 	return scenarioFiles.test(file) ? text.replace(/^export const \w+: [^=]*= \[\n[\s\S]*?^\];\n/gm, "") : text;
@@ -68,7 +68,7 @@ function read(file: string): string {
 	return readFileSync(join(root, file), "utf8");
 }
 
-/** All that a scenario says, its functions as they are written. */
+/** The whole scenario as text, with the source of its functions. */
 function textOf(scenario: Scenario<World>): string {
 	return JSON.stringify(scenario, (_, value: unknown) => (typeof value === "function" ? String(value) : value));
 }

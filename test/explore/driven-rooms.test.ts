@@ -47,7 +47,7 @@ describe("judgeDrivenRooms()", () => {
 	});
 });
 
-// Seconds, and minutes where ten others want each core.
+// Takes seconds, and minutes on a machine where ten other processes use each core.
 test("docs/design.md says truthfully what the exploration drives", { timeout: 300_000 }, () => {
 	const entered = JSON.parse(execFileSync(process.execPath, [program], { encoding: "utf8" })) as readonly string[];
 	const sources = listFiles()

@@ -1,14 +1,14 @@
-// What the exploration drives of each room, as the table in docs/design.md says, against what schedules enter.
+// Compares the table in docs/design.md, which says what the exploration drives of each room, with the files that schedules enter.
 //
-// A row says "all", "all but" some files, some files, or "nothing". Files of up to 30 lines are not judged, nor those without a
-// function: nothing of them can be entered.
+// A row says "all", "all but" some files, some files, or "nothing". Files of up to 30 lines are not judged. Neither are files without a
+// function, because nothing in them can be entered.
 import { parseSource, walk } from "../architecture/syntax-tree.ts";
 
 export interface DrivenRoom {
-	/** "agent/server"; what lies in the folder itself is "agent". */
+	/** For example "agent/server". Files directly in the folder belong to the room "agent". */
 	readonly room: string;
 	readonly isAll: boolean;
-	/** With `isAll` those that are not driven, else those that are. */
+	/** With `isAll` the files that are not driven, otherwise the files that are. */
 	readonly files: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface SourceFile {
 	readonly text: string;
 }
 
-/** Files of up to so many lines are not judged. */
+/** Files of up to this many lines are not judged. */
 const longestUnjudged = 30;
 const heading = "| Room | The exploration drives |";
 const functions: ReadonlySet<string> = new Set([
@@ -26,7 +26,7 @@ const functions: ReadonlySet<string> = new Set([
 	"FunctionExpression",
 ]);
 
-/** The rows of the table; throws where there is none. */
+/** The rows of the table. Throws if the page has no such table. */
 export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	const [, table] = page.split(heading);
 	if (table === undefined) throw new Error(`docs/design.md has no table with "${heading}"`);
@@ -40,13 +40,13 @@ export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	});
 }
 
-/** The room of a file: folders below a room belong to it. */
+/** The room of a file. Folders below a room belong to the room. */
 export function roomOf(path: string): string {
 	const [folder = "", room = "", ...rest] = path.split("/");
 	return rest.length > 0 ? `${folder}/${room}` : folder;
 }
 
-/** What is wrong with the table, a line each. `entered`: paths of the files that schedules enter. */
+/** What is wrong with the table, one problem a line. `entered` has the paths of the files that schedules enter. */
 export function judgeDrivenRooms(
 	rooms: readonly DrivenRoom[],
 	{ sources, entered }: { readonly sources: readonly SourceFile[]; readonly entered: ReadonlySet<string> },

@@ -1,4 +1,4 @@
-// Safeguards of the engine of evictions, of what agents do beside the rounds, and of who gets on.
+// Mutants of the eviction engine, of what agents do besides the rounds, and of the order in which callers are served.
 import type { Mutant } from "./mutant.ts";
 
 const judgement = "disruption/budget/coverage-judgement.ts";

@@ -1,5 +1,5 @@
-// What goes wrong beside the rounds: pods that no budget covers, labels, budgets and members that change at any step, and
-// what the engine of evictions remembers of all these.
+// What goes wrong besides the rounds: uncovered pods, and labels, budgets and members that change at any step. And what the eviction
+// engine remembers of all these.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";
@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 const free = { app: "free" };
 const four = [{ name: "web", selector: web, minAvailable: 3 }];
 
-/** Pods that nobody covers beside those that a budget does. */
+/** A cluster with pods that no budget covers, and pods that a budget covers. */
 function mixed(id: string, uncovered: number) {
 	const moving = { kind: "StatefulSet", name: "free", labels: free, replicas: uncovered } as const;
 	return cluster(id, 3, { workloads: [statefulSet(3), moving], budgets: four });
@@ -61,7 +61,7 @@ function deletes(id: string, name: string): EventData<World> {
 	};
 }
 
-/** Members that it leaves out are forgotten by name. */
+/** The cluster's list becomes `members`. Members that are left out are forgotten by name. */
 function declares(id: string, members: readonly string[]): EventData<World> {
 	const declared = (world: World) => world.cluster(id).server.fleet.members;
 	return {

@@ -1,5 +1,5 @@
-// Which files of the shipped code schedules enter, as JSON on stdout: V8 counts the calls of one process, which runs a few
-// schedules of every scenario. Counting begins once all is loaded, so that a file that is only imported is not entered.
+// Prints, as JSON, the files of the shipped code that schedules enter. V8 counts the calls of one process, which runs a few schedules of
+// every scenario. Counting begins after everything is loaded, so a file that is only imported is not entered.
 import { Session } from "node:inspector/promises";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { findAwaitPoints } from "./await-points.ts";
 import { loadDriven } from "./load-driven.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** Enough to enter what is driven at all: later ones enter other branches of the same files. */
+/** Enough to enter all driven files. Later schedules enter other branches of the same files. */
 const schedulesOfEach = 2;
 const seed = 1;
 

@@ -1,14 +1,14 @@
-// A thread that explores: the shipped code, or one mutant of it, which has to be loaded before all else.
+// A thread that explores the shipped code, or one mutant of it. The mutant has to be loaded before everything else.
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Job, JobResult, WorkerOptions } from "./job.ts";
 import { loadDriven } from "./load-driven.ts";
 
-// Each mutant has a thread of its own, which would take the types out of the same files again.
+// Each mutant has its own thread. Without the cache, each thread would strip the types from the same files again.
 enableCompileCache();
 const { mutant, points } = workerData as WorkerOptions;
 await loadDriven(mutant, points);
-// Errors are answers here, by the thousand, and nobody looks at where they were made.
+// Errors are ordinary answers here, thousands in each run, and nothing reads their stack traces.
 Error.stackTraceLimit = 0;
 const { runJob } = await import("./job-runner.ts");
 

@@ -1,5 +1,5 @@
-// Every mutant has to be caught by one of its scenarios within a bounded number of schedules; those that cannot make a
-// difference must not be, or the reason why they cannot is wrong.
+// One of its scenarios must catch each mutant within a bounded number of schedules. A harmless mutant must not be caught: a catch proves
+// its reason wrong.
 import type { Job, JobFailure } from "./job.ts";
 import type { Mutant } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
@@ -7,20 +7,23 @@ import { createProgressLine } from "./progress-line.ts";
 import { findScenario } from "./scenarios.ts";
 import { runJobs, threads } from "./worker-pool.ts";
 
-/** Schedules of one scenario; the rarest catch that we know of takes 300. */
+/** The most schedules of one scenario. The rarest catch that we know of takes 300. */
 const mostSchedules = 3_000;
 const firstSchedules = 100;
 const mostSearchedStates = 1_500;
-/** A mutant that changes nothing is run this often all the same: with several seeds, and with one, in which others are looked for. */
+/**
+ * A harmless mutant is run this often for each seed. With a single seed it gets fewer schedules, because that run looks for other
+ * mutants.
+ */
 const harmlessSchedules = { ofSeveral: 60, ofOne: 15 };
 
-/** True where each one behaved as it should, with every seed: what one seed catches by luck, another one lets pass. */
+/** Resolves to true if each mutant behaved as it should with every seed: a mutant that one seed catches by luck can survive another. */
 export async function exploreMutants({
 	seeds,
 	only,
 }: {
 	readonly seeds: readonly number[];
-	/** What their names contain. */
+	/** Chooses mutants by a part of their name. */
 	readonly only: string;
 }): Promise<boolean> {
 	const chosen = mutants.filter(({ name }) => name.includes(only));
@@ -60,14 +63,14 @@ interface Catch extends JobFailure {
 	readonly scenario: string;
 }
 
-/** `harmless`: so many schedules of each scenario, where it makes no difference. */
+/** `harmless`: how many schedules of each scenario a harmless mutant gets. */
 async function firstCatch(mutant: Mutant, seed: number, harmless: number): Promise<Catch | undefined> {
 	const random = (from: number, to: number): readonly Job[] =>
 		mutant.scenarios.map((scenario) => ({ kind: "random", scenario, seed, from, count: to - from, settles: true }));
 	const searches = mutant.scenarios
 		.filter((scenario) => findScenario(scenario).search !== undefined)
 		.map((scenario): Job => ({ kind: "search", scenario, mostStates: mostSearchedStates, mostSteps: 400 }));
-	// Most are caught by the first few schedules, and what a search finds at all it finds fast.
+	// The first few schedules catch most mutants, and a search that finds anything finds it fast.
 	const jobs =
 		mutant.harmless === undefined
 			? [...random(0, firstSchedules), ...searches, ...random(firstSchedules, mostSchedules)]

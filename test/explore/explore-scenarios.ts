@@ -1,4 +1,4 @@
-// The shipped code through all scenarios: random schedules by seed, and all schedules of the small ones.
+// Runs the shipped code through all scenarios: random schedules by seed, and all schedules of the small scenarios.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,18 +11,18 @@ import { runJobs, threads } from "./worker-pool.ts";
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "main.ts");
 
-/** So many schedules in one job: enough to be worth the message, few enough to show progress. */
+/** Schedules in one job: enough to be worth the message, and few enough to show progress. */
 const schedulesPerJob = 50;
-/** What every scenario gets before new states decide, where the total has room for it. */
+/** The schedules that every scenario gets before new states decide, if the total has room for them. */
 const freeFloor = 100;
-/** A staged one has few states, and what it stages is found by 20 of its schedules. */
+/** A staged scenario has few states, and 20 of its schedules find what it stages. */
 const stagedFloor = 40;
-/** Fewer new states than one in so many schedules are not worth more of them. */
+/** A scenario that brings fewer new states per schedule gets no more schedules. */
 const leastNewStates = 0.01;
-/** A run that is longer is not exhausted, and said to be cut. */
+/** A longer run is cut, and the search reports that it is not complete. */
 const mostSearchedSteps = 400;
 
-/** True where nothing was found. Each scenario gets its floor, and the rest goes where new states still come. */
+/** Resolves to true if nothing was found. Each scenario gets its floor. The rest goes to scenarios that still bring new states. */
 export async function exploreRandomly(
 	scenarios: readonly Scenario[],
 	{ schedules, seed }: { readonly schedules: number; readonly seed: number },
@@ -45,7 +45,7 @@ export async function exploreRandomly(
 	return report(failure);
 }
 
-/** Runs schedules until they are spent, adding them to the sums, up to the first that fails; its batch is not added. */
+/** Runs schedules until they are spent or one fails, and adds them to the sums. The batch of the failed one is not added. */
 export async function spend(
 	sums: ReadonlyMap<string, ScenarioSum>,
 	{
@@ -109,7 +109,7 @@ export function sumOf(sums: ReadonlyMap<string, ScenarioSum>, of: "schedules" | 
 	return [...sums.values()].reduce((sum, each) => sum + each[of], 0);
 }
 
-/** True where nothing was found in any small scenario, up to so many states each. */
+/** Resolves to true if no small scenario fails, with at most `mostStates` states each. */
 export async function exploreSearches(
 	scenarios: readonly Scenario[],
 	{ mostStates }: { readonly mostStates: number },
@@ -155,7 +155,7 @@ export function report(failure: FoundFailure | undefined): boolean {
 	return false;
 }
 
-/** In a process of its own, because this one has not loaded the code that is driven. */
+/** Shrinks in a new process, because this one has not loaded the driven code. */
 function shrinkAside({ scenario, replay }: FoundFailure): void {
 	console.log(`In short: npm run explore -- --scenario ${scenario} --shrink ${replay}`);
 	spawnSync(process.execPath, [program, "--scenario", scenario, "--shrink", replay], { stdio: "inherit" });

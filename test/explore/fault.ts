@@ -1,6 +1,6 @@
-// What may happen to a message on its way.
+// What can happen to a message on its way.
 
-/** "repeated": sent again because the first answer was lost, so that the second one is what the caller gets. */
+/** "repeated": the request is sent again because the first answer was lost, so the caller gets the second answer. */
 export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | "refused";
 
 export function faultText(fault: Fault, what: string, route: string | undefined): string {

@@ -1,22 +1,22 @@
-// One watch of a simulated agent: how far its sink has been shown the log of events.
+// One watch of a simulated agent, and how many events of the log its sink has been shown.
 import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import type { Step } from "./scheduler.ts";
 
 export interface Feed {
 	readonly what: string;
-	/** Under which its versions are compared. */
+	/** Versions are compared under this name. */
 	readonly resource: string;
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
 	shown: number;
-	/** To be shown the event that comes next: told before every step, and made once. */
+	/** The step that shows the next event. It is offered before every step, so it is made once and kept. */
 	next?: { readonly event: WatchEvent<unknown>; readonly step: Step };
 	show(): void;
 }
 
 interface FeedOptions<T> {
 	readonly shown?: number;
-	/** What the agent makes of an object; itself if left out. */
+	/** What the agent makes of an object. Left out: the object itself. */
 	readonly read?: (object: T) => T;
 }
 

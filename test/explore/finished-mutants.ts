@@ -1,4 +1,4 @@
-// Safeguards of pods that have finished, and of those that are terminating.
+// Mutants of how finished and terminating pods are treated.
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";

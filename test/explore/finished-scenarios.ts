@@ -1,4 +1,4 @@
-// Pods that finish: they are not healthy, nothing makes them healthy again, and their controllers replace them or leave them.
+// Pods that finish. They are not healthy and never become healthy again. Their controllers replace them or leave them.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
@@ -9,7 +9,7 @@ const job = { kind: "Job", name: "job", labels: web } as const;
 
 const loginMs = 1_500;
 
-/** A pod of c1 finishes; `ready`: it still reports Ready. */
+/** A pod of c1 finishes. With `ready` it still reports Ready. */
 function finishes(name: string, ready: boolean, when: (world: World) => boolean = () => true): EventData<World> {
 	return {
 		name: `${name} finishes`,
@@ -21,7 +21,7 @@ function finishes(name: string, ready: boolean, when: (world: World) => boolean 
 	};
 }
 
-/** A drain has ended, and the pod that costs nothing is still there: it was asked for a grant that its budget has no room for. */
+/** Fails if the drain has ended and left a pod that costs nothing: the drain asked for a grant, and the budget had no room for one. */
 function isLeft(name: string): EventData<World> {
 	return {
 		name: `${name} is left`,
@@ -33,7 +33,7 @@ function isLeft(name: string): EventData<World> {
 	};
 }
 
-/** An agent that is too slow for its own time has a right to let a pod wait. */
+/** An agent may let a pod wait if the agent itself runs out of time. */
 function isTimerOfAgent({ kind, actor }: Step): boolean {
 	return kind === "timer" && actor === "c1/agent-0";
 }
@@ -42,7 +42,7 @@ function isFinished(name: string): (world: World) => boolean {
 	return (world) => world.times(`${name} finishes`) > 0;
 }
 
-/** web-0 costs nothing, and etcd comes back from a backup in which it does, while the plugin logs in to evict it. */
+/** web-0 costs nothing. While the plugin logs in to evict it, etcd comes back from a backup in which web-0 costs something. */
 function freeBeforeRestore(name: string, event: EventData<World>): Scenario<World> {
 	return {
 		name,
@@ -181,7 +181,7 @@ export const finishedScenarios: readonly Scenario<World>[] = [
 	freeBeforeRestore("terminating-before-a-restore", isDeleted("web-0")),
 ];
 
-/** The drain was told that its pod costs nothing, and waits for its login. */
+/** The drain has heard that its pod costs nothing, and waits for its login. */
 function logsIn(world: World): boolean {
 	const timer = world.drains[0]?.clock.next();
 	const leftMs = timer ? timer.at - (world.drains[0]?.clock.now() ?? 0) : 0;

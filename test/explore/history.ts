@@ -1,4 +1,4 @@
-// A run as a table that a person can follow: step, actor, what it does, and what comes of it.
+// A run as a table for people: the step, the actor, what it does, and the result.
 import { leaseName } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { leaseText } from "./lease-text.ts";
@@ -56,7 +56,7 @@ export function answerText(what: string, outcome: Outcome): string {
 	return short(value);
 }
 
-/** The table; a violation is the last line of the step that it happened in. */
+/** The table. A violation is the last line of the step that it happened in. */
 export function formatHistory(history: readonly HistoryEntry[]): string {
 	const actorWidth = Math.max(...history.map(({ actor }) => actor.length), 5);
 	const stepWidth = String(history.at(-1)?.step ?? 0).length;
@@ -71,7 +71,7 @@ export function formatHistory(history: readonly HistoryEntry[]): string {
 	].join("\n");
 }
 
-/** By Lease, of the scenarios that were asked about. */
+/** Names of budgets by Lease, for the scenarios that were asked about. */
 const budgetNames = new WeakMap<Scenario, ReadonlyMap<string, string>>();
 
 function budgetOfLease(lease: string, scenario: Scenario): string {

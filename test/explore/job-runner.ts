@@ -1,4 +1,4 @@
-// Runs one job in this thread: so many schedules, up to the first that fails, or one search.
+// Runs one job in this thread: a number of schedules, up to the first that fails, or one search.
 import type { Job, JobFailure, JobResult } from "./job.ts";
 import { scheduleSeed } from "./random.ts";
 import { runRandom } from "./run.ts";

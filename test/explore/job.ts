@@ -4,9 +4,9 @@ import type { Violation } from "./oracle.ts";
 import { type StrategyName, strategyNames } from "./strategy-name.ts";
 
 export interface WorkerOptions {
-	/** Where its code can stop. */
+	/** The awaits at which the driven code can stop. */
 	readonly points: AwaitPoints;
-	/** Name of the mutant to load; the shipped code where undefined. */
+	/** Name of the mutant to load. Undefined for the shipped code. */
 	readonly mutant: string | undefined;
 }
 
@@ -15,19 +15,19 @@ export type Job =
 			readonly kind: "random";
 			readonly scenario: string;
 			readonly seed: number;
-			/** Numbers of the schedules. */
+			/** Number of the first schedule. */
 			readonly from: number;
 			readonly count: number;
-			/** Every schedule goes on to the end, where all is given back; else one in four does. */
+			/** If true, every schedule runs to the end, where everything is given back. Otherwise one in four does. */
 			readonly settles: boolean;
 	  }
 	| { readonly kind: "search"; readonly scenario: string; readonly mostStates: number; readonly mostSteps: number };
 
 export interface JobFailure {
-	/** What `--replay` takes: a seed, or the choices joined by dots. */
+	/** The argument for `--replay`: a seed, or the choices joined by dots. */
 	readonly replay: string;
 	readonly violation: Violation;
-	/** Which schedule of the scenario it was. */
+	/** The number of the failed schedule in its scenario, from 1. */
 	readonly schedule: number;
 }
 
@@ -37,21 +37,21 @@ export interface JobResult {
 	readonly schedules: number;
 	readonly steps: number;
 	readonly evictions: number;
-	/** That were ever there, of all schedules together. */
+	/** Pods that ever existed, over all schedules. */
 	readonly pods: number;
-	/** Of a search. */
+	/** States that a search entered. */
 	readonly states: number;
 	readonly isComplete: boolean;
-	/** Processor time of the thread. */
+	/** Processor time of the thread, in milliseconds. */
 	readonly cpuMs: number;
-	/** Hashes of the abstract states that one of its schedules met, and of those that several did. */
+	/** Hashes of the abstract states that exactly one schedule of the job met. `several` has the states that more than one met. */
 	readonly once: Uint32Array;
 	readonly several: Uint32Array;
 	readonly strategies: StrategyCounts;
 	readonly failure?: JobFailure;
 }
 
-/** Schedules by strategy. */
+/** Number of schedules by strategy. */
 export type StrategyCounts = Readonly<Partial<Record<StrategyName, number>>>;
 
 export function addCounts(to: StrategyCounts, more: StrategyCounts): StrategyCounts {

@@ -1,4 +1,5 @@
-// Safeguards of what an agent keeps in mind: which kinds its API server has, whose a ReplicaSet is, how far that had come, and who its members are.
+// Mutants of what an agent remembers: the kinds that its API server has, the owner of a ReplicaSet, the progress of that server, and the
+// members of the fleet.
 import type { Mutant } from "./mutant.ts";
 
 const discovery = "agent/kubernetes/discovery.ts";

@@ -1,4 +1,4 @@
-// Controllers whose kind comes and goes, and API servers whose versions go back.
+// Controllers whose kind is removed and added again, and API servers whose versions go back.
 import { leaseText, reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
@@ -10,7 +10,7 @@ function databases(replicas: number) {
 	return { kind: "Database", name: "db", labels: web, replicas } as const;
 }
 
-/** Which versions of the kind are served from now on, and whether with a scale. */
+/** Changes which versions of the kind are served from now on, and whether it has a scale. */
 function serves(world: World, change: { readonly versions?: readonly string[]; readonly hasScale?: boolean }): void {
 	const { kinds } = server(world);
 	const served = kinds.get(databaseGroup);
@@ -25,7 +25,7 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
-/** Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says; deletions are, too. */
+/** A restore loses reservations and evictions since the backup (docs/guarantees.md). It also loses deletions. */
 function nothingToLose({ oracle, clusters }: World): boolean {
 	return (
 		oracle.evictions === 0 &&
@@ -35,7 +35,7 @@ function nothingToLose({ oracle, clusters }: World): boolean {
 	);
 }
 
-/** Rounds over two clusters run while etcd comes back from a backup, in one of them or in both. */
+/** Rounds run over two clusters while etcd comes back from a backup in one or both of them. */
 function restoredMeanwhile(
 	scenario: Pick<Scenario<World>, "name" | "about">,
 	restore: { readonly only?: string; readonly bumped?: boolean },
@@ -52,7 +52,7 @@ function restoredMeanwhile(
 	};
 }
 
-/** A pod becomes ready after the backup, etcd is restored, and its versions are soon past those that the view has seen. */
+/** A pod becomes ready after the backup. etcd is restored, and its versions soon pass those that the view has seen. */
 function outgrown(name: string, about: string, bumped: boolean): Scenario<World> {
 	const isReady = "web-2 becomes ready";
 	return {
@@ -76,7 +76,7 @@ function outgrown(name: string, about: string, bumped: boolean): Scenario<World>
 				when: (world) => world.times(isReady) > 0 && agent(world, 0).podRevision >= server(world).revision,
 				run: (world) => {
 					world.restore({ bumped });
-					// Others write too.
+					// Stands for the writes of other clients.
 					server(world).revision += 5_000;
 				},
 			},
@@ -90,10 +90,10 @@ function outgrown(name: string, about: string, bumped: boolean): Scenario<World>
 	};
 }
 
-/** Past the time for which a ReplicaSet's owner is known. */
+/** Longer than the time for which an agent remembers a ReplicaSet's owner. */
 const ownerTimeMs = 6_000;
 
-/** A pod of a Deployment is evicted and not back, and its ReplicaSet is somebody else's before the next one is asked for. */
+/** A pod of a Deployment is evicted and not yet replaced. Then its ReplicaSet gets another owner, and the next pod is asked for. */
 function disowned(name: string, about: string, change: (world: World) => void): Scenario<World> {
 	const what = "the ReplicaSet leaves its Deployment";
 	return {
@@ -114,7 +114,7 @@ function disowned(name: string, about: string, change: (world: World) => void): 
 			},
 			begins("drain-2", "c1/web-1-2", (world) => world.times(what) > 0, { attempts: 2 }),
 			{
-				// It would make pods of its own, for which a round would wait.
+				// Deleted at the end only: a round would wait for the pods that the Deployment makes in its new ReplicaSet.
 				name: "the Deployment is deleted",
 				when: ({ drains }) => drains.length === 2 && drains.every(({ finished }) => finished),
 				run: (world) => world.cluster("c1").workloads[0]?.deleteDeployment(),
@@ -175,7 +175,7 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		afterEviction: "ends",
 		freshViews: true,
 		configChanges: true,
-		// Each event waits for the one before it, and all of them are to happen.
+		// Each event waits for the one before it, and all of them have to happen.
 		holdsBack: () => false,
 	},
 	{
@@ -294,7 +294,7 @@ export const kindScenarios: readonly Scenario<World>[] = [
 	),
 ];
 
-/** How many commits the cluster's Leases have had. */
+/** The number of commits in the history of the cluster's Leases. */
 function committedBy(world: World, clusterId: string): number {
 	const { leaseEvents } = server(world, clusterId);
 	return leaseEvents.filter(({ object }) => leaseText(object).startsWith("committed")).length;

@@ -1,4 +1,4 @@
-// One interleaving each, of a budget that is made while a decision that could not know of it is on its way.
+// One interleaving each: a budget is made while a decision that could not know of it is under way.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import { evictedAllTheSame, nobodyIsEvicted, reserved, server, waitsToSend } from "./staging.ts";
@@ -6,14 +6,14 @@ import type { World } from "./world.ts";
 
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
-/** A login that takes longer than what says that a pod may go. */
+/** A login that takes longer than a grant, or the lists that leave a pod uncovered, may be used without a new look. */
 const slowLoginMs = 1_500;
 
-/** Together more than a second, and each of them less. */
+/** Together they take more than a second, and each takes less. */
 const lateAnswerMs = 800;
 const quickLoginMs = 400;
 
-/** The agent has counted, and nobody knows it yet. */
+/** The agent has counted, and the caller has not received the count yet. */
 function waitsForCount(world: World): boolean {
 	return world.network.answered("drain-1").some((what) => what.startsWith("acquire")) && nobodyIsEvicted(world);
 }

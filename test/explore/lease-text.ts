@@ -1,9 +1,9 @@
-// Leases as they stand on a simulated API server, read without the code under test: for the judge and for people.
+// Leases as they are on a simulated API server, read without the code under test. The judge uses them, and so do texts for people.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface State extends StateText {
-	/** Asked for of few: most are only looked at for who holds them. */
+	/** Filled only when asked for: most Leases are only read for their holder. */
 	standing?: readonly StandingReservation[];
 	signOfLife?: string;
 }
@@ -44,7 +44,7 @@ export function hasReservations(server: SimulatedApiServer): boolean {
 	return false;
 }
 
-/** How many reservations have stood and stand no more, one for each Lease that held it. */
+/** How many reservations have ended, counted once for each Lease that held them. */
 export function endedReservations(server: SimulatedApiServer): number {
 	const ever = new Set<string>();
 	for (const { object } of server.leaseEvents) {
@@ -53,7 +53,7 @@ export function endedReservations(server: SimulatedApiServer): number {
 	return ever.size - reservationsIn(server).length;
 }
 
-/** Of the latest acquisition. */
+/** The nonce of the latest acquisition. */
 export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;
 }
@@ -62,13 +62,13 @@ export function isCommitted(lease: LeaseObject): boolean {
 	return stateOf(lease).phase === "committed";
 }
 
-/** Another one for every acquisition, and for every renewal of it. */
+/** Changes with every acquisition and with every renewal of it. */
 export function signOfLifeOf(lease: LeaseObject): string {
 	const state = stateOf(lease);
 	return (state.signOfLife ??= `${lease.uid} ${lease.spec.leaseTransitions} ${state.nonce} ${state.renewals}`);
 }
 
-/** "held by drain-1 (7), observed 99, reserved web-0 as drain-1.3". */
+/** For example "held by drain-1 (acquisition 7), observed 99, reserved: web-0 as drain-1.3, version 104". */
 export function leaseText(lease: LeaseObject): string {
 	const { phase, observed, reservations } = stateOf(lease);
 	const { holderIdentity, leaseTransitions } = lease.spec;
@@ -84,7 +84,7 @@ function budgetOf({ annotations }: LeaseObject): string {
 	return annotations["xpdb.form3.tech/budget"]?.split("/")[1] ?? "";
 }
 
-/** Objects never change here, so each is read once. */
+/** Lease objects never change here, so each is parsed once. */
 const states = new WeakMap<LeaseObject, State>();
 
 function stateOf(lease: LeaseObject): State {

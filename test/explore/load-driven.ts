@@ -1,5 +1,5 @@
-// How a thread loads the code that it drives: with points at its awaits, and with a mutant where one is asked for. Both have to
-// be in place before any of that code is loaded.
+// How a thread loads the driven code: with points at its awaits, and with a mutant if one is asked for. Both have to be in place before
+// any of that code is loaded.
 import type { AwaitPoints } from "./await-points.ts";
 
 export async function loadDriven(mutantName: string | undefined, points: AwaitPoints): Promise<void> {

@@ -1,5 +1,5 @@
-// `npm run explore -- --long`: many schedules, counted over as many runs as they take. What was counted holds as long as the
-// sources, strategies and scenarios do.
+// `npm run explore -- --long`: many schedules, counted over as many runs as they take. The counts stay valid while the sources,
+// strategies and scenarios are the same.
 import { DrivenHash } from "./driven-hash.ts";
 import { printSums, report, spend, sumOf } from "./explore-scenarios.ts";
 import { countsFolder, readCounts, writeCounts } from "./saved-counts.ts";
@@ -7,14 +7,14 @@ import type { Scenario } from "./scenario.ts";
 import type { ScenarioSum } from "./scenario-sum.ts";
 import type { World } from "./world.ts";
 
-/** All runs together. */
+/** The total of all runs. */
 const longTotal = 1_000_000;
-/** A staged scenario has few states, and a hole of a free one may show in one schedule of thousands. */
+/** A staged scenario has few states. In a free one, a hole can show in only one of thousands of schedules. */
 const stagedFloor = 500;
 const freeFloor = 5_000;
 const saveEveryMs = 15_000;
 
-/** True where nothing was found. Goes on where the last run stopped; `schedules` bounds this run, the total all runs. */
+/** Resolves to true if nothing was found. It continues where the last run stopped. `schedules` limits this run, `longTotal` all runs. */
 export async function exploreLong(
 	scenarios: readonly Scenario<World>[],
 	{ schedules, seed }: { readonly schedules: number | undefined; readonly seed: number },

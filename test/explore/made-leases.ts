@@ -2,7 +2,7 @@
 import { leaseName } from "../../disruption/lease/lease.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 
-/** As a first round leaves them: free, and with the version up to which it has listed. */
+/** Makes the Leases as a first round leaves them: free, and with the version up to which that round listed. */
 export function makeLeases(clusters: readonly SimulatedCluster[]): void {
 	const names = new Set(clusters.flatMap(({ data }) => data.budgets.map(({ name }) => name)));
 	for (const { server } of clusters) {

@@ -1,9 +1,9 @@
-// `npm run explore`: schedules of the real round code on simulated clusters, by seed or all of a small one, and the mutants
-// that the same schedules have to catch.
+// `npm run explore`: runs schedules of the real round code on simulated clusters, by seed or all schedules of a small cluster. The same
+// schedules have to catch the mutants.
 import { enableCompileCache } from "node:module";
 import yargs from "yargs";
 
-// Every run would take the types out of the same files again.
+// Without the cache, every run would strip the types from the same files again.
 enableCompileCache();
 
 const flags = await yargs(process.argv.slice(2))
@@ -46,7 +46,7 @@ function seedsFrom(first: number, count: number): readonly number[] {
 const defaultSchedules = 10_000;
 
 async function main(): Promise<boolean> {
-	// First: a mutant has to be in place before anything loads the code under test, as some scenarios do.
+	// First, because a mutant must be in place before the code under test is loaded, and some scenarios load that code.
 	const { printShrunk, replay } = await import("./replay.ts");
 	if (flags.replay !== undefined) {
 		if (flags.scenario === undefined) throw new Error("--replay needs --scenario");

@@ -1,4 +1,4 @@
-// What a plugin takes from the agents that it meets: see meeting-scenarios.ts.
+// Mutants of what a plugin accepts from the agents when it discovers the fleet (see meeting-scenarios.ts).
 import type { Mutant } from "./mutant.ts";
 
 const fleet = "plugin/fleet/fleet.ts";

@@ -1,5 +1,5 @@
-// Plugins that meet their fleet by the shipped code: one agent tells of all members, several contexts are several routes, and what
-// was told grows old or changes before it is used.
+// Plugins that discover their fleet with the shipped code. One agent describes all members, several contexts are several routes, and the
+// descriptions grow old or change before they are used.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable } from "./scenario-parts.ts";
 import { drainSleeps, isCall, server, waitsFor } from "./staging.ts";

@@ -1,14 +1,15 @@
-// Lists of members that become too short without a person's word: agents keep in mind whom they had, and who greets them.
+// Lists of members that become too short though no person forgot a member. Agents remember their members and the clusters that greet
+// them.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import { agent, begins } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const both = ["c1", "c2"];
-/** A pod of it is down, so that a round over both may take none. */
+/** One pod of this cluster is down, so a round over both clusters can take no pod. */
 const second = cluster("c2", 2, { agents: 1, workloads: [statefulSet(2, { unready: [0] })] });
 
-/** It had to obey its list before; c2 is not forgotten. */
+/** c1 leaves c2 out of its list, after an agent of c1 obeyed the longer list. c2 is not forgotten. */
 function leavesOut(when: (world: World) => boolean): EventData<World> {
 	return {
 		name: "c1 leaves c2 out",
@@ -65,7 +66,7 @@ export const memberScenarios: readonly Scenario<World>[] = [
 		knowsMembers: true,
 		configChanges: true,
 		probe: false,
-		// Each event waits for the one before it, and all of them are to happen.
+		// Each event waits for the one before it, and all of them have to happen.
 		holdsBack: () => false,
 	},
 	{

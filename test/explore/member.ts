@@ -1,4 +1,4 @@
-// A member of the fleet as a simulated process asks it: every call goes over the simulated network to one of its agents.
+// A member of the fleet as a simulated process asks it. Every call goes over the simulated network to one of the member's agents.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -11,17 +11,17 @@ export interface MemberOptions {
 	readonly from: SimulatedProcess;
 	readonly cluster: SimulatedCluster;
 	readonly network: Network;
-	/** Index of the one agent that is asked while it lives; any of them where undefined. */
+	/** Index of the one agent that is asked while it lives. Undefined: any agent can be asked. */
 	readonly agent: number | undefined;
-	/** To the agent that keeps the line: it does not pass the call on again. */
+	/** The call is for the agent that keeps the line. That agent does not forward it. */
 	readonly here?: boolean;
-	/** Whether this agent passes callers on to another, whose line counts then: its own is of the time before there was one. */
+	/** Whether this agent forwards callers to another, whose line counts then. Its own line is older than the other agent's. */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
-	/** Told of every count. */
+	/** Gets every count. */
 	readonly budgets: KnownBudgets;
-	/** Every hold is to be written. */
+	/** Every hold has to be written. */
 	readonly writtenHolds: boolean;
-	/** A caller that does not wait was given a Lease past those who do. */
+	/** A caller that does not wait got a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 

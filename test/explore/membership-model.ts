@@ -1,9 +1,9 @@
-// The rule about members, over the shipped KnownMembers: two agents of one cluster answer from lists that a person edits
-// meanwhile, while their requests, their watches and their restarts come in every order there is.
+// The rule about members, checked over the shipped KnownMembers. Two agents of one cluster answer from lists, and a person edits the
+// lists meanwhile. Requests, watches and restarts come in every possible order.
 //
-// What must never be: an answer that rests on a list without a cluster which an answer before it rested on, or which had
-// greeted the cluster before, unless it is forgotten there by name. "Before" is in real time: what was over when the later
-// one began; a greeting counts for the other agent from when its watch has shown it.
+// What must never happen: an answer rests on a list without a cluster that an earlier answer rested on, or that had greeted this cluster
+// before. The exception is a cluster that the list forgets by name. "Before" is in real time: it means all that was over when the later
+// answer began. A greeting counts for the other agent as soon as its watch has shown it.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
@@ -16,17 +16,17 @@ import { clusterApi, SimulatedApiServer } from "./simulated-api.ts";
 
 export interface MembershipScenario {
 	readonly name: string;
-	/** As the list is declared, one after the other; "-x" is forgotten. The first one stands at the start. */
+	/** The declared lists, one after the other. "-x" means that x is forgotten. The first list is there from the start. */
 	readonly lists: readonly (readonly string[])[];
-	/** Answers of each agent. */
+	/** The number of answers of each agent. */
 	readonly answers: readonly [number, number];
-	/** The first agent is greeted by this cluster. */
+	/** This cluster greets the first agent. */
 	readonly greeter?: string;
-	/** The second agent may start anew once. */
+	/** Whether the second agent can restart once. */
 	readonly restarts?: boolean;
-	/** What begins, in this order and one after the other; only requests come in every order. */
+	/** The steps that begin, in this order and one after the other. Only requests come in every order. */
 	readonly staged?: readonly string[];
-	/** The next read or write of a Lease may be lost: once on its way, or its answer. */
+	/** How many reads or writes of a Lease can be lost: the request, or only its answer. */
 	readonly losses?: number;
 }
 
@@ -70,11 +70,11 @@ export const membershipScenarios: readonly MembershipScenario[] = [
 
 export interface MembershipResult {
 	readonly schedules: number;
-	/** The first run that broke the rule, by its steps. */
+	/** The first run that broke the rule, as its steps. */
 	readonly violation: string | undefined;
 }
 
-/** Orders of the scenario's steps at random, until one breaks the rule. */
+/** Runs the scenario's steps in random orders, until one breaks the rule. */
 export async function exploreMembership(
 	scenario: MembershipScenario,
 	most: number,
@@ -89,7 +89,7 @@ export async function exploreMembership(
 	}
 }
 
-/** Every order of the scenario's steps, or the first `most` of them: for whoever has the time. */
+/** Runs the scenario's steps in every order, or in the first `most` of them. It takes long. */
 export async function searchMembership(scenario: MembershipScenario, most: number): Promise<MembershipResult> {
 	let path: readonly number[] = [];
 	for (let schedules = 1; ; schedules += 1) {
@@ -114,7 +114,7 @@ interface Step {
 
 interface Obeyed {
 	readonly ids: readonly string[];
-	/** Counts everything that happened. */
+	/** The steps so far. Its length serves as the clock. */
 	readonly endedAt: number;
 }
 
@@ -132,7 +132,7 @@ class MembershipRun {
 	#restarts: number;
 	#violation: string | undefined;
 
-	/** `choose`: which of so many steps is next. */
+	/** `choose` picks the next of so many steps. */
 	constructor(scenario: MembershipScenario, choose: (of: number) => number) {
 		this.#scenario = scenario;
 		this.#choose = choose;
@@ -144,7 +144,7 @@ class MembershipRun {
 		);
 	}
 
-	/** What went wrong, if anything did. */
+	/** Runs to the end. Returns what went wrong, if anything did. */
 	async toItsEnd(): Promise<string | undefined> {
 		for (;;) {
 			const steps = this.#steps();
@@ -232,7 +232,7 @@ class MembershipRun {
 		});
 	}
 
-	/** In the end everybody who was ever named is forgotten: then the list is obeyed. */
+	/** At the end, every cluster that was ever named is listed or forgotten. Then the agents must obey the list. */
 	async #neverSettled(): Promise<string | undefined> {
 		this.#server.fleet = fleetOf(["a", "-b", "-c", "-g"], this.#lists + 1);
 		for (const agent of this.#agents) {
@@ -240,7 +240,7 @@ class MembershipRun {
 			agent.does(async () => {
 				settled = await agent.getFleet();
 			});
-			// Ten requests at the most.
+			// An agent needs ten requests at most.
 			for (let turn = 0; turn < 10; turn += 1) {
 				await new Promise<void>(setImmediate);
 				agent.carry();
@@ -263,7 +263,7 @@ interface PendingCall {
 	reject(): void;
 }
 
-/** One agent, whose requests wait until they are carried. */
+/** One agent. Its requests wait until they are carried. */
 class SimulatedMember {
 	readonly name: string;
 	answersLeft: number;
@@ -303,7 +303,7 @@ class SimulatedMember {
 		return this.#shown < this.#server.leaseEvents.length;
 	}
 
-	/** Who greeted the cluster, as far as this agent has to know. */
+	/** The clusters that have greeted this cluster, as far as this agent has to know. */
 	*greeters(): Iterable<string> {
 		for (const [id, revision] of this.#greeters) if (this.#shownRevision() >= revision) yield id;
 	}
@@ -322,7 +322,7 @@ class SimulatedMember {
 		call?.execute();
 	}
 
-	/** `isDone`: only the answer is lost. */
+	/** `isDone`: the request is executed, and only its answer is lost. */
 	lose(isDone: boolean): void {
 		const { call } = this;
 		this.call = undefined;

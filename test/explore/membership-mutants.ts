@@ -1,4 +1,4 @@
-// Safeguards of the rule about members; each must be caught by one of the model's scenarios.
+// Mutants of the rule about members. One of the model's scenarios must catch each of them.
 import type { Mutant } from "./mutant.ts";
 
 const file = "agent/leases/known-members.ts";

@@ -1,4 +1,4 @@
-// A thread that runs the model of members over one mutant, which has to be loaded before all else.
+// A thread that runs the model of members over one mutant. The mutant has to be loaded before everything else.
 import { parentPort, workerData } from "node:worker_threads";
 import { membershipMutants } from "./membership-mutants.ts";
 import { loadMutant } from "./mutant.ts";

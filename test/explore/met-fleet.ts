@@ -1,4 +1,4 @@
-// The fleet of a plugin process as it meets it: by the shipped meeting, lists and routes, over clients whose connections are simulated.
+// The fleet of a plugin process, discovered by the shipped meeting, lists and routes. The connections of its clients are simulated.
 import { type Fleet, assembleFleet } from "../../plugin/fleet/fleet.ts";
 import { meet } from "../../plugin/fleet/meeting.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
@@ -6,16 +6,16 @@ import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { namespace } from "./workload.ts";
 
 export interface MeetingOptions {
-	/** Those that it has, at least one. */
+	/** The contexts of the process, at least one. */
 	readonly contexts: readonly KubeContext[];
-	/** To the agents behind a context. */
+	/** The client for the agents behind a context. */
 	readonly clientOf: (context: KubeContext) => AgentServiceClient;
 	/** Ids of the members that this cluster declares now. */
 	readonly memberIds: (clusterId: string) => readonly string[];
 	readonly bug: (error: Error) => void;
 }
 
-/** As connectFleet() does from where it has dialed. */
+/** Does what connectFleet() does after it has dialed. */
 export async function meetFleet({ contexts, clientOf, memberIds, bug }: MeetingOptions): Promise<Fleet> {
 	const question = { budgetsOf: [namespace], others: contexts.length === 1 };
 	const listed = new Set(contexts.flatMap(({ name }) => memberIds(name)));
@@ -34,7 +34,7 @@ export async function meetFleet({ contexts, clientOf, memberIds, bug }: MeetingO
 	return fleet;
 }
 
-/** Whoever begins with a fleet has heard all of its members, and they agreed before or after it. */
+/** A process that begins with a fleet has heard all its members, and they agreed either before the meeting or after it. */
 function judgeMet(
 	{ members, descriptions }: Fleet,
 	declared: readonly ((id: string) => readonly string[])[],

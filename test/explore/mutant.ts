@@ -1,11 +1,11 @@
-// A mutant: the shipped code with one safeguard taken out. The exploration has to notice.
+// A mutant is the shipped code with one safeguard removed. The exploration has to notice.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type CodeEdit, editCode } from "./code-pattern.ts";
 
-/** A text that must stand in the file exactly once: for fuzz mutants, whose places are texts themselves. */
+/** An edit of plain text, which must occur exactly once in the file. Fuzz mutants use it, because their places are texts themselves. */
 export interface TextEdit {
 	readonly file: string;
 	readonly symbol?: undefined;
@@ -15,21 +15,21 @@ export interface TextEdit {
 
 export interface Mutant {
 	readonly name: string;
-	/** What is taken out, in a sentence. */
+	/** The safeguard that is removed, in a sentence. */
 	readonly without: string;
-	/** Scenarios of which at least one must catch it, the likeliest first. */
+	/** Scenarios of which at least one must catch the mutant, the likeliest first. */
 	readonly scenarios: readonly string[];
 	readonly edits: readonly (CodeEdit | TextEdit)[];
 	/**
-	 * Why no run can tell it from the shipped code: another safeguard does the same work. Such a mutant is run all the
-	 * same, and must not be caught: if it ever is, the reason does not hold any more.
+	 * Why no run can tell the mutant from the shipped code: another safeguard does the same work. Such a mutant is run as well and must
+	 * not be caught. If it ever is, the reason is no longer true.
 	 */
 	readonly harmless?: string;
 }
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The mutated texts by file; throws where an edit does not fit the code as it is now. */
+/** The mutated texts by file. Throws if an edit does not fit the current code. */
 export function mutatedSources(mutant: Mutant): ReadonlyMap<string, string> {
 	const sources = new Map<string, string>();
 	for (const edit of mutant.edits) {
@@ -54,7 +54,7 @@ function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** From now on this thread loads the mutant in the place of the shipped code: call it before anything else is loaded. */
+/** From now on this thread loads the mutant in place of the shipped code. Call it before anything else is loaded. */
 export function loadMutant(mutant: Mutant): void {
 	const sources = new Map<string, string>();
 	for (const [file, text] of mutatedSources(mutant)) sources.set(pathToFileURL(join(root, file)).href, text);

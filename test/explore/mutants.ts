@@ -1,4 +1,4 @@
-// All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
+// All mutants: one for each safeguard of the design, and one for each mistake of an earlier draft.
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
 import { decisionMutants } from "./decision-mutants.ts";

@@ -1,4 +1,4 @@
-// What the plugin does where a PodDisruptionBudget of the cluster itself refuses.
+// Mutants of what the plugin does when a PodDisruptionBudget of the cluster refuses.
 import type { Mutant } from "./mutant.ts";
 
 export const nativeBudgetMutants: readonly Mutant[] = [

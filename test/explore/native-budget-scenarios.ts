@@ -1,4 +1,4 @@
-// PodDisruptionBudgets of a cluster itself, beside ours: its API server refuses what was granted.
+// PodDisruptionBudgets of a cluster, next to xpdb's budgets: its API server refuses an eviction that was granted.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { reserved } from "./staging.ts";
@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 const threeAvailable = { selector: web, minAvailable: 3 };
 
-/** The drain of web-0 has ended, and nothing of it may be left. */
+/** Checks that the drain of web-0 has ended and left no reservation. */
 function isRefusedForGood(): EventData<World> {
 	return {
 		name: "drain-1 is refused for good",

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets of a cluster itself, as the API server's handler of evictions applies them.
+// PodDisruptionBudgets of a cluster, as the API server's eviction handler applies them.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matches } from "./oracle-config.ts";
 import type { NativeBudgetData } from "./scenario.ts";
@@ -8,7 +8,7 @@ export type NativeVerdict =
 	| { readonly kind: "evict"; readonly preconditions: Preconditions }
 	| { readonly kind: "refuse"; readonly code: 429 | 500 };
 
-/** `pods`: all of the namespace. */
+/** `pods` are all pods of the namespace. */
 export function judgeNatively(
 	budgets: readonly NativeBudgetData[],
 	pod: PodRecord,
@@ -22,7 +22,7 @@ export function judgeNatively(
 		({ labels, ready, terminating, finished }) =>
 			ready && !terminating && !finished && matches(budget.selector, labels),
 	).length;
-	// Of a pod that is not ready the handler names the version that it has read itself (docs/design.md, Assumptions).
+	// For a pod that is not ready, the handler inserts the version that it read itself (docs/design.md, Assumptions).
 	if (!pod.ready && healthy >= budget.minAvailable)
 		return { kind: "evict", preconditions: { ...preconditions, resourceVersion: pod.resourceVersion } };
 	return healthy > budget.minAvailable ? { kind: "evict", preconditions } : { kind: "refuse", code: 429 };

@@ -1,20 +1,20 @@
-// The way of every request and every answer: to the API servers, and from the rounds to the agents.
+// Carries every request and every answer, to the API servers and from the rounds to the agents.
 //
-// A request waits until the scheduler lets it arrive. It may be lost; its caller may give it up while it is still on
-// its way (it is executed late, or never); it may arrive twice; its answer may be lost. A caller that has died hears
-// nothing more, and what it sent goes on without it.
+// A request waits until the scheduler lets it arrive. It can be lost, arrive twice, or lose its answer. Its caller can give it up while
+// it is still on its way: then it is executed late or never. A process that has died receives nothing more, and what it sent continues
+// without it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { running } from "./await-points.ts";
 import { type Fault, faultText } from "./fault.ts";
 import type { Step } from "./scheduler.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** One place where a request may be executed. */
+/** One place where a request can be executed. */
 export interface Route<T> {
 	readonly name: string;
-	/** The agent that executes it; undefined for an API server, which never dies here. */
+	/** The agent that executes it. Undefined for an API server, which never dies here. */
 	readonly process?: SimulatedProcess;
-	/** `gone`: a signal that the caller does not wait any longer, for whoever asks at once. */
+	/** `gone` gives a signal that aborts when the caller stops waiting. A process must ask for it at once. */
 	run(gone: () => AbortSignal): T | Promise<T>;
 }
 
@@ -23,15 +23,15 @@ export interface Request<T> {
 	readonly cluster: string;
 	readonly what: string;
 	readonly detail: () => string;
-	/** Whoever may execute it at this moment; the same object for the same one. */
+	/** The routes to every process that can execute the request now. The same process always gets the same object. */
 	routes(): readonly Route<T>[];
-	/** Aborted: the caller does not wait any longer, and the server learns of it. */
+	/** Aborted when the caller stops waiting. The server learns of it. */
 	readonly signal?: AbortSignal;
-	/** Nobody can change what it reads, so the moment does not matter: it is answered at once, which is no step. */
+	/** Answered at once and without a step: nothing can change what the request reads, so its moment does not matter. */
 	readonly atOnce?: boolean;
-	/** A real network, or a client that sends again, could make two of it. */
+	/** A real network, or a client that retries, could deliver the request twice. */
 	readonly mayDouble: boolean;
-	/** What the server answers where it refuses without looking (an eviction under a budget of Kubernetes' own). */
+	/** What the server answers if it refuses without a look at the pod (an eviction under a PodDisruptionBudget). */
 	readonly refusal?: () => T;
 }
 
@@ -40,20 +40,20 @@ export type Outcome = { readonly ok: true; readonly value: unknown } | { readonl
 interface Call {
 	readonly number: number;
 	readonly request: Request<unknown>;
-	/** Where whoever executes it asked to be told that the caller is gone. */
+	/** Set if the executing process asked to be told when the caller stops waiting. */
 	controller: AbortController | undefined;
 	state: "requested" | "running" | "answered";
-	/** Whether anybody still waits for the answer. */
+	/** Whether the caller still waits for the answer. */
 	awaited: boolean;
 	at: Route<unknown> | undefined;
 	outcome: Outcome | undefined;
 	settle: (outcome: Outcome) => void;
-	/** What may happen to it next: told before every step, and made once. */
+	/** The steps that can come next. They are offered before every step, so each is made once and kept. */
 	offers: Offers;
 }
 
 interface Offers {
-	/** Where it would arrive first, when these were made. */
+	/** The first route when these steps were made. */
 	readonly first: Route<unknown> | undefined;
 	readonly arrivals: Map<Route<unknown>, Step>;
 	readonly faults: Map<Fault, Step>;
@@ -63,13 +63,13 @@ interface Offers {
 export type { Fault } from "./fault.ts";
 
 export interface NetworkOptions {
-	/** Answers travel on their own; otherwise they arrive in the moment of the execution. */
+	/** Whether answers travel on their own. Otherwise they arrive in the moment of the execution. */
 	readonly splitAnswers: boolean;
-	/** Whether one more fault of this kind may happen, and to this request. */
+	/** Whether one more fault of this kind is allowed, for this request. */
 	readonly mayFail: (fault: Fault, request: Request<unknown>) => boolean;
-	/** Told of each fault, before it happens. */
+	/** Called with each fault, before it happens. */
 	readonly failing: (fault: Fault, from: SimulatedProcess) => void;
-	/** Told of each answer as it is made, for the table. */
+	/** Called with each answer as it is made, for the table. */
 	readonly onAnswer: (request: Request<unknown>, route: string, outcome: Outcome, late: boolean) => void;
 }
 
@@ -129,19 +129,19 @@ export class Network {
 		}
 	}
 
-	/** What this process has asked, and is still on its way. */
+	/** The requests of this process that are still on their way. */
 	waiting(from: string): readonly string[] {
 		return this.#asked(from, "requested");
 	}
 
-	/** Whether something that this process has asked is still on its way. */
+	/** Whether a request of this process is still on its way. */
 	isWaiting(from: SimulatedProcess): boolean {
 		for (const { request, state, awaited } of this.#calls)
 			if (state === "requested" && awaited && request.from === from) return true;
 		return false;
 	}
 
-	/** What this process has asked, is answered, and has not heard. */
+	/** The requests of this process that have an answer which it has not received. */
 	answered(from: string): readonly string[] {
 		return this.#asked(from, "answered");
 	}
@@ -158,7 +158,7 @@ export class Network {
 		return this.#calls.size === 0 && this.#closing.size === 0;
 	}
 
-	/** A process has died: nobody waits for what it asked, and what it was asked is never answered. */
+	/** A process has died. Its own requests wait for no answer, and requests that it was executing are never answered. */
 	died(process: SimulatedProcess): void {
 		for (const call of this.#calls) {
 			if (call.request.from === process) this.#abandon(call);
@@ -168,7 +168,7 @@ export class Network {
 		}
 	}
 
-	/** An API server was started anew: what was on its way there or back is lost. */
+	/** An API server was restarted. Requests and answers that were on their way to or from it are lost. */
 	broke(server: string): void {
 		for (const call of Array.from(this.#calls)) {
 			if (!call.request.routes().some(({ name }) => name === server)) continue;
@@ -193,7 +193,7 @@ export class Network {
 		}
 	}
 
-	/** Requests that nobody waits for any more are not executed either. */
+	/** Drops the requests whose callers no longer wait, before they are executed. */
 	dropAbandoned(): void {
 		for (const call of this.#calls) if (!call.awaited && call.state === "requested") this.#calls.delete(call);
 	}
@@ -286,7 +286,7 @@ export class Network {
 		}
 	}
 
-	/** The same once more, whose answer nobody hears. */
+	/** A copy of the request. Its answer goes to no caller. */
 	#double(call: Call): Call {
 		return { ...call, controller: undefined, awaited: false, settle: () => undefined, offers: noOffers(undefined) };
 	}
@@ -315,7 +315,7 @@ export class Network {
 		);
 	}
 
-	/** Runs it for its effect alone. */
+	/** Executes a copy of the request for its effect alone. */
 	#runAside(call: Call, route: Route<unknown>): void {
 		const aside = this.#double(call);
 		this.#calls.add(aside);
@@ -337,7 +337,7 @@ export class Network {
 
 	#deliver(call: Call, outcome = call.outcome): void {
 		if (call.request.from.isStopped && outcome) {
-			// It hears of it when it goes on.
+			// The process receives the outcome when it is resumed.
 			call.state = "answered";
 			call.outcome = outcome;
 			return;
@@ -360,7 +360,7 @@ export class Network {
 	}
 }
 
-/** To each of these processes, as they are when somebody asks. */
+/** A route to each of these processes, which are looked up at each call. */
 export function routesTo<P extends SimulatedProcess, T>(
 	processes: () => readonly P[],
 	run: (process: P, gone: () => AbortSignal) => Promise<T>,
@@ -374,7 +374,7 @@ export function routesTo<P extends SimulatedProcess, T>(
 	return () => processes().map(routeTo);
 }
 
-/** Of a request on its way, in the order in which they are offered. */
+/** Faults of a request on its way, in the order in which they are offered. */
 const requestFaults = ["lost", "gaveUp"] as const;
 const doublings = ["doubled", "repeated"] as const;
 

@@ -1,15 +1,15 @@
-// What budgets, scales and fleets demand at one time, read without the code under test: for the judge.
+// What budgets, scales and fleets demand at one time, read without the code under test. The judge uses it.
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import { namespace, type Workload } from "./workload.ts";
 
-/** What one cluster says at one time. */
+/** What one cluster declares at one time. */
 export interface ClusterConfig {
 	readonly id: string;
-	/** Ids of the members that it declares, in their order. */
+	/** Ids of the members that the cluster declares, in their order. */
 	readonly fleet: readonly string[];
 	/** By the budget's name. */
 	readonly budgets: ReadonlyMap<string, RawBudget>;
-	/** Expected pods by selector. */
+	/** The number of expected pods that the selector selects. */
 	expected(selector: Labels): number;
 }
 
@@ -35,9 +35,9 @@ export function configOf(clusters: readonly SimulatedCluster[]): Config {
 	});
 }
 /**
- * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls, and those of Jobs: those that
- * are there and not finished, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
- * gone the fleet expects less from then on.)
+ * The expected pods of a workload. A controller with a scale expects its replicas, for every selector that selects one of its pods. Pods
+ * without a controller, and those of Jobs, are expected one by one: those that exist and have not finished, and those that rounds have
+ * evicted. If a controller is deleted while one of its pods is gone, the fleet expects fewer pods from then on.
  */
 function scaleOf(workload: Workload): {
 	readonly labels: readonly Labels[];
@@ -53,7 +53,7 @@ function scaleOf(workload: Workload): {
 	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 
-/** Every member's configs, each from its own time on, as far as they go. */
+/** The configs of all members side by side, each from its own time on, as far as they go. */
 export function configsFrom(configs: readonly Config[], from: readonly number[]): readonly Config[] {
 	const first = Math.min(...from);
 	return configs
@@ -61,7 +61,7 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
-/** Fleets with the cluster of this index that each of their members has declared at one of these times. */
+/** Fleets that include the cluster of this index, and that each of their members has declared at one of these times. */
 export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
 	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
 	return [...declared].flatMap(([text, fleet]) => {
@@ -87,15 +87,15 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 }
 
 /**
- * The least that a budget demanded of anybody who asked every member at some time among these, one member before the
- * other: the strictest of the members' own least bounds, over the least expected pods. Undefined where it could be read
- * as absent from all members, or as suspended in all.
+ * The least number of healthy pods that a caller can have read as demanded. The caller asked every member at some time among these, one
+ * member after the other. It is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget
+ * could be read as absent from all members, or as suspended in all.
  */
 export function leastDesired(
 	configs: readonly Config[],
 	budget: string,
 	selector: Labels,
-	/** When scales were asked for, if at other times than budgets. */
+	/** The times at which scales were asked for, if they differ from those of the budgets. */
 	scaled = configs,
 ): number | undefined {
 	const membersOf = (times: readonly Config[]) =>
@@ -121,7 +121,7 @@ interface RawBudget {
 	readonly suspend?: boolean;
 }
 
-// On purpose not the functions of disruption/: those are under test.
+// Deliberately does not use the functions of disruption/, because those are under test.
 function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: number): number {
 	const pods = (quantity: number | string): number =>
 		typeof quantity === "number" ? quantity : Math.ceil((Number.parseInt(quantity, 10) * expected) / 100);
@@ -129,7 +129,7 @@ function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: n
 	return Math.max(0, expected - pods(maxUnavailable ?? 0));
 }
 
-/** Objects never change here, so each is written out once. */
+/** Labels never change here, so each object is written as text once. */
 const texts = new WeakMap<Labels, string>();
 
 function textOf(labels: Labels): string {

@@ -1,32 +1,33 @@
-// The judge: what is true, whatever anybody has counted.
+// The judge: it knows what is true, whatever the agents have counted.
 //
-// Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts they saw. It is
-// judged at every eviction that a round has executed: over all clusters, the pods that are up after it must be at least
-// the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
-// was executed. A cluster counts for no more pods than it expects (counted-pods.ts). A pod that has finished is not healthy,
-// even if it still reports Ready, and its eviction costs nothing. A pod that has a pre-activity must not be evicted under a grant. Three things a round could not know are not held against it, and are added to what is up:
-// - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
-//   began (involuntary disruptions are counted as soon as the views show them, and not prevented); likewise one that got
-//   other labels and is no longer the budget's;
-// - a pod evicted by a round that was granted it under other budgets only, and after this round began (its labels, or
-//   the budgets, changed between the two);
-// - what budgets and scales said: of each member the least that it demanded at any time since the round's first
-//   acquisition, because a change and a round at the same time may be put in either order, member by member. A budget
-//   under which the round did not count is judged member by member from when the member's count had to know of it
-//   (known-budgets.ts), whatever its caller had listed, and from the first acquisition where it was known all the time:
-//   what it says is read after that. One that did not stand all that time is not checked. A pod that got other labels
-//   since it was granted cannot have been evicted before: it is judged from then on.
-// Where etcd came back from a backup, what is written from then on is newer than all that a view had seen of it.
-// Where members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round has not started, or is not covered: there must be a member-by-member reading of the budgets
-// by which nobody covers the labels that it has, between the first list that its sender asked for in the second before it sent
-// the request (on its clock) and then; without such a list there is only what was true when it was sent.
+// Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts that these rounds saw. The judge
+// checks every eviction that a round has executed. After it, the pods that are up over all clusters must be at least the desired healthy,
+// by the true scales of the controllers. Everything that a round caused counts, however late it was executed. A cluster counts for no
+// more pods than it expects (counted-pods.ts). A finished pod is not healthy, even if it still reports Ready, and its eviction costs
+// nothing. A pod with a pre-activity must not be evicted under a grant. Three things that a round could not know are excused, and are
+// added to what is up:
+// - A pod that failed, or was deleted past the budgets, unless every view of its cluster had seen that before the round began.
+//   (Involuntary disruptions are counted as soon as views show them, and not prevented.) The same holds for a pod whose new labels took
+//   it out of the budget.
+// - A pod that another round evicted: that round was granted it after this round began, and under other budgets only (its labels, or the
+//   budgets, changed between the two).
+// - Earlier budgets and scales. Of each member, the least counts that it demanded at any time since the round's first acquisition. A
+//   change and a round at the same time can be put in either order, member by member. A budget under which the round did not count is
+//   judged member by member, from when the member's count had to know of it (known-budgets.ts), whatever its caller had listed. If it was
+//   known all the time, it is judged from the first acquisition, because its content is read after that. A budget that did not exist all
+//   that time is not checked. A pod that got other labels since its grant is judged from then on, because it cannot have been evicted
+//   before.
+// If etcd came back from a backup, everything that is written from then on is newer than all that a view had seen of it.
+// If members change, a round is judged over a fleet that all its members declared at some time since it began.
+// A pod that is evicted without a round must not have started, or must be uncovered: a member-by-member reading of the budgets must exist
+// in which no budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second
+// before it sent the request (on its clock). Without such a list, only what was true at the sending is read.
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
-// - What budgets said to a grant that is older than a second ends a second before its eviction was sent. A budget that every
-//   agent of its member knew by then holds, whether or not the round counted under it, and nothing else is excused then.
-// Holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
-// Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
+// - If a grant is older than a second, old budgets are excused until a second before its eviction was sent. A budget that every agent of
+//   its member knew by then holds, whether or not the round counted under it. Nothing else is excused then.
+// Known holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
+// If nothing fails and no budget changes, there are no excuses, and the rule is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Verdict } from "../../disruption/round/ticket.ts";
@@ -54,14 +55,14 @@ import type { Slot } from "./workload.ts";
 
 export type { RoundRecord } from "./round-record.ts";
 
-/** An eviction without a round, and which configs its sender can have gone by. */
+/** An eviction without a round, and the range of configs that its sender can have read. */
 export interface FreeEviction {
 	readonly round: RoundRecord;
 	readonly from: number;
 	readonly to: number;
 }
 
-/** Whoever evicts without a round has asked all members for their budgets at most so long before, on its own clock. */
+/** A process that evicts without a round has asked all members for their budgets at most this long before, on its own clock. */
 const listedWithinMs = 1_000;
 
 /** One budget at one eviction. */
@@ -89,11 +90,11 @@ export interface OracleOptions {
 
 export class Oracle {
 	readonly #options: OracleOptions;
-	/** After each change of budgets or scales. */
+	/** One config for each change of budgets or scales. */
 	readonly #configs: Config[] = [];
-	/** Which budgets counts have to know of. */
+	/** The budgets that counts have to know of. */
 	readonly budgets: KnownBudgets;
-	/** When processes asked all members for their budgets, on their own clocks, and which config there was. */
+	/** When processes asked all members for their budgets, on their own clocks, and the config at that time. */
 	readonly #lists = new Map<SimulatedProcess, { readonly at: number; readonly config: number }[]>();
 	readonly #rounds: RoundRecord[] = [];
 	readonly #senders: SenderTime;
@@ -114,7 +115,7 @@ export class Oracle {
 		this.#excuses = new RoundExcuses({ clusters, configs: this.#configs, budgets, senders: this.#senders });
 	}
 
-	/** Whoever asks for rounds and evicts. */
+	/** Starts to note the clock of a process that asks for rounds and evicts. */
 	follows(process: SimulatedProcess): void {
 		this.#senders.follow(process);
 	}
@@ -134,12 +135,12 @@ export class Oracle {
 		if (round) round.stoodAt ??= round.process.clock.now();
 	}
 
-	/** Budgets, scales or labels are others from now on. */
+	/** Budgets, scales or labels have changed. */
 	configChanged(): void {
 		this.#configs.push(configOf(this.#options.clusters));
 	}
 
-	/** How many evictions rounds have had executed. */
+	/** How many evictions have been executed. */
 	get evictions(): number {
 		return this.#evictions;
 	}
@@ -164,14 +165,14 @@ export class Oracle {
 		return round;
 	}
 
-	/** Its etcd came back from a backup: what is written from now on has versions that views may have seen before. */
+	/** etcd of this cluster came back from a backup: new writes get versions that views may have seen before. */
 	restored({ id, server }: SimulatedCluster): void {
 		const index = this.#options.clusters.findIndex((cluster) => cluster.id === id);
 		this.#senders.restored(index, server.revision);
 		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, server.revision));
 	}
 
-	/** None where the round rejected. */
+	/** `verdicts` is empty if the round rejected. */
 	roundEnds(round: RoundRecord, verdicts: readonly Verdict[]): void {
 		round.decidedAt = this.#options.step();
 		round.decidedConfig = this.#configs.length - 1;
@@ -185,7 +186,7 @@ export class Oracle {
 		if (round.granted.size === 0 && this.#options.faults() === round.faults) this.#checkTakenBack(round);
 	}
 
-	/** A pod was evicted under a reservation of this round; `pod` as it was before, `sentAt` on the clock of its sender. */
+	/** A pod was evicted under a reservation of this round. `pod` is its state before, and `sentAt` is on the clock of the sender. */
 	evicted(cluster: SimulatedCluster, pod: PodRecord, round: RoundRecord, sentAt: number): void {
 		if (pod.terminating) return;
 		this.#evictions += 1;
@@ -212,7 +213,7 @@ export class Oracle {
 		this.#lists.set(process, [...(this.#lists.get(process) ?? []), asked]);
 	}
 
-	/** An eviction goes out for which nobody asked for a round. */
+	/** An eviction without a round is sent. */
 	sendsFreely(process: SimulatedProcess): FreeEviction {
 		const now = process.clock.now();
 		const young = this.#lists.get(process)?.find(({ at }) => now - at <= listedWithinMs);
@@ -220,7 +221,7 @@ export class Oracle {
 		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
-	/** A pod was evicted for which nobody asked for a round: right only where no budget covers it. */
+	/** A pod was evicted without a round. That is right only if no budget covers it. */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
 		const isDown = pod.terminating || pod.finished;
 		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
@@ -247,7 +248,7 @@ export class Oracle {
 		if (slot) slot.down = { cause: "voluntary", revision: 0 };
 	}
 
-	/** Whether all budgets of the pod in this slot hold without it; false where none speaks of it. */
+	/** Whether all budgets of the pod in this slot hold without it. False if no budget covers the pod. */
 	hasRoom(gone: Slot, { labels }: Pick<PodRecord, "labels">): boolean {
 		const now = configOf(this.#options.clusters);
 		const rooms = selectorsOf(now).flatMap(({ budget, selector }) => {
@@ -308,7 +309,7 @@ export class Oracle {
 				desired: leastDesired(ofFleet(all, fleet), budget, selector, ofFleet(scaled, fleet)),
 			});
 		});
-		// Whatever fleet it was a round of, the budget does not allow it; or there was none on which its members agreed.
+		// The budget forbids it for every fleet that the round can have had, or its members never agreed on a fleet.
 		if (shortfalls.includes(undefined)) return;
 		const [shortfall = "no members agreed who the fleet is"] = shortfalls;
 		this.#options.onViolation({
@@ -319,7 +320,7 @@ export class Oracle {
 		});
 	}
 
-	/** A budget under which the round did not count, and that was known a second before the request was sent. */
+	/** Judges a budget under which the round did not count, if it was known a second before the request was sent. */
 	#checkNewer({ budget, selector, pod, round, now, sentAt }: Judged): void {
 		const sent = this.#excuses.grantOf(round, sentAt);
 		if (!sent || round.granted.get(pod.uid)?.includes(budget) !== false || this.#isExcused("created")) return;
@@ -346,7 +347,7 @@ export class Oracle {
 		return isExcused(excuse, this.#options.scenario);
 	}
 
-	/** How the members of this fleet break the budget; undefined where they do not. */
+	/** How the members of this fleet break the budget. Undefined if they do not. */
 	#shortfall({
 		budget,
 		selector,
@@ -380,7 +381,7 @@ export class Oracle {
 		return `${sum}; down are ${down.map(nameOf).join(", ")}`;
 	}
 
-	/** Nothing was granted and no message was lost: then nothing of this round may be left in any Lease. */
+	/** Without grants and lost messages, no Lease may contain a reservation of this round. */
 	#checkTakenBack(round: RoundRecord): void {
 		const own = new Set(round.ids);
 		for (const { id, server } of this.#options.clusters) {

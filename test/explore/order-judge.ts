@@ -1,5 +1,4 @@
-// The judge of what is no question of safety, but of who gets on: nobody passes a line, and nobody takes a Lease from a
-// holder that shows life.
+// Judges fairness, which is no question of safety: no caller passes a line, and no caller takes a Lease from a holder that shows life.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { nonceOf, signOfLifeOf } from "./lease-text.ts";
 import type { Violation } from "./oracle.ts";
@@ -12,7 +11,7 @@ export interface OrderJudgeOptions {
 
 export class OrderJudge {
 	readonly #options: OrderJudgeOptions;
-	/** By Lease and sign of life: when it was given, on the clock of each process. */
+	/** By Lease and sign of life: when the sign was given, on the clock of each process. */
 	readonly #signs = new Map<string, ReadonlyMap<SimulatedProcess, number>>();
 
 	constructor(options: OrderJudgeOptions) {
@@ -28,7 +27,7 @@ export class OrderJudge {
 		this.#signs.set(sign, new Map(processes().map((process) => [process, process.clock.now()])));
 	}
 
-	/** A caller that does not wait got a Lease for which others wait at the same agent. */
+	/** A caller that does not wait got a Lease, and other callers wait for it at the same agent. */
 	passedLine(agent: SimulatedProcess, what: string): void {
 		this.#options.onViolation({ rule: "order", message: `${agent.name} lets a newcomer past its line: ${what}` });
 	}
@@ -36,7 +35,7 @@ export class OrderJudge {
 	#judge(by: SimulatedProcess, before: LeaseObject, after: LeaseObject): void {
 		const { holderIdentity: holder, leaseDurationSeconds = 1 } = before.spec;
 		if (!holder || nonceOf(before) === nonceOf(after)) return;
-		// It cannot have seen the sign earlier than it was given.
+		// The agent cannot have seen the sign before it was given.
 		const givenAt = this.#signs.get(signOfLifeOf(before))?.get(by) ?? 0;
 		if (by.clock.now() - givenAt >= leaseDurationSeconds * 1_000) return;
 		this.#options.onViolation({

@@ -1,4 +1,4 @@
-// A simulated API server as the plugin asks it: the few paths that the engine of evictions uses, over the simulated network.
+// A simulated API server as the plugin calls it: the few paths that the eviction engine uses, over the simulated network.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -15,19 +15,19 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
-	/** Told of each eviction when it has been executed: what it hit, and the reservation that it named. */
+	/** Called with each executed eviction: the pod that it hit, and the reservation that it named. */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
-	/** Told of each request that has changed something. */
+	/** Called with each request that has changed something. */
 	readonly onChanged: (what: string) => void;
 	/** The clock of the process: it says when a request is sent. */
 	readonly now: () => number;
-	/** Told of each eviction that names no reservation when it is sent. */
+	/** Called when an eviction is sent that names no reservation. */
 	readonly onSentFreely: () => FreeEviction;
-	/** A lost eviction, or its lost answer, is a 500 or 504 of the API server. */
+	/** If an eviction or its answer is lost, the API server answers 500 and 504 in turn. */
 	readonly serverErrors: boolean;
 	/** The reservation that the delete of this pod uses. */
 	readonly deletedUnder: (uid: string) => string | undefined;
-	/** What each eviction waits for before it is written: credentials, a connection. */
+	/** What each eviction waits for before it is written, for example credentials or a connection. */
 	readonly beforeSending: () => Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function pluginClient({
 			throw new ConnectionError(server.clusterId, error);
 		}
 	};
-	/** Evictions and deletes alike, but that a delete asks no PodDisruptionBudget. */
+	/** Sends an eviction or a delete. They are alike, except that a delete asks no PodDisruptionBudget. */
 	const end = async <T>(
 		path: string,
 		{ preconditions = {}, dryRun = [] }: DeleteOptions,
@@ -184,7 +184,7 @@ function refusedBy(refusal: string): ApiError {
 	return new ApiError(message, { code: 429, reason: "TooManyRequests", causes });
 }
 
-/** As a list shows it. */
+/** The pod as it is in a list. */
 export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {
@@ -196,7 +196,7 @@ export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 			labels,
 			...(preActivities.length > 0 && { annotations: preActivityAnnotations(pod) }),
 			...(controller && { ownerReferences: [{ ...controller, controller: true }] }),
-			// As it is on the wire.
+			// A string, as on the wire.
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
 		},
 		spec: { containers: [], ...(node !== "" && { nodeName: node }) },

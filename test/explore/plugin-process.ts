@@ -1,7 +1,8 @@
-// One plugin process: the shipped engine of evictions with its queues, groups, coverage lists and slots, its tickets and its
-// native evictions, over members and API servers behind the simulated network.
+// One plugin process: the shipped eviction engine with its queues, groups, coverage lists, slots, tickets and native evictions. Members
+// and API servers are behind the simulated network.
 //
-// It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
+// It stops, as after Ctrl-C, when its attempts are used up. Rounds, looks that found no room and questions about the fleet use up
+// attempts.
 import type { Cluster } from "../../disruption/budget/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
 import type { Verdict } from "../../disruption/round/ticket.ts";
@@ -30,24 +31,24 @@ import { simulatedFleet } from "./simulated-fleet.ts";
 import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-/** Pods of one name that a process which follows it asks for, one after the other. */
+/** How many pods of one name a process that follows it asks for, one after the other. */
 const mostFollowed = 2;
-/** A look is made every 300 ms: so many are worth an attempt of a round. */
+/** A look is made every 300 ms. This many looks count as one attempt of a round. */
 const looksPerAttempt = 3;
-/** What covers its pods is asked before the first round. */
+/** The plugin asks what covers its pods before the first round. */
 const firstQuestions = 2;
 
 export class PluginProcess extends Drain {
-	/** Undefined until it has a fleet. */
+	/** Undefined until the process knows its fleet. */
 	#evictions: Evictions | undefined;
 	readonly #contextIds: readonly string[];
 	readonly #leftBehind: LeftBehind;
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
 	readonly #timeout = new AbortController();
-	/** By the reservations that they made. */
+	/** By the reservations that the rounds made. */
 	readonly #rounds = new Map<string, RoundRecord>();
-	/** A delete names no reservation: by pod, the one that it uses. */
+	/** By pod: the reservation that its delete uses. The delete itself names none. */
 	readonly #deletedUnder = new Map<string, string>();
 	readonly #judge: CommandJudge;
 	#turns = 0;
@@ -63,7 +64,7 @@ export class PluginProcess extends Drain {
 		this.#contextIds = [...new Set([...names, ...(data.meets ?? [])])];
 	}
 
-	/** With the fleet that it takes for its own. `judged`: a member of it, with the judge looking on. */
+	/** Starts the engine over this fleet. `judged` gives a member of it, with the judge looking on. */
 	#begin(fleet: EvictionFleet, judged: (member: AgentCluster) => AgentCluster): Evictions {
 		const { data, world, runtime } = this;
 		const emit = (event: RunEvent): void => this.#heard(event);
@@ -145,7 +146,7 @@ export class PluginProcess extends Drain {
 		await this.#leftBehind.settled();
 	}
 
-	/** Undefined where it cannot be had: then nothing is touched. */
+	/** Undefined if the fleet cannot be found. Then the process touches nothing. */
 	#findFleet(): Evictions | Promise<Evictions | undefined> {
 		const { data, world } = this;
 		if (data.meets && world.wire) return this.#meetFleet(world.wire);
@@ -246,7 +247,7 @@ export class PluginProcess extends Drain {
 		}
 	}
 
-	/** Stops the process where it has had its turns. */
+	/** Stops the process once its attempts are used up. */
 	#turn(looks: number): void {
 		this.#turns += looks;
 		if (this.#turns > this.data.attempts * looksPerAttempt + firstQuestions)
@@ -308,7 +309,7 @@ export class PluginProcess extends Drain {
 	}
 }
 
-/** The cluster, and a note of what is committed there. */
+/** The member, which also notes for the judge what is committed there. */
 function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,

@@ -1,4 +1,4 @@
-// Safeguards of pre-activities.
+// Mutants of how pre-activities are treated.
 import type { Mutant } from "./mutant.ts";
 
 export const preActivityMutants: readonly Mutant[] = [

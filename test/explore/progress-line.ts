@@ -1,4 +1,4 @@
-/** One line that is written over on a terminal, and every ten seconds in a log. */
+/** One line that is overwritten on a terminal. In a log, a line every ten seconds. */
 export function createProgressLine(): { show(text: string): void; clear(): void } {
 	const { stderr } = process;
 	let shownAt = Number.NEGATIVE_INFINITY;

@@ -2,7 +2,7 @@
 import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
 import { type PodRecord, preActivityPrefix } from "../../disruption/budget/pod.ts";
 
-/** For the agents of one cluster; each version of a pod is read once, whoever asks. */
+/** Reads pods for the agents of one cluster. Each version of a pod is read once for all agents. */
 export function projectedPods(): (pod: PodRecord) => PodRecord {
 	const project = createPodProjection();
 	const projected = new WeakMap<PodRecord, PodRecord>();
@@ -23,7 +23,7 @@ export function preActivityAnnotations({ preActivities }: Pick<PodRecord, "preAc
 	return Object.fromEntries(preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""]));
 }
 
-/** As the API server has it. */
+/** The pod as the API server has it. */
 export function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {

@@ -1,4 +1,4 @@
-// What an agent reads of a pod must be what the API server has.
+// Mutants of what an agent reads of a pod, which must be what the API server has.
 import type { Mutant } from "./mutant.ts";
 
 export const projectionMutants: readonly Mutant[] = [

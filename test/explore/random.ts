@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
 	};
 }
 
-/** A seed for the schedule of this number, apart from those of other scenarios and of other base seeds. */
+/** A seed for the schedule of this number, different from those of other scenarios and other base seeds. */
 export function scheduleSeed(base: number, scenario: string, index: number): number {
 	let hash = 0x811c9dc5;
 	for (const character of `${scenario} ${base}`) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

@@ -1,4 +1,4 @@
-// Safeguards of reservations and of counting.
+// Mutants of reservations and of counting.
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";

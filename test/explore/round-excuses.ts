@@ -9,9 +9,9 @@ import type { Moment, SenderTime } from "./sender-time.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Slot } from "./workload.ts";
 
-/** So old may be, on its sender's clock, a grant that is used without looking at the budgets again, and that look. */
+/** How old a grant can be, on its sender's clock, if the budgets are not checked again. That check can be as old. */
 const freshForMs = 1_000;
-/** So old may be what a commit rests on: counts age while others are asked for, through every pause of a run. */
+/** How old the counts of a commit can be. Counts age while others are asked for, through every pause of a run. */
 const countedWithinMs = 60_000;
 
 export interface RoundExcusesOptions {
@@ -39,12 +39,12 @@ export class RoundExcuses {
 		return committedAt === undefined ? undefined : this.#senders.asOf(process, committedAt - countedWithinMs);
 	}
 
-	/** The last moment that what it wrote can have missed: a commit that waited for longer must not stand. */
+	/** The last moment that the written commit can have missed. A commit that waited for longer must not be accepted. */
 	writeOf({ process, stoodAt }: RoundRecord): Moment | undefined {
 		return stoodAt === undefined ? undefined : this.#senders.asOf(process, stoodAt - countedWithinMs);
 	}
 
-	/** The last moment that an eviction under this round's grant can have missed. A grant that is fresh knows what its counts did. */
+	/** The last moment that an eviction under this round's grant can have missed. A fresh grant knows what its counts knew. */
 	grantOf(round: RoundRecord, sentAt: number): Moment | undefined {
 		const { process, committedAt = sentAt } = round;
 		const isFresh = sentAt - committedAt <= freshForMs;
@@ -55,14 +55,14 @@ export class RoundExcuses {
 		return this.#clusters.findIndex((cluster) => cluster.slotOf(pod) !== undefined);
 	}
 
-	/** What held when the first of the acquisitions was got that the round's grants rest on: everything is read after it. */
+	/** The config at the first of the acquisitions that the round's grants rest on. Everything is read after it. */
 	configAt({ committed }: RoundRecord): number {
 		const times = committed.flatMap(({ cluster, nonce }) => {
 			const index = this.#clusters.findIndex(({ id }) => id === cluster);
 			const unwrittenAt = this.#budgets.unwrittenAt(cluster, nonce);
 			if (unwrittenAt !== undefined) return unwrittenAt;
 			const own = this.#clusters[index]?.server.leaseEvents.filter(({ object }) => nonceOf(object) === nonce) ?? [];
-			// A double may have taken the Lease a second time: what stands is the latest acquisition.
+			// A doubled request may have taken the Lease a second time. The latest acquisition counts.
 			const latest = own.at(-1)?.object;
 			const acquired = own.find(
 				({ object: { uid, spec } }) => uid === latest?.uid && spec.leaseTransitions === latest.spec.leaseTransitions,
@@ -75,7 +75,7 @@ export class RoundExcuses {
 		return Math.max(Math.min(...times, this.#configs.length - 1), 0);
 	}
 
-	/** From when on the member must not have read a budget as absent under which the round did not count. */
+	/** The config from which on the member must have read a budget as present, though the round did not count under it. */
 	knownFrom(budget: string, index: number, round: RoundRecord): number {
 		const known = this.#budgets.ofRound(this.#clusters[index]?.id ?? "", round.committed) ?? round.config;
 		const acquired = this.configAt(round);
@@ -83,7 +83,7 @@ export class RoundExcuses {
 		return isNamed ? Math.max(known, acquired) : known;
 	}
 
-	/** When the pod got the labels that it has. */
+	/** The config in which the pod got its current labels. */
 	labelledAt(pod: PodRecord): number {
 		const index = this.indexOf(pod);
 		const events = this.#clusters[index]?.server.podEvents.filter(({ object }) => object.uid === pod.uid) ?? [];
@@ -101,7 +101,7 @@ export class RoundExcuses {
 		if (!down.by || down.by.round === round) return false;
 		const by = down.by.round as RoundRecord;
 		const granted = by.granted.get(down.by.uid);
-		// Evicted without asking, while no budget covered it: to others it is as if it had failed.
+		// The pod was evicted without a round, while no budget covered it. To other rounds it is as if it had failed.
 		if (!granted) return down.revision > seen;
 		return !granted.includes(budget) && by.decidedAt > Math.max(round.startedAt, this.countsOf(round)?.step ?? 0);
 	}
@@ -112,7 +112,7 @@ export class RoundExcuses {
 		return Math.max(round.viewsAt.get(cluster.id) ?? 0, since ?? 0);
 	}
 
-	/** Pods that other labels took out of the budget, and that some view of their cluster still had in it when the round began. */
+	/** Pods that new labels took out of the budget, and that some view of their cluster still had in it when the round began. */
 	relabelledSince(budget: string, selector: Labels, round: RoundRecord): readonly string[] {
 		return this.#clusters.flatMap((cluster) =>
 			cluster.workloads.flatMap((workload) => {
