@@ -1,4 +1,4 @@
-// What becomes of a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
+// What happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
 import { reservationsIn } from "./lease-text.ts";
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 
 const front = { tier: "front" };
 const both = { ...web, ...front };
-/** Two budgets over some pods in common. */
+/** Two budgets that share some pods. */
 const twoBudgets = [
 	{ name: "web", selector: web, maxUnavailable: 1 },
 	{ name: "front", selector: front, maxUnavailable: 1 },
@@ -172,7 +172,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		prepare: (world) => {
 			const c1 = world.cluster("c1");
 			c1.server.removePod(world.pod("c1", "web-0"));
-			// Made anew, and ready.
+			// The new pod is created in the first pass and ready after the second.
 			for (let pass = 0; pass < 2; pass += 1) for (const step of c1.kubeletSteps()) step.run();
 			c1.agents[0]?.seesEverything();
 		},
@@ -290,12 +290,12 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** When the pods of c1 last changed. */
+/** The version of the last change of a pod of c1. */
 function revisionOf(world: World): number {
 	return Number(world.cluster("c1").server.podEvents.at(-1)?.resourceVersion ?? 0);
 }
 
-/** From now on budget front covers all pods; `leases`: the watches on Leases show everything then. */
+/** From now on budget front covers all pods. With `leases`, the watches on Leases have shown everything then. */
 function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () => true): EventData<World> {
 	return {
 		name: coversAll,
@@ -309,7 +309,7 @@ function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () =
 	};
 }
 
-/** A candidate was not ready when it was counted, and is when its commit counts again, past a pod that is reserved by then. */
+/** A candidate was not ready when it was counted. It is ready when its commit counts again and skips a pod that is reserved by then. */
 function readySince(name: string): Scenario<World> {
 	const base = coveredSince({ name, leases: false, writtenHolds: false });
 	return {

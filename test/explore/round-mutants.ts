@@ -1,4 +1,4 @@
-// Safeguards of the round, of the decision and of the Lease that it holds.
+// Mutants of the round, of the decision and of the Lease that the round holds.
 import type { Mutant } from "./mutant.ts";
 
 const acquiring = "disruption/round/acquire-leases.ts";

@@ -1,18 +1,18 @@
 // One round as the judge knows it.
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** One round of one process, and what it can have known. */
+/** One round of one process, and what the round can have known. */
 export interface RoundRecord {
 	readonly process: SimulatedProcess;
 	readonly startedAt: number;
 	readonly config: number;
-	/** Acquisitions that it has committed, or tried to. */
+	/** Acquisitions that the round has committed, or tried to commit. */
 	readonly committed: { readonly cluster: string; readonly nonce: string }[];
-	/** How far the slowest view of each cluster was when it began. */
+	/** By cluster: the revision of its slowest view when the round began. */
 	readonly viewsAt: Map<string, number>;
-	/** How many faults had happened. */
+	/** The number of faults before the round. */
 	readonly faults: number;
-	/** Of its acquisitions and reservations. */
+	/** The ids of the round's acquisitions and reservations. */
 	readonly ids: string[];
 	/** When the first commit was sent, on the clock of the process. */
 	committedAt: number | undefined;
@@ -20,6 +20,6 @@ export interface RoundRecord {
 	/** When the first commit was written, on the clock of the process. */
 	stoodAt: number | undefined;
 	decidedConfig: number;
-	/** Budgets under which it was granted each pod, by uid. */
+	/** By uid of a granted pod: the budgets under which it was granted. */
 	readonly granted: Map<string, readonly string[]>;
 }

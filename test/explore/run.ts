@@ -18,7 +18,7 @@ export interface RunResult {
 	readonly violation: Violation | undefined;
 	readonly steps: number;
 	readonly evictions: number;
-	/** That were ever there. */
+	/** Pods that ever existed. */
 	readonly pods: number;
 	readonly history: readonly HistoryEntry[];
 	readonly taken: readonly number[];
@@ -26,36 +26,36 @@ export interface RunResult {
 
 export interface RandomRunResult extends RunResult {
 	readonly strategy: StrategyName;
-	/** Hashes of the abstract states that it met. */
+	/** Hashes of the abstract states that the run met. */
 	readonly states: ReadonlySet<number>;
-	/** Awaits at which it stopped processes. */
+	/** Awaits at which the run stopped processes. */
 	readonly stops: readonly PlannedStop[];
 }
 
 export interface RandomRunOptions {
 	readonly record?: boolean;
-	/** Goes on to the end, where all is given back; else one schedule in four does. */
+	/** If true, the run goes to the end, where everything is given back. Otherwise one schedule in four does. */
 	readonly settles?: boolean;
-	/** Told of each step that was chosen. */
+	/** Called with each step that was chosen. */
 	readonly onStep?: (step: Step) => void;
 }
 
-/** A stream of its own for what a schedule is like, apart from its steps. */
+/** A random stream for the properties of a schedule, separate from that of its steps. */
 const mannerSeed = 0x5bd1e995;
 const stopsShare = 0.5;
 const settledShare = 0.25;
-/** A stream of its own, so that the other schedules go on as they would without. */
+/** A separate random stream, so that the other schedules are the same with and without the wire. */
 const wireSeed = 0x2c1b3c6d;
-/** One that goes over the wire takes 1.7 times the processor time. */
+/** A schedule over the wire takes 1.7 times the processor time. */
 const wiredShare = 0.3;
 const streamSeed = 0x7a3f19d5;
-/** One whose watches run over streams takes more steps and reads JSON. */
+/** A schedule whose watches run over streams takes more steps and reads JSON. */
 const streamedShare = 0.25;
 
-/** Longer than any run that gets on; those that do not are settled then. */
+/** More than any run needs that makes progress. Other runs are settled after that. */
 const mostSteps = 1_500;
 
-/** The world of a schedule as its seed draws it, and how its steps are chosen. `stops`: those of an earlier run. */
+/** The world of a schedule as its seed draws it, and how its steps are chosen. `stops` are those of an earlier run. */
 export function drawRun(
 	scenario: Scenario<World>,
 	seed: number,
@@ -82,7 +82,7 @@ export function drawRun(
 		oneAgent,
 		keepsHistory: false,
 		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
-		// What stages a scenario waits for certain steps, and a call that is served has a few more.
+		// Staging waits for certain steps, and a call that is served over the wire has a few more.
 		isWired: scenario.isWired ?? (!scenario.holdsBack && seededRandom(seed ^ wireSeed)() < wiredShare),
 		isStreamed: scenario.isStreamed ?? (!scenario.holdsBack && streamed() < streamedShare),
 		streamsLists: scenario.streamsLists ?? streamed() < 0.5,
@@ -119,20 +119,20 @@ export async function runRandom(
 }
 
 export interface SearchedRun extends RunResult {
-	/** How many choices there were each time. */
+	/** For each choice, the number of steps to choose from. */
 	readonly widths: readonly number[];
-	/** The run came to a state from which all has been explored. */
+	/** The run reached a state from which everything has been explored. */
 	readonly pruned: boolean;
 	/** The run was longer than the search allows. */
 	readonly cut: boolean;
 }
 
-/** One path of an exhaustive search: the choices of `prefix`, and the first one each time after it. */
+/** One path of an exhaustive search: the choices of `prefix`, and after that always the first one. */
 export async function runSearched(
 	scenario: Scenario<World>,
 	prefix: readonly number[],
 	options: {
-		/** Told of every new state after the prefix; false where it has been there before. */
+		/** Called with every state after the prefix. Returns false if the search has been there before. */
 		readonly isNew: (fingerprint: string) => boolean;
 		readonly mostSteps: number;
 		readonly record?: boolean;
@@ -180,7 +180,7 @@ export async function runSearched(
 	return { ...result, widths: choices.widths, pruned, cut };
 }
 
-/** Timers only where nothing else is left to happen, and no bookmarks: both change nothing but when. */
+/** Timers only if no message and no watch step is left, and no bookmarks. Both change only the timing. */
 function searchedSteps(world: World): readonly Step[] {
 	const steps = worldSteps(world).filter(({ kind, what }) => kind !== "timer" && !what.startsWith("sees that no pod"));
 	if (steps.some(({ kind }) => kind === "message" || kind === "watch")) return steps;
@@ -195,7 +195,7 @@ function take(world: World, steps: readonly Step[], choices: Choices, weightOf: 
 	return step;
 }
 
-/** Everybody has done what there was to do, or is dead. Where a scenario is staged, all of it has happened, too. */
+/** All processes have finished or died. If the scenario is staged, all its events have happened, too. */
 function isOver(world: World): boolean {
 	return everybodyIsDone(world) && (!world.scenario.holdsBack || allHasHappened(world));
 }

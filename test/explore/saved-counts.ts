@@ -1,5 +1,5 @@
-// What the long runs of a scenario came to so far, kept beside what else this repository caches: a file for each scenario, seed
-// and hash of all that its schedules depend on.
+// The results of a scenario's long runs so far, kept with this project's other caches. There is one file for each scenario, seed and hash
+// of all sources that the schedules depend on.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export function countsFolder(environment: Readonly<Record<string, string | undef
 	return join(cache ? cache : join(homedir(), ".cache"), "xpdb", "exploration");
 }
 
-/** Nothing where none were kept; what cannot be read is run again. */
+/** An empty sum if no counts were kept or they cannot be read. Then the schedules are run again. */
 export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	try {
 		const { seen, seenOnce, ...counts } = JSON.parse(readFileSync(fileOf(folder, key), "utf8")) as SavedCounts;
@@ -27,7 +27,7 @@ export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	}
 }
 
-/** In the place of what was kept, whole or not at all. */
+/** Replaces the kept counts, entirely or not at all. */
 export function writeCounts(folder: string, key: CountsKey, sum: ScenarioSum): void {
 	mkdirSync(folder, { recursive: true });
 	const saved: SavedCounts = { ...sum, seen: text(sum.seen), seenOnce: text(sum.seenOnce) };

@@ -1,4 +1,4 @@
-// What scenarios are put together from.
+// Parts from which scenarios are built.
 import type { BudgetData, ClusterData, DrainData, Limits } from "./scenario.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
@@ -22,7 +22,7 @@ export function onlyOnce(name: string, path: string, more: Partial<DrainData> = 
 	return drain(name, [path], { attempts: 1, neverWaits: true, ...more });
 }
 
-/** Everything that messages and processes may suffer. */
+/** All faults of messages and processes. */
 export const trouble: Partial<Limits> = {
 	agentJumps: 4,
 	drainJumps: 2,

@@ -1,8 +1,8 @@
-// What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
+// What a scenario consists of: the clusters, pods and budgets, the drains, and what else can happen.
 import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
-/** A budget as one member has it; `selector` are matchLabels. */
+/** A budget as one member has it. `selector` has its matchLabels. */
 export interface BudgetData {
 	readonly name: string;
 	readonly selector: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface BudgetData {
 	readonly suspend?: boolean;
 }
 
-/** A PodDisruptionBudget of the cluster itself. */
+/** A PodDisruptionBudget of the cluster. */
 export interface NativeBudgetData {
 	readonly selector: Readonly<Record<string, string>>;
 	readonly minAvailable: number;
@@ -22,46 +22,49 @@ export interface ClusterData {
 	readonly agents: number;
 	readonly workloads: readonly WorkloadSpec[];
 	readonly budgets: readonly BudgetData[];
-	/** PodDisruptionBudgets of the cluster itself; none where it says nothing. */
+	/** PodDisruptionBudgets of the cluster. None by default. */
 	readonly nativeBudgets?: readonly NativeBudgetData[];
-	/** Ids of the members that it declares; all clusters of the scenario where it says nothing. */
+	/** Ids of the members that the cluster declares. By default all clusters of the scenario. */
 	readonly fleet?: readonly string[];
 }
 
 /** One plugin process. */
 export interface DrainData {
 	readonly name: string;
-	/** "cluster/pod". */
+	/** As "cluster/pod". */
 	readonly pods: readonly string[];
-	/** It drains these instead, "cluster/node". */
+	/** If set, the process drains these nodes instead, as "cluster/node". */
 	readonly nodes?: readonly string[];
-	/** For each of its nodes (--timeout). */
+	/** The timeout of each node (--timeout). */
 	readonly timeoutMs?: number;
-	/** Pods go by the value of this label (--order-by). */
+	/** Pods are evicted in the order of this label's value (--order-by). */
 	readonly orderBy?: string;
-	/** It meets its fleet by the shipped code, with the contexts of its pods and of these clusters; only over the wire. */
+	/**
+	 * If set, the process discovers its fleet by the shipped code, with the contexts of its pods and of these clusters. Only over the
+	 * wire.
+	 */
 	readonly meets?: readonly string[];
-	/** Rounds it asks for before it gives up. */
+	/** The number of rounds that the process asks for before it gives up. */
 	readonly attempts: number;
-	/** The members over which it runs its rounds, in the order in which it has them; by default all, as listed. */
+	/** The members over which the process runs its rounds, in its own order. By default all, as listed. */
 	readonly members?: readonly string[];
-	/** The agent that it asks in each cluster; any of them where it says nothing. */
+	/** Index of the agent that the process asks in each cluster. By default any agent. */
 	readonly agent?: number;
-	/** It reaches all members through the agents of this cluster; only over the wire. */
+	/** The process reaches all members through the agents of this cluster. Only over the wire. */
 	readonly through?: string;
-	/** Of an eviction whose request or answer is lost, its API servers say 500 and 504 in turn: it may be executed all the same. */
+	/** If an eviction or its answer is lost, the API server answers 500 and 504 in turn. The eviction may still have been executed. */
 	readonly serverErrors?: boolean;
-	/** It deletes pods instead of evicting them (--disable-eviction). */
+	/** The process deletes pods instead of evicting them (--disable-eviction). */
 	readonly deletes?: boolean;
-	/** It asks what would happen (--dry-run=server). */
+	/** The process asks what would happen (--dry-run=server). */
 	readonly dryRun?: boolean;
-	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
+	/** When its pod is gone, the process continues with the next pod of that name. */
 	readonly follows?: boolean;
-	/** It is killed where it would wait in line: what comes after a wait is another round after the first. */
+	/** The process is killed when it would wait in line. A round after a wait is like any round after the first. */
 	readonly neverWaits?: boolean;
-	/** Its first eviction waits for so long before it is written: for credentials, for a connection. */
+	/** The first eviction waits this long before it is written, for credentials or a connection. */
 	readonly firstSendAfterMs?: number;
-	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
+	/** The process does nothing while no budget covers its pods. A plugin would evict them as kubectl does. */
 	readonly waitsForBudget?: boolean;
 }
 
@@ -73,15 +76,15 @@ export interface EventData<W = never> {
 	readonly run: (world: W) => void;
 }
 
-/** How often at most in one run. */
+/** How often each of these can happen in one run. */
 export interface Limits {
-	/** An agent's clock jumps past every lease time; its watches are alive after it. */
+	/** An agent's clock jumps past every lease time. Its watches are alive afterwards. */
 	readonly agentJumps: number;
 	/** A drain's clock jumps past the time for which a grant is fresh. */
 	readonly drainJumps: number;
-	/** Somebody whose calls are on their way does nothing for a few seconds: what it waits for is answered late, and its timers are. */
+	/** A process with calls on their way does nothing for a few seconds. The answers to it, and its timers, are late. */
 	readonly pauses: number;
-	/** An agent's watches show no life any more, until they come back. */
+	/** An agent's watches show no life until they come back. */
 	readonly silences: number;
 	readonly lost: number;
 	readonly gaveUp: number;
@@ -93,18 +96,18 @@ export interface Limits {
 	readonly crashes: number;
 	/** Drains that are told to stop. */
 	readonly stops: number;
-	/** Agents that die and come back with nothing in memory. */
+	/** Agents that die and restart with an empty memory. */
 	readonly restarts: number;
-	/** Cancels that an agent begins, of any reservation and however young. */
+	/** Cancels that an agent begins, of any reservation, however young. */
 	readonly cancels: number;
-	/** Times that an agent ends reservations on evidence of its own accord. */
+	/** Times that an agent ends reservations on evidence by itself. */
 	readonly evidence: number;
 	readonly sweeps: number;
-	/** Pods that somebody deletes past the budgets, or that fail. */
+	/** Pods that fail, or that are deleted without regard to the budgets. */
 	readonly failures: number;
-	/** Pods that finish, as the pods of Jobs do, and others that fail for good. */
+	/** Pods that finish, as those of Jobs do, and pods that fail for good. */
 	readonly finishes: number;
-	/** Writes to pods that mean nothing but a new version. */
+	/** Writes to pods that change only the version. */
 	readonly touches: number;
 	/** Times that an agent looks for Leases without a budget that have been idle for a minute. */
 	readonly leaseDeletions: number;
@@ -134,22 +137,22 @@ export const noLimits: Limits = {
 };
 
 export interface SearchBounds<W = never> {
-	/** In the place of the scenario's own. */
+	/** Replaces the scenario's own limits. */
 	readonly limits: Partial<Limits>;
-	/** In the place of the scenario's own. */
+	/** Replaces the scenario's own drains. */
 	readonly drains?: readonly DrainData[];
 	readonly events?: readonly EventData<W>[];
 	readonly freshViews?: boolean;
-	/** Only the schedules that the scenario does not hold back; otherwise all, held back or not. */
+	/** If true, only the schedules that the scenario does not hold back. Otherwise all schedules. */
 	readonly isStaged?: boolean;
 	/**
-	 * Calls to Leases are executed at once, so that acquire, commit, confirm and release each happen in one step: right
-	 * where a cluster has one agent, which does one thing after the other with a Lease anyway.
+	 * Calls to Leases are executed at once, so acquire, commit, confirm and release each happen in one step. That is right for a cluster
+	 * with one agent, because the agent works on a Lease one call after the other anyway.
 	 */
 	readonly leaseCallsAtOnce?: boolean;
 }
 
-/** `W` is the world in which its events happen; who lets none happen needs not know it. */
+/** `W` is the world in which the events happen. A scenario without events does not need to name it. */
 export interface Scenario<W = never> {
 	readonly name: string;
 	/** One sentence: what can go wrong here. */
@@ -158,47 +161,51 @@ export interface Scenario<W = never> {
 	readonly drains: readonly DrainData[];
 	readonly events?: readonly EventData<W>[];
 	readonly limits: Partial<Limits>;
-	/** Where budgets, scales or the fleet change while rounds run, their reads take part in the schedule. */
+	/** Budgets, scales or the fleet change while rounds run, so reads of them are steps of the schedule. */
 	readonly configChanges?: boolean;
-	/** Leases that have been used before: most of the time in a Lease's life. False: the first round makes them. */
+	/** Whether the Leases have been used before, as for most of a Lease's life. If false, the first round makes them. */
 	readonly leasesExist?: boolean;
-	/** All agents of a cluster but the first pass an acquire on to the first one's line. */
+	/** All agents of a cluster except the first forward an acquire to the first agent's line. */
 	readonly lineHost?: boolean;
-	/** What becomes of evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
+	/** What happens to evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
 	readonly afterEviction?: "replaced" | "ends" | "stays";
 	/** Answers travel on their own in every run. */
 	readonly splitAnswers?: boolean;
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
-	/** Whether a round must be granted at the end; false where the budget refuses for ever. */
+	/** Whether a round must be granted at the end. False if the budget always refuses. */
 	readonly probe?: boolean;
 	/** What happened before the drains began. */
 	readonly prepare?: (world: W) => void;
-	/** Which faults may meet which requests; all of them where it says nothing. */
+	/** Which faults can hit which requests. By default all. */
 	readonly mayFail?: (fault: string, what: string) => boolean;
-	/** The network fails only requests that begin with this word: "evict", "acquire". */
+	/** The network fails only requests that begin with this word, for example "evict" or "acquire". */
 	readonly onlyFails?: string;
 	/**
-	 * Steps that wait for their moment, so that most runs come to what the scenario is about; they are taken all the same
-	 * where nothing but time could pass otherwise. Its limits hold in every run, where other scenarios draw theirs.
+	 * Steps that wait for their moment, so that most runs come to what the scenario is about. They are taken anyway if only time could
+	 * pass otherwise. The limits of such a scenario hold in every run. Other scenarios draw theirs.
 	 */
 	readonly holdsBack?: (step: Step, world: W) => boolean;
-	/** Some of its runs have rounds without the engine of evictions, which would refuse before a round could go wrong. */
+	/** Some runs have rounds without the eviction engine, which would refuse before a round could go wrong. */
 	readonly hasThinRuns?: boolean;
-	/** Agents keep in mind whom they took for members, and greet each other; where no fleet changes without a word of a person, all is the same without. */
+	/**
+	 * Agents remember their members and greet each other. That makes a difference only if a fleet changes without a person's decision.
+	 */
 	readonly knowsMembers?: boolean;
-	/** etcd may come back from a backup. */
+	/** etcd can come back from a backup. */
 	readonly isRestored?: boolean;
-	/** Whether all holds are written in all of its runs, or in none; left out: in half of the random ones, and in an exhaustive search. */
+	/** Whether all holds are written in every run, or in none. By default in half of the random runs, and in exhaustive searches. */
 	readonly writtenHolds?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
-	/** Calls go over the wire in all of its runs; left out: in a share of the random ones, or none where it is staged. */
+	/** Whether calls go over the wire in every run. By default in a share of the random runs, and in none if the scenario is staged. */
 	readonly isWired?: boolean;
-	/** Agents run the shipped watches over streams in all of its runs; left out: in a share of the random ones, or none where it is staged. */
+	/**
+	 * Whether agents run the shipped watches over streams in every run. By default in a share of the random runs, and in none if staged.
+	 */
 	readonly isStreamed?: boolean;
-	/** Whether API servers still have streamed lists once the run has begun; left out: in half of the streamed runs. */
+	/** Whether API servers still have streamed lists once the run has begun. By default in half of the streamed runs. */
 	readonly streamsLists?: boolean;
-	/** How an exhaustive search bounds it. */
+	/** The bounds of an exhaustive search. */
 	readonly search?: SearchBounds<W>;
 }

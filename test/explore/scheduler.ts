@@ -1,11 +1,11 @@
-// The deterministic scheduler: one step at a time, each one chosen, and after each one everything that it set off runs
-// until it waits for another step. A sequence of choices determines a run completely.
+// The deterministic scheduler. It takes one chosen step at a time. Then everything that the step caused runs until it waits for another
+// step. The sequence of choices determines a run completely.
 import { seededRandom } from "./random.ts";
 
 export type StepKind =
-	/** A request reaches its server, an answer its caller. */
+	/** A request reaches its server, or an answer its caller. */
 	| "message"
-	/** A request that its caller gave up is executed after all. */
+	/** A request is executed although its caller gave it up. */
 	| "late"
 	| "fault"
 	| "timer"
@@ -15,14 +15,14 @@ export type StepKind =
 	| "watch"
 	/** Pods end, are replaced and become ready. */
 	| "kubelet"
-	/** An agent does something of its own accord: evidence, cancels, sweeps. */
+	/** An agent acts by itself: evidence, cancels, sweeps. */
 	| "agent"
-	/** What the scenario lets happen besides. */
+	/** An event of the scenario. */
 	| "event";
 
 export interface Step {
 	readonly kind: StepKind;
-	/** Whose step it is; steps of one actor are fast or slow together. */
+	/** The process that acts. All steps of one actor are fast or slow together. */
 	readonly actor: string;
 	readonly what: string;
 	run(): void;
@@ -30,9 +30,9 @@ export interface Step {
 
 /** Where the choices of a run come from. */
 export interface Choices {
-	/** The index of one of these weights. */
+	/** Returns the index of one of these weights. */
 	pick(weights: readonly number[]): number;
-	/** Everything picked so far: enough to run the same again. */
+	/** Everything picked so far, which is enough to repeat the run. */
 	readonly taken: readonly number[];
 }
 
@@ -52,7 +52,9 @@ export function randomChoices(seed: number): Choices & { readonly random: () => 
 	};
 }
 
-/** Where `rest` falls when the weights lie side by side; beyond the last, which rounding may do, at the last that weighs anything. */
+/**
+ * The index at which `rest` falls when the weights lie side by side. Rounding can put it beyond the end: then the last weight above 0.
+ */
 function weightedIndex(weights: readonly number[], rest: number): number {
 	let left = rest;
 	for (let index = 0; index < weights.length; index += 1) if ((left -= weights[index] ?? 0) < 0) return index;
@@ -62,7 +64,7 @@ function weightedIndex(weights: readonly number[], rest: number): number {
 	);
 }
 
-/** The choices of an earlier run, then always the first. `widths` collects how many there were to choose from. */
+/** The choices of an earlier run, and after them always the first. `widths` collects how many steps there were to choose from. */
 export function replayedChoices(prefix: readonly number[]): Choices & { readonly widths: readonly number[] } {
 	const taken: number[] = [];
 	const widths: number[] = [];
@@ -80,12 +82,12 @@ export function replayedChoices(prefix: readonly number[]): Choices & { readonly
 
 let waits = 0;
 
-/** Resolves when no promise of the code under test can go on without another step. */
+/** Resolves when no promise of the code under test can continue without another step. */
 export async function drained(): Promise<void> {
 	waits += 1;
-	// A tick that is asked for outside of a microtask, as by a thread's first schedule, comes before all microtasks.
+	// Outside of a microtask, as in a thread's first schedule, a tick would come before all microtasks.
 	await Promise.resolve();
-	// Both come only after all microtasks, those that microtasks queue included. A tick costs a fraction of a turn of the event loop,
-	// but only at the end of a turn Node tells of rejections that nobody handles.
+	// Both callbacks come after all microtasks, including those that microtasks queue. A tick costs a fraction of a turn of the event
+	// loop. But Node reports unhandled rejections only at the end of a turn.
 	await new Promise<void>((resolve) => (waits % 64 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 }

@@ -1,4 +1,4 @@
-// An API whose answers show how far its server has come, as the calls over a real connection note it.
+// An API whose answers record how far its server has come, as the calls over a real connection do.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 
@@ -14,7 +14,7 @@ export function withSeenVersions(api: ClusterApi, versions: SeenVersions): Clust
 		async updateLease(lease) {
 			const mark = versions.mark("leases");
 			const written = await api.updateLease(lease);
-			// A write that changes nothing is not one, and keeps its version.
+			// A write that changes nothing keeps the version, so it says nothing about the server's progress.
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
 		},

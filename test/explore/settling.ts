@@ -1,16 +1,16 @@
-// The end of a run: no more faults, everything that is on its way arrives, and time passes. Then whatever the rounds
-// took must have been given back, and a round that the budget has room for must be granted.
+// The end of a run: no more faults, everything on its way arrives, and time passes. Then all that the rounds took must have been given
+// back, and a round that the budget has room for must be granted.
 import { reservationsIn } from "./lease-text.ts";
 import { drained } from "./scheduler.ts";
 import type { World } from "./world.ts";
 import { nextTimer, settlingStep } from "./world-steps.ts";
 
-/** A run that has not ended after so many more steps goes round in circles. */
+/** A run that has not ended after this many more steps goes round in circles. */
 const mostSteps = 6_000;
-/** The lease time, and all times after which agents end reservations. */
+/** Longer than the lease time, and than every time after which agents end reservations. */
 const longTimeMs = 31_000;
 
-/** Everything that the code under test does without another step. */
+/** Runs everything that the code under test does without another step. */
 export async function letRun(world: World): Promise<void> {
 	do await drained();
 	while (!world.violation && world.showAtOnce());
@@ -26,7 +26,7 @@ export async function settle(world: World): Promise<void> {
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
 		passTime(world, longTimeMs);
 		for (const agent of world.agents()) agent.sweep();
-		// One that began anew, and whose first list was lost, has a timer until it lists again.
+		// An agent that restarted and lost its first list has a timer until it lists again.
 		await finish(world, () => world.agents().every((agent) => !agent.alive || agent.isStarted));
 	}
 	const [still] = left(world);
@@ -36,7 +36,7 @@ export async function settle(world: World): Promise<void> {
 	if (!world.violation) await probe(world);
 }
 
-/** Where no message and no process came to harm, whoever was granted a pod has it evicted or has given it back. */
+/** If no fault hit a message or a process, each granted pod must be evicted or given back. */
 function checkGivenBack(world: World): void {
 	for (const { id, server } of world.clusters) {
 		for (const { uid, pod, holder } of reservationsIn(server)) {
@@ -46,12 +46,12 @@ function checkGivenBack(world: World): void {
 	}
 }
 
-/** A pod that the budget has room for, asked for when everything is quiet. */
+/** When everything is quiet, asks for a pod that the budget has room for. */
 async function probe(world: World): Promise<void> {
 	passTime(world, longTimeMs);
 	for (const { id, workloads } of world.clusters) {
 		for (const workload of workloads) {
-			// Of its pods nobody says how many there should be: they wait for a controller.
+			// The number of expected pods is unknown, so these pods wait for a controller.
 			if (!workload.hasScale) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
@@ -79,7 +79,7 @@ async function probeFinished(world: World): Promise<void> {
 	if (drain.evicted === 0) fail(world, `finished pod ${pod.name} is not evicted at the end: ${drain.last}`);
 }
 
-/** The oldest first, and timers only where nothing else is left to happen. */
+/** Takes the oldest step first, and timers only if nothing else is left to happen. */
 async function finish(world: World, isDone: () => boolean): Promise<void> {
 	for (let taken = 0; taken < mostSteps; taken += 1) {
 		await letRun(world);
@@ -111,7 +111,7 @@ function left(world: World) {
 	return world.clusters.flatMap(({ server }) => reservationsIn(server));
 }
 
-/** Where this run gets stuck. */
+/** Ends the run with a violation. */
 export function fail(world: World, message: string, rule: "liveness" | "leak" = "liveness"): void {
 	if (world.violation) return;
 	world.violation = { rule, message };

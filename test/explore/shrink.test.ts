@@ -4,7 +4,7 @@ import { cluster, drain } from "./scenario-parts.ts";
 import { shrink } from "./shrink.ts";
 import type { World } from "./world.ts";
 
-/** Fails where the second event comes after the first one, whatever else happens. */
+/** Fails if the second event comes after the first one, whatever else happens. */
 const failing: Scenario<World> = {
 	name: "failing",
 	about: "Two events in an order",

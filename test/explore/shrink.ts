@@ -1,5 +1,5 @@
-// A failing schedule made short enough for a person to read: its steps by actor and call, as few of them as still break the same
-// rule. Between those that are left the oldest message comes first, so that only what is out of the usual order has to be said.
+// Makes a failing schedule short enough for a person to read: the fewest steps, by actor and call, that still break the same rule.
+// Between these steps, the oldest message comes first. So only steps out of the usual order need to be listed.
 import { formatHistory } from "./history.ts";
 import { drawRun, runRandom } from "./run.ts";
 import type { Scenario } from "./scenario.ts";
@@ -9,22 +9,22 @@ import type { World } from "./world.ts";
 import { worldSteps } from "./world-steps.ts";
 
 export interface Shrunk {
-	/** Steps of the schedule as it was found. */
+	/** The number of steps of the original schedule. */
 	readonly steps: number;
-	/** Those that are out of the usual order in the short one. */
+	/** The steps of the short schedule that are out of the usual order. */
 	readonly kept: readonly string[];
 	readonly runs: number;
-	/** The short one whole, as a table. */
+	/** The whole short schedule, as a table. */
 	readonly table: string;
-	/** Undefined where it does not fail again by the names of its steps alone. */
+	/** Undefined if the names of the steps alone do not make the schedule fail again. */
 	readonly message: string | undefined;
 }
 
-/** Those of one shrinking; each takes some milliseconds. */
+/** The most runs of one shrinking. Each takes some milliseconds. */
 const mostRuns = 400;
-/** Of a run by names: shorter ones fail before. */
+/** The most steps of a run by names. Shorter runs fail before that. */
 const mostSteps = 400;
-/** Steps in the usual order that a step waits for, before it is taken for one that can not happen any more. */
+/** How many steps in the usual order to wait for a step, before it is taken as impossible. */
 const mostWaits = 12;
 
 export async function shrink(scenario: Scenario<World>, seed: number): Promise<Shrunk> {
@@ -63,7 +63,7 @@ export async function shrink(scenario: Scenario<World>, seed: number): Promise<S
 	};
 }
 
-/** Takes these steps in their order, each as soon as it can happen; one that cannot is passed over. */
+/** Takes these steps in their order, each as soon as it can happen. A step that cannot happen is skipped. */
 async function follow(world: World, labels: readonly string[]): Promise<void> {
 	let at = 0;
 	let waits = 0;
@@ -79,7 +79,7 @@ async function follow(world: World, labels: readonly string[]): Promise<void> {
 			world.take(found);
 			continue;
 		}
-		// What comes later among them is kept back for its turn.
+		// Steps that come later in the list are kept back for their turn.
 		const later = new Set(labels.slice(at));
 		const next = steps.find((step) => isUsual(step) && !later.has(labelOf(step)));
 		if (wanted !== undefined && (!next || (waits += 1) > mostWaits)) {
@@ -93,12 +93,12 @@ async function follow(world: World, labels: readonly string[]): Promise<void> {
 	await settle(world);
 }
 
-/** It happens by itself: a message on its way, a watch, and a stopped process that goes on. */
+/** Whether the step happens by itself: a message on its way, a watch, or a stopped process that is resumed. */
 function isUsual({ kind, what }: Step): boolean {
 	return kind === "message" || kind === "watch" || what.startsWith("goes on at ");
 }
 
-/** Without versions and ids, which are others where less has happened before. */
+/** The step without versions and ids, which differ if less has happened before. */
 function labelOf({ actor, what }: Step): string {
 	const call = what
 		.replace(/\(uid[^)]*\)/, "")

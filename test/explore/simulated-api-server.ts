@@ -1,8 +1,8 @@
-// A small true API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
+// A small but true API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
 //
-// One revision grows over all kinds, as in etcd. Every write makes a new version, a write that changes nothing makes
-// none; stale writes and stale preconditions are conflicts. Pods, Leases and budgets leave their events in logs, from
-// which views are fed as late as anybody likes. Nothing here is asynchronous: simulated-api.ts carries calls here.
+// One revision grows over all kinds, as in etcd. Every write makes a new version, except a write that changes nothing. Stale writes and
+// stale preconditions are conflicts. Pods, Leases and budgets leave their events in logs. Views are fed from these logs, as late as the
+// schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
 import {
 	ConflictError,
 	type ControllerName,
@@ -28,25 +28,25 @@ export interface Preconditions {
 	readonly resourceVersion?: string;
 }
 
-/** A group of one kind, as a CustomResourceDefinition serves it. */
+/** A group with one kind, as a CustomResourceDefinition serves it. */
 export interface ServedKind {
 	readonly kind: string;
 	readonly plural: string;
-	/** "v1", "v1beta1". */
+	/** For example "v1" or "v1beta1". */
 	readonly versions: readonly string[];
 	readonly hasScale: boolean;
 }
 
 export interface SimulatedController extends ControllerReference {
 	readonly namespace: string;
-	/** "withoutScale" for a Job, "unsettled" for a DaemonSet that was changed just now. */
+	/** "withoutScale" for a Job, "unsettled" for a DaemonSet that has just been changed. */
 	readonly replicas: number | "withoutScale" | "unsettled";
 	readonly ownedBy?: ControllerReference;
-	/** Labels of its pod template; left out: those of the first pod that names it. */
+	/** Labels of the pod template. By default those of the first pod that names this controller. */
 	readonly template?: Readonly<Record<string, string>>;
 }
 
-/** What a new pod is made of; everything else of a PodRecord has a default. */
+/** The fields of a new pod. All other fields of a PodRecord have a default. */
 export type NewPod = Pick<PodRecord, "name" | "namespace"> &
 	Partial<Omit<PodRecord, "uid" | "resourceVersion" | "name" | "namespace">>;
 
@@ -57,7 +57,7 @@ interface StoredPod {
 	readonly pendingDisruption: boolean;
 }
 
-/** Everything that a backup of etcd has. */
+/** Everything that a backup of etcd contains. */
 export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 	readonly leases: ReadonlyMap<string, LeaseObject>;
 	readonly pods: ReadonlyMap<string, StoredPod>;
@@ -68,7 +68,7 @@ export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 
 export class SimulatedApiServer {
 	readonly clusterId: string;
-	/** Of the last write. */
+	/** The revision of the last write. */
 	revision: number;
 	fleet: DeclaredFleet;
 	readonly leases = new Map<string, LeaseObject>();
@@ -76,7 +76,7 @@ export class SimulatedApiServer {
 	readonly #pods = new Map<string, StoredPod>();
 	readonly budgets = new Map<string, MemberBudget>();
 	readonly #controllers = new Map<string, SimulatedController>();
-	/** What is served beside the kinds of Kubernetes itself, by group. */
+	/** By group: the served kinds that are not Kubernetes' own. */
 	readonly kinds = new Map<string, ServedKind>();
 	/** A pod as agents read it. */
 	readonly seenPod = projectedPods();
@@ -84,14 +84,14 @@ export class SimulatedApiServer {
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
 	readonly workloads = new SimulatedWorkloads();
-	/** A watch cache may answer a list from any version that is not older than asked: picks one of `count`, 0 the newest. */
+	/** A watch cache can answer a list from any version that is not older than asked. Picks one of `count`; 0 is the newest. */
 	pickListVersion: (count: number) => number = () => 0;
 	podsMade = 0;
-	/** Counts the changes of pods, those by a backup too: as long as it stands, they are the same. */
+	/** Counts the changes of pods, including those by a restore. While it is the same, the pods are the same. */
 	podChanges = 0;
 	#uids = 0;
 
-	/** `firstRevision`: near a power of ten, versions of different length are met. */
+	/** A `firstRevision` near a power of ten gives versions of different lengths. */
 	constructor(options: {
 		readonly clusterId: string;
 		readonly firstRevision?: number;
@@ -113,7 +113,7 @@ export class SimulatedApiServer {
 		return this.#putLease("ADDED", created);
 	}
 
-	/** A PUT; without a resourceVersion it is not conditional, as in Kubernetes. */
+	/** A PUT. Without a resourceVersion it is unconditional, as in Kubernetes. */
 	updateLease(lease: LeaseObject): LeaseObject {
 		const found = this.leases.get(lease.name);
 		if (!found) throw new ConflictError(`Lease "${lease.name}" is gone`);
@@ -139,13 +139,13 @@ export class SimulatedApiServer {
 		const last = this.leaseEvents.findLastIndex(
 			(event) => compareResourceVersions(event.resourceVersion, notOlderThan) <= 0,
 		);
-		// "" is a consistent list.
+		// "" asks for a consistent list.
 		const unseen = notOlderThan === "" ? 0 : this.pickListVersion(this.leaseEvents.length - last);
 		const leases = unseen === 0 ? this.leases : this.#leasesBefore(this.leaseEvents.length - unseen);
 		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
 	}
 
-	/** As they were when there had been so many events. */
+	/** The Leases as they were after this many events. */
 	#leasesBefore(events: number): ReadonlyMap<string, LeaseObject> {
 		const leases = new Map<string, LeaseObject>();
 		for (const { type, object } of this.leaseEvents.slice(0, events)) {
@@ -175,7 +175,7 @@ export class SimulatedApiServer {
 		return [...this.budgets.values()].filter(({ name }) => namespace === undefined || name.namespace === namespace);
 	}
 
-	/** Makes a controller, or changes it where one of that kind and name is there; a new uid is a new controller. */
+	/** Makes a controller, or changes the one of that kind and name. A new uid makes it a new controller. */
 	putController(controller: SimulatedController): void {
 		const key = controllerKey(controller, controller.namespace);
 		this.#controllers.set(key, controller);
@@ -191,7 +191,7 @@ export class SimulatedApiServer {
 		return this.#controllers.values();
 	}
 
-	/** Whoever has this name now; of the version only the group counts. */
+	/** The controller that has this name now. Of its apiVersion, only the group counts. */
 	controller(controller: ControllerName, namespace: string): SimulatedController | undefined {
 		return this.#controllers.get(controllerKey(controller, namespace));
 	}
@@ -231,7 +231,7 @@ export class SimulatedApiServer {
 		if (decides) this.workloads.madePod(controllerKey(decides, namespace), decides, labels);
 	}
 
-	/** What kubelet, a person or a controller changes of a pod. */
+	/** A change of a pod by kubelet, a person or a controller. */
 	changePod(
 		pod: PodReference,
 		change: Partial<Omit<PodRecord, "uid" | "name" | "namespace" | "resourceVersion">>,
@@ -244,13 +244,13 @@ export class SimulatedApiServer {
 		});
 	}
 
-	/** The object goes: after its grace period, or at once. */
+	/** Removes the object, after its grace period or at once. */
 	removePod(pod: PodReference): void {
 		const found = this.#find(pod);
 		if (!found) return;
 		this.#pods.delete(keyOf(pod));
 		this.podChanges += 1;
-		// As the watch has it: the last state, with the version of the deletion.
+		// As in a watch: the last state, with the version of the deletion.
 		const resourceVersion = this.#next();
 		this.podEvents.push({ type: "DELETED", object: { ...found.record, resourceVersion }, resourceVersion });
 	}
@@ -288,7 +288,7 @@ export class SimulatedApiServer {
 		return this.#find(pod)?.pendingDisruption ?? false;
 	}
 
-	/** POST pods/eviction by name: without preconditions it hits whatever has that name now. */
+	/** POST pods/eviction by name. Without preconditions it hits the pod that has that name now. */
 	evict(pod: Pick<PodReference, "namespace" | "name">, preconditions: Preconditions): EvictionAnswer<never> {
 		const found = this.#pods.get(keyOf(pod));
 		if (!found) return { kind: "gone" };
@@ -311,8 +311,8 @@ export class SimulatedApiServer {
 	}
 
 	/**
-	 * etcd comes back from a backup: versions too, unless it goes on from a higher `revision`. Watches that were open see nothing
-	 * of it and have to be started anew.
+	 * etcd comes back from a backup, with its old versions, unless it continues from a higher `revision`. Open watches do not notice and
+	 * have to be restarted.
 	 */
 	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {
@@ -390,7 +390,7 @@ function meets(
 	return (uid ?? object.uid) === object.uid && (resourceVersion ?? object.resourceVersion) === object.resourceVersion;
 }
 
-/** Whether two objects have the same contents, whatever the order of their fields. */
+/** Whether two objects have the same contents, in any order of their fields. */
 function same(a: unknown, b: unknown): boolean {
 	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
 	const keys = Object.keys(a);

@@ -1,7 +1,7 @@
-// The simulated API server as the agent and the plugin ask it.
+// The simulated API server as the agent and the plugin call it.
 //
-// Each call is carried to the server by a function that decides when, how often and whether at all it is executed and
-// answered; tests that need no network use the direct one.
+// A function carries each call to the server. It decides when, how often and whether at all the call is executed and answered. Tests that
+// need no network use the direct function.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
@@ -10,24 +10,24 @@ import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export { SimulatedApiServer } from "./simulated-api-server.ts";
 
-/** One request; `execute` is its effect and its answer, or what it rejects with, at the moment it reaches the server. */
+/** One request. `execute` has its effect and returns its answer, or throws its error, at the moment the request reaches the server. */
 export interface ApiCall<T> {
 	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
 	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads" | "nodes" | "version";
 	/** The object's name, "" for a list. */
 	readonly name: string;
-	/** What else the request says, for people and for histories. */
+	/** What else the request contains, for people and for histories. */
 	readonly detail?: unknown;
 	execute(): T;
 }
 
-/** The way to the server and back. */
+/** Carries a call to the server and the answer back. */
 export type Carrier = <T>(call: ApiCall<T>) => Promise<T>;
 
-/** Executed and answered at once. */
+/** Executes and answers each call at once. */
 export const directCarrier: Carrier = async (call) => call.execute();
 
-/** The server as an agent asks it. */
+/** The server as an agent calls it. */
 export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCarrier): ClusterApi {
 	const { clusterId } = server;
 	return {
@@ -100,7 +100,7 @@ function listedWorkloads({ workloads, clusterId }: SimulatedApiServer, namespace
 	return workloads.list(namespace);
 }
 
-/** The server as the plugin asks it to evict; a call that rejects is a request of which nobody knows what became. */
+/** The server as the plugin calls it to evict. If a call rejects, the fate of the request is unknown. */
 export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
 	return {
 		async evict(pod, preconditions, _id, guard) {

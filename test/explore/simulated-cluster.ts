@@ -13,13 +13,15 @@ export class SimulatedCluster {
 	readonly server: SimulatedApiServer;
 	readonly workloads: Workload[];
 	readonly agents: AgentProcess[] = [];
-	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
+	/**
+	 * Ids that the cluster's list once had, or that have greeted the cluster. They belong to its fleet, listed or not, until forgotten.
+	 */
 	readonly named = new Set<string>();
 	/** Nodes that take no new pods. */
 	readonly cordoned = new Set<string>();
-	/** Plugins may not read its pods: 403. */
+	/** If true, plugins may not read the cluster's pods (403). */
 	forbidsReads = false;
-	/** Evictions that its own PodDisruptionBudgets have refused. */
+	/** The number of evictions that the cluster's PodDisruptionBudgets have refused. */
 	nativeRefusals = 0;
 	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
 	#started = 0;
@@ -41,7 +43,7 @@ export class SimulatedCluster {
 		}
 	}
 
-	/** Who its members are, whatever it declares. */
+	/** The members of the cluster's fleet, whatever its list says. */
 	get fleet(): readonly string[] {
 		const { members, forgotten } = this.server.fleet;
 		const ids = new Set([...this.named, ...members.map(({ id }) => id)]);
@@ -49,7 +51,7 @@ export class SimulatedCluster {
 		return [...ids].toSorted();
 	}
 
-	/** Its list is edited. */
+	/** A person edits the cluster's list. */
 	declares(members: readonly string[], forgotten: readonly string[]): void {
 		const { version } = this.server.fleet;
 		this.server.fleet = {
@@ -63,7 +65,7 @@ export class SimulatedCluster {
 		for (let index = 0; index < this.data.agents; index += 1) this.#newAgent(index).startSynced();
 	}
 
-	/** The agent dies, and another one with an empty memory takes its place. */
+	/** The agent dies, and an agent with an empty memory takes its place. */
 	restartAgent(agent: AgentProcess): AgentProcess {
 		const index = this.agents.indexOf(agent);
 		agent.die();
@@ -72,7 +74,7 @@ export class SimulatedCluster {
 		return next;
 	}
 
-	/** Its phase is Pending. */
+	/** Whether the pod's phase is Pending. */
 	hasNotStarted({ uid }: Pick<PodRecord, "uid">): boolean {
 		const mayBe = this.workloads.some(({ startsLater }) => startsLater.has(uid));
 		return mayBe && !this.server.podEvents.some(({ object }) => object.uid === uid && object.ready);
@@ -85,7 +87,7 @@ export class SimulatedCluster {
 		return undefined;
 	}
 
-	/** The revision that every agent's view has reached; one that starts anew, or has no watch, will list, and is past it. */
+	/** The revision that every agent's view has reached. An agent without a view counts as current, because it will list. */
 	slowestView(): number {
 		return Math.min(
 			...this.agents.filter(({ hasView }) => hasView).map((agent) => agent.podRevision),
@@ -116,7 +118,7 @@ export class SimulatedCluster {
 	}
 }
 
-/** Versions get one digit more after a few writes of the run: an order of texts would be noticed. */
+/** A few writes into the run, versions get one more digit. So a comparison of versions as text would be noticed. */
 function firstRevision({ workloads, budgets }: ClusterData): number {
 	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Database: 1, Job: 1, Bare: 0 } as const;
 	const made = workloads.reduce((sum, { kind, replicas }) => sum + replicas + controllers[kind], 2 * budgets.length);

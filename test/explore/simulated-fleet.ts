@@ -1,10 +1,10 @@
-// The fleet as one plugin process knows it: as plugin/fleet/fleet.ts has it, without the ways to agents, which the network is.
+// The fleet as one plugin process knows it: like plugin/fleet/fleet.ts, but without routes to agents. The simulated network is the route.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
-/** `contexts`: the clusters that it has contexts of. `memberIds`: those that it knows of when it begins. */
+/** `contexts` are the clusters that the process has contexts of, and `memberIds` those that it knows when it begins. */
 export function simulatedFleet(
 	contexts: readonly string[],
 	memberIds: readonly string[],

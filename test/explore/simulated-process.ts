@@ -1,4 +1,4 @@
-// A process of the simulation: a clock of its own, ids of its own, and a life that can end.
+// A process of the simulation. It has a clock and ids of its own, and it can die.
 import { createHash } from "node:crypto";
 import type { Clock } from "../../agent/process/clock.ts";
 import { running } from "./await-points.ts";
@@ -10,13 +10,13 @@ export interface SimulatedTimer {
 	readonly callback: () => void;
 }
 
-/** Moves only when it is told to. Clocks of different processes agree on nothing. */
+/** Moves only when told to. The clocks of different processes agree on nothing. */
 export class SimulatedClock implements Clock {
 	#now = 0;
 	readonly #timers = new Set<SimulatedTimer>();
-	/** Asked for before every step: looked up again only after it was taken away. */
+	/** The scheduler asks for it before every step, so it is looked up again only after its removal. */
 	#first: SimulatedTimer | undefined;
-	/** Told before the clock moves. */
+	/** Called before the clock moves. */
 	beforeMove: (() => void) | undefined;
 
 	now(): number {
@@ -61,9 +61,9 @@ export class SimulatedClock implements Clock {
 }
 
 export interface ProcessOptions {
-	/** What each process learns is hashed, for an exhaustive search. */
+	/** Whether everything that a process learns is hashed, for an exhaustive search. */
 	readonly keepsHistory: boolean;
-	/** At which awaits processes stop; at none where undefined. */
+	/** The awaits at which processes stop. Undefined: processes stop at none. */
 	readonly stops?: AwaitStops | undefined;
 }
 
@@ -71,17 +71,17 @@ export class SimulatedProcess {
 	readonly name: string;
 	readonly clock = new SimulatedClock();
 	alive = true;
-	/** It was stopped at an await: nothing of it happens until it goes on. */
+	/** The process was stopped at an await, and does nothing until it is resumed. */
 	isStopped = false;
-	/** At which awaits this run stops processes. */
+	/** The awaits at which this run stops processes. */
 	readonly stops: AwaitStops | undefined;
-	/** What may happen to it again and again: told before every step, and made once. */
+	/** Steps that can happen to the process again and again. They are offered before every step, so each is made once and kept. */
 	readonly offered = new Map<object, Step>();
 	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
-	/** Its ids begin with its name, in characters that agents take. */
+	/** The ids of the process begin with its name, in characters that agents accept. */
 	readonly #idPrefix: string;
 	#ids = 0;
-	/** Whether `history` is kept: only an exhaustive search asks for it. */
+	/** Whether `history` is kept. Only an exhaustive search needs it. */
 	readonly #keepsHistory: boolean;
 	#history = "";
 
@@ -92,13 +92,13 @@ export class SimulatedProcess {
 		this.#keepsHistory = options.keepsHistory;
 	}
 
-	/** Unique in the world, and the same in every run in which this process did the same so far. */
+	/** Returns an id that is unique in the world, and the same in every run in which this process did the same so far. */
 	newId(): string {
 		this.#ids += 1;
 		return `${this.#idPrefix}.${this.#ids}`;
 	}
 
-	/** Its clock moves to its next timer. */
+	/** The step in which the clock moves to the next timer. */
 	timerStep(): Step | undefined {
 		const timer = this.clock.next();
 		if (!timer || this.isStopped) return undefined;
@@ -114,7 +114,7 @@ export class SimulatedProcess {
 		return { kind: "timer", actor: this.name, what: `a timer of ${timer.at} ms`, run };
 	}
 
-	/** Notes what the process has been told. Its code is deterministic: equal histories, equal memories. */
+	/** Records what the process has been told. Its code is deterministic, so equal histories mean equal memories. */
 	learns(what: () => string): void {
 		if (this.#keepsHistory) this.#history = createHash("sha1").update(this.#history).update(what()).digest("base64");
 	}
@@ -124,7 +124,7 @@ export class SimulatedProcess {
 	}
 }
 
-/** Shorter than any message takes: it passes at once, so that who collects for a moment is no slower than others. */
+/** Shorter than any message takes. It passes at once, so a process that collects for a moment is no slower than others. */
 const momentMs = 10;
 
 /** Resolves after `ms` of the clock, or at once when the signal aborts. */

@@ -1,10 +1,10 @@
-// One watch request at a simulated API server: which line it shows next, from a list of everything or from a version on.
+// One watch request at a simulated API server, and the line that it shows next: from a list of everything, or from a version on.
 import type { ApiAnswer, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { bookmarkLine, type StreamedCollection } from "./streamed-collection.ts";
 
-/** A watch cache may be so many events behind when it begins to show a list. */
+/** How many events a watch cache can be behind when it begins to show a list. */
 const longestLag = 3;
 
 interface StreamOptions {
@@ -12,22 +12,22 @@ interface StreamOptions {
 	readonly collection: StreamedCollection;
 	readonly asked: ApiStreamOptions;
 	readonly now: () => number;
-	/** Whether the server has streamed lists (Kubernetes before 1.32 does not). */
+	/** Whether the server has streamed lists. Kubernetes before 1.32 has none. */
 	readonly streamsLists: () => boolean;
 }
 
 export interface NextLine {
-	/** "MODIFIED 1003". */
+	/** For example "MODIFIED 1003". */
 	readonly what: string;
 	readonly line: string;
-	/** The same event, so that nobody can read it; undefined where it is no event. */
+	/** The same event as a line that cannot be read. Undefined if the line is no event. */
 	readonly garbled: (() => string) | undefined;
 	shown(): void;
 }
 
 export class SimulatedStream {
 	readonly collection: StreamedCollection;
-	/** The answer, undefined at a good end; rejects as ApiConnection.stream does. */
+	/** The answer. Undefined if the stream ended normally. Rejects as ApiConnection.stream does. */
 	readonly ended: Promise<ApiAnswer | undefined>;
 	isOver = false;
 	/** The server has answered. */
@@ -36,9 +36,9 @@ export class SimulatedStream {
 	readonly #query: URLSearchParams;
 	readonly #resolve: (answer: ApiAnswer | undefined) => void;
 	readonly #reject: (error: unknown) => void;
-	/** The events of the log that it has shown, or had when it began. */
+	/** The events of the log that the stream has shown, or that were there when it began. */
 	#shown: WatchEvent<unknown>[] = [];
-	/** The revision at which its list is complete; undefined once that was said, or where it shows none. */
+	/** The revision at which the list is complete. Undefined once the stream has said so, or if it shows no list. */
 	#listEndsAt: number | undefined;
 
 	constructor(options: StreamOptions) {
@@ -53,7 +53,7 @@ export class SimulatedStream {
 		asked.signal.addEventListener("abort", () => this.end(), { once: true });
 	}
 
-	/** It shows events as they come. */
+	/** Whether the stream shows events as they come. */
 	get isFollowing(): boolean {
 		return this.isOpen && !this.isOver && this.#listEndsAt === undefined;
 	}
@@ -88,7 +88,7 @@ export class SimulatedStream {
 		const { collection } = this;
 		const { log } = collection;
 		const shown = this.#shown;
-		// etcd was restored under it: the events of the new history come next.
+		// After a restore under the stream, the events of the new history come next.
 		while (shown.length > 0 && shown.at(-1) !== log[shown.length - 1]) shown.pop();
 		const event = log[shown.length];
 		const endsAt = this.#listEndsAt;
@@ -122,7 +122,7 @@ export class SimulatedStream {
 		}
 	}
 
-	/** Shows what comes next, if there is anything; false where not. */
+	/** Shows the next line. Returns false if there is none. */
 	showNext(): boolean {
 		const next = this.isOver ? undefined : this.next();
 		if (!next) return false;
@@ -135,7 +135,7 @@ export class SimulatedStream {
 		if (this.isOpen && !this.isOver) this.#options.asked.signOfLife(this.#options.now());
 	}
 
-	/** In good order, or by an answer that is no stream. */
+	/** The stream ends normally, or with an answer that is no stream. */
 	end(answer?: ApiAnswer): void {
 		this.isOver = true;
 		this.#resolve(answer);

@@ -1,5 +1,5 @@
-// What shipped code asks the machine for, by the clock of the simulated process that asks, in threads that explore: timeouts of
-// AbortSignal, and the clock of a run. No schedule depends on how fast the machine is.
+// Timeouts of AbortSignal and the clock of a run, by the clock of the simulated process that asks for them. Only threads that explore use
+// it. So no schedule depends on the speed of the machine.
 import { running } from "./await-points.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 
@@ -9,7 +9,7 @@ export function simulateTime(): void {
 	const dateNow = Date.now.bind(Date);
 	const machineTimeout = AbortSignal.timeout.bind(AbortSignal);
 	performance.now = () => asking()?.clock.now() ?? machineMs();
-	// As far ahead of the monotonic clock as ever: the run clock takes a difference for a sleep.
+	// Always equally far ahead of the monotonic clock. The run clock would take a difference for a sleep.
 	Date.now = () => {
 		const process = asking();
 		return process ? process.clock.now() + wallAheadMs : dateNow();

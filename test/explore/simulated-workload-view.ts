@@ -1,4 +1,4 @@
-// The shipped view of workloads over one simulated watch on all of their kinds.
+// The shipped view of workloads, over one simulated watch on all of their kinds.
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import type { Clock } from "../../agent/process/clock.ts";
 import { ObjectStore } from "../../agent/views/object-views.ts";
@@ -16,7 +16,7 @@ export class SimulatedWorkloadView {
 		this.view = workloadViewOf([this.#store], { isRecent, wanted: () => undefined });
 	}
 
-	/** Lists them, and watches from there. */
+	/** Lists the workloads, and watches from there. */
 	open({ workloads, revision }: SimulatedApiServer): Feed {
 		this.#store.replace(workloads.list(namespace), String(revision));
 		return openFeed<WorkloadRecord>("workload", workloads.events, this.#store);

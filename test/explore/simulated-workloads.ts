@@ -1,4 +1,4 @@
-// Workloads of Kubernetes' own kinds as lists and watches have them, beside the scales that a simulated API server answers.
+// Workloads of Kubernetes' own kinds as lists and watches show them. The simulated API server answers their scales itself.
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
@@ -15,11 +15,11 @@ const versions: readonly string[] = ["v1", "apps/v1"];
 const kinds: readonly string[] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"];
 
 export class SimulatedWorkloads {
-	/** Agents have no right to list them. */
+	/** Agents have no right to list workloads. */
 	forbidsLists = false;
 	readonly events: WatchEvent<WorkloadRecord>[] = [];
 	readonly #objects = new Map<string, WorkloadRecord>();
-	/** Of those that were made without one: of the first pod that names them. */
+	/** For workloads that were made without a template: the labels of the first pod that names them. */
 	readonly #templates = new Map<string, Labels>();
 
 	put(key: string, controller: MadeController, resourceVersion: string): void {
@@ -38,7 +38,7 @@ export class SimulatedWorkloads {
 		this.events.push({ type: "DELETED", object: { ...object, resourceVersion }, resourceVersion });
 	}
 
-	/** A pod with these labels was made for it. */
+	/** A pod with these labels was made for the workload. */
 	madePod(key: string, controller: MadeController, labels: Labels): void {
 		const known = this.#objects.get(key);
 		if (!known || controller.template || this.#templates.has(key)) return;

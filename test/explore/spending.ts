@@ -1,15 +1,16 @@
-// Which scenario gets the next schedules: first each one its floor, then those that still show new states for their time.
+// Chooses the scenario that gets the next schedules. At first each scenario gets its floor. After that, scenarios that still bring new
+// states for their time get more.
 //
-// States that exactly one of n schedules met, divided by n, estimate how many new ones the next schedule brings (Good and
-// Turing). New states prove nothing; but where a scenario brings none, more of its schedules are the same again.
+// The number of states that exactly one of n schedules met, divided by n, estimates how many new states the next schedule brings (Good
+// and Turing). New states prove nothing. But more schedules of a scenario without new states only repeat earlier ones.
 
 export interface SpendingOptions {
-	/** All schedules together. */
+	/** The total of all schedules. */
 	readonly total: number;
-	/** The least that the scenario of this name gets, as far as the total goes. */
+	/** The least number of schedules for the scenario of this name, as far as the total allows. */
 	readonly floorOf: (scenario: string) => number;
 	readonly batch: number;
-	/** Ends before the total where no scenario is expected to bring this many new states with a schedule. */
+	/** Stops before the total if no scenario is expected to bring this many new states with a schedule. */
 	readonly leastNew: number;
 }
 
@@ -22,7 +23,7 @@ export interface Batch {
 export interface BatchResult {
 	readonly schedules: number;
 	readonly cpuMs: number;
-	/** Hashes of the states that one schedule of the batch met, and of those that several did. */
+	/** Hashes of the states that exactly one schedule of the batch met. `several` has the states that more than one met. */
 	readonly once: Uint32Array;
 	readonly several: Uint32Array;
 }
@@ -32,7 +33,7 @@ export interface Spent {
 	schedules: number;
 	cpuMs: number;
 	readonly seen: Set<number>;
-	/** Met by one schedule only. */
+	/** States that only one schedule met. */
 	readonly seenOnce: Set<number>;
 }
 
@@ -43,18 +44,18 @@ export function nothingSpent(): Spent {
 export class Spending {
 	readonly #options: SpendingOptions;
 	readonly #spent: ReadonlyMap<string, Spent>;
-	/** Numbers from which each scenario goes on: those of batches that are under way are given out. */
+	/** The next schedule number of each scenario. Numbers of running batches are already given out. */
 	readonly #next = new Map<string, number>();
 	#given = 0;
 
-	/** Goes on from what is spent, and adds to it. */
+	/** Continues from `spent`, and adds to it. */
 	constructor(spent: ReadonlyMap<string, Spent>, options: SpendingOptions) {
 		this.#options = options;
 		this.#spent = spent;
 		for (const [scenario, { schedules }] of spent) this.#next.set(scenario, schedules);
 	}
 
-	/** Undefined where enough is spent. */
+	/** The next batch. Undefined if enough is spent. */
 	next(): Batch | undefined {
 		const { total, batch, floorOf } = this.#options;
 		const left = total - this.#given;
@@ -88,7 +89,7 @@ export class Spending {
 		}
 	}
 
-	/** The one of which the smallest share of its floor is given out: all get on together. */
+	/** The scenario that has got the smallest share of its floor, so that all progress together. */
 	#furthestBelow(floorOf: (scenario: string) => number): string | undefined {
 		let found: string | undefined;
 		let least = 1;
@@ -101,7 +102,7 @@ export class Spending {
 		return found;
 	}
 
-	/** The one that is expected to bring the most new states for a second of processor. */
+	/** The scenario that is expected to bring the most new states for a second of processor time. */
 	#mostPromising(): string | undefined {
 		let found: string | undefined;
 		let most = -1;
@@ -109,7 +110,7 @@ export class Spending {
 			const fresh = newStatesOf(spent);
 			if (fresh < this.#options.leastNew) continue;
 			const schedules = Math.max(spent.schedules, 1);
-			// What is under way counts as spent: else one scenario would get all until its first result.
+			// Running batches count as spent. Otherwise one scenario would get everything until its first result.
 			const underWay = (this.#next.get(scenario) ?? 0) / schedules;
 			const worth = fresh / underWay / Math.max(spent.cpuMs / schedules, 0.01);
 			if (worth <= most) continue;

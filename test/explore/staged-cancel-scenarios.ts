@@ -1,4 +1,4 @@
-// One interleaving each, of cancels whose evictions are still on the way, or were executed and not seen.
+// One interleaving each: cancels whose evictions are still on their way, or were executed and not seen.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, cancels, ended, isCall, isCancelled, nobodyIsEvicted, server, waitsFor } from "./staging.ts";
@@ -37,7 +37,7 @@ export const stagedCancelScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** The agent that its evictor asks has not heard of the cancel. */
+/** The agent that the evictor asks has not yet seen the cancel. */
 function lateEviction(name: string, about: string): Scenario<World> {
 	return {
 		name,
@@ -70,7 +70,7 @@ function unseen(name: string, about: string, afterEviction: "stays" | "ends"): S
 		limits: {},
 		afterEviction,
 		probe: false,
-		// What agent-0 has not seen either it cannot end on evidence.
+		// agent-0 must not see the eviction either, or it would end the reservation on evidence.
 		holdsBack: ({ kind, actor }, world) =>
 			kind === "watch" && (actor === "c1/agent-1" || !world.drains.some(({ name: each }) => each === "drain-2")),
 	};

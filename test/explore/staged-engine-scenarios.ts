@@ -1,4 +1,4 @@
-// One interleaving each, of what goes on beside the rounds: sweeps, ends of runs, and evidence in the wrong order.
+// One interleaving each, of what happens besides the rounds: sweeps, ends of runs, and evidence in the wrong order.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
@@ -67,7 +67,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			if (step.kind === "late") return nobodyIsEvicted(world);
 			if (step.kind === "fault")
 				return isCall(step, "drain-1", "confirm") && world.times("drain-1 is told to stop") === 0;
-			// Each of them meets its fault first.
+			// Each of these two calls meets its fault first.
 			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
 			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
 		},
@@ -93,7 +93,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			if (step.kind === "late") return nobodyIsEvicted(world);
 			if (step.kind === "fault")
 				return isCall(step, "drain-1", "confirm") && world.times("the time of drain-1 is over") === 0;
-			// Each of them meets its fault first.
+			// Each of these two calls meets its fault first.
 			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
 			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
 		},
@@ -231,7 +231,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			},
 			agentSleeps(0, (world) => world.times("the budget allows nothing any more") > 0),
 			{
-				// Otherwise it would list all budgets, and join nothing.
+				// Otherwise the agent would list all budgets, and would not join a request that is under way.
 				name: "agent-0 compares its budgets",
 				when: (world) => world.times("agent-0 of c1 sleeps") > 0,
 				run: (world) => agent(world, 0).comparesBudgets(),
@@ -320,7 +320,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		freshViews: true,
 		configChanges: true,
 		holdsBack: (step, world) => {
-			// Judged by a budget that it was not granted under: the other one has to be the second to go.
+			// This eviction is judged by a budget that it was not granted under, so the other eviction must come second.
 			if (isCall(step, "drain-2", "evict")) return nobodyIsEvicted(world);
 			return (
 				isCall(step, "drain-1", "evict") &&
@@ -359,7 +359,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		limits: {},
 		afterEviction: "ends",
 		freshViews: true,
-		// Each event waits for the one before it, and all of them are to happen.
+		// Each event waits for the one before it, and all of them have to happen.
 		holdsBack: () => false,
 	},
 ];

@@ -1,4 +1,4 @@
-// One interleaving each, of reservations: most runs come to it, and a safeguard alone keeps it harmless.
+// One interleaving of reservations each. Most runs reach it, and only a safeguard keeps it harmless.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
@@ -61,7 +61,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => {
 			const isCurrent = (what: string): boolean => what.startsWith("evict") && namesCurrent(what, world, "web-0");
 			if (step.actor === "drain-1" && isCurrent(step.what)) return nobodyIsEvicted(world);
-			// The removal waits for the evictor to have an answer, the mark does not.
+			// The removal waits until the evictor has an answer. The mark does not wait.
 			return (
 				isCall(step, "c1/agent-0", "update Lease") &&
 				!world.network.waiting("drain-1").some(isCurrent) &&
@@ -222,7 +222,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 				when: (world) => reserved(world, "moving-0") !== undefined && !nobodyIsEvicted(world),
 				run: (world) => {
 					server(world).changePod(world.pod("c1", "moving-0"), { labels: web });
-					// Labels are known as fast as views show them, and this is not about that.
+					// Labels are known as fast as views show them. That delay is not the subject here.
 					for (const each of world.agents()) each.seesEverything();
 				},
 			},
@@ -277,13 +277,13 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** The version of web-0 since its eviction; before that no view has come so far. */
+/** The version of web-0 if its eviction has begun. Before that infinite, so that no view has reached it. */
 function evictedAt(world: World): number {
 	const { terminating, resourceVersion } = world.pod("c1", "web-0");
 	return terminating ? Number(resourceVersion) : Number.POSITIVE_INFINITY;
 }
 
-/** Of the two commits of drain-1 the one under this budget has been executed, and the other one has not. */
+/** Whether drain-1's commit under this budget has been executed, and its other commit has not. */
 function isCommitted(world: World, budget: string): boolean {
 	const asked = world.network.waiting("drain-1").filter((what) => what.startsWith("commit"));
 	return asked.length === 1 && asked.every((what) => !what.startsWith(`commit ${budget}`));

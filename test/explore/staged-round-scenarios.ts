@@ -1,4 +1,4 @@
-// One interleaving each, of rounds and their Leases: most runs come to it, and a safeguard alone keeps it harmless.
+// One interleaving of rounds and their Leases each. Most runs reach it, and only a safeguard keeps it harmless.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, web } from "./scenario-parts.ts";
@@ -19,18 +19,18 @@ import {
 import type { Step } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
-/** Past all that a round is excused for. */
+/** Longer than every excuse of a round. */
 const stoppedMs = 70_000;
 
 const both = { ...web, tier: "db" };
 
-/** The double is what this is about, and nobody is told yet that its caller does not wait for it. */
+/** The scenario is about the double, so the agent must not yet learn that the double's caller does not wait. */
 function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 	if (what.startsWith("learns that")) return true;
 	return kind === "message" && what.startsWith("acquire") && world.times("doubled") === 0;
 }
 
-/** The agents know of their pods. */
+/** The agents know their pods. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
 }
@@ -202,7 +202,7 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => {
 			const isSecondCounted = waitsFor(world, "drain-2", "commit") || reservationsIn(server(world, "c2")).length > 0;
 			if (isCall(step, "drain-1", "commit") && !isSecondCounted) return true;
-			// Who comes second finds the Lease committed: where it is granted something, it sees that this is not there.
+			// The second call finds the Lease committed. If it was granted something, it sees that its reservation is missing.
 			const [, id = ""] = / granting nothing at (.+)\//.exec(step.what) ?? [];
 			return id !== "" && reservationsIn(server(world, id)).length === 0;
 		},
@@ -267,7 +267,7 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => {
 			const hasAsked = world.drains.length > 2 && acquisitionsBy(world, "drain-3") > 0;
 			if (isCall(step, "drain-1", "commit")) return world.times("agent-0 of c1 sleeps") === 0;
-			// Its timer would give the Lease to whoever waits.
+			// The agent's timer would give the Lease to the caller that waits.
 			return step.kind === "timer" && step.actor === "c1/agent-0" && isAwaited(world) && !hasAsked;
 		},
 	},

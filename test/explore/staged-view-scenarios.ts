@@ -1,4 +1,4 @@
-// One interleaving each, of views: agents that see late, or whose watches are dead, and what keeps a count right all the same.
+// One interleaving each, of agents that see late or whose watches are dead. Safeguards keep their counts right.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable as one, web } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
@@ -71,7 +71,7 @@ export const stagedViewScenarios: readonly Scenario<World>[] = [
 		prepare: (world) => {
 			const c1 = world.cluster("c1");
 			c1.server.removePod(world.pod("c1", "web-0"));
-			// Made anew, and ready.
+			// The new pod is created in the first pass and ready after the second.
 			for (let pass = 0; pass < 2; pass += 1) for (const step of c1.kubeletSteps()) step.run();
 			agent(world, 0).seesEverything();
 			world.startDrain(first);
@@ -101,7 +101,7 @@ export const stagedViewScenarios: readonly Scenario<World>[] = [
 		events: [
 			fallsSilent(0, (world) => waitsFor(world, "drain-1", "commit")),
 			fails("web-2", (world) => world.times("the watches of agent-0 fall silent") > 0),
-			// An agent that was stopped for long has a dead watch when it is asked, and writes the hold: no commit counts again then.
+			// An agent that was stopped for long has a dead watch when it is asked. So it writes the hold, and no commit counts again.
 			evictedAllTheSame(
 				"web-0",
 				"web-2 fails",
@@ -137,8 +137,8 @@ export const stagedViewScenarios: readonly Scenario<World>[] = [
 ];
 
 /**
- * An agent whose watches are dead since a restore shows that a pod ends which is there, and is reserved. `acts`: what makes that agent
- * look for evidence, or a drain that asks it.
+ * The watches of an agent are dead since a restore. Its view shows that a pod is ending, but the pod is alive and reserved. `acts` makes
+ * that agent look for evidence, or is a drain that asks it.
  */
 function evidentBefore(
 	name: string,

@@ -1,4 +1,4 @@
-// What staged scenarios are made of: events that wait for a moment, and what a moment is told by.
+// Parts of staged scenarios: events that wait for a moment, and functions that recognise a moment.
 import type { AgentProcess } from "./agent-process.ts";
 import { endedReservations, reservationsIn, type StandingReservation } from "./lease-text.ts";
 import type { DrainData, EventData } from "./scenario.ts";
@@ -9,9 +9,9 @@ import type { World } from "./world.ts";
 
 type Moment = (world: World) => boolean;
 
-/** Past the time of a Lease; commits of what was counted before still stand. */
+/** Longer than the time of a Lease. Commits of older counts are still accepted. */
 const leaseTimeMs = 11_000;
-/** Past the time for which a grant is used without asking. */
+/** Longer than the time for which a grant is used without a new check. */
 const freshTimeMs = 1_500;
 
 export function server(world: World, clusterId = "c1"): SimulatedApiServer {
@@ -29,7 +29,7 @@ export function reserved(world: World, pod: string): StandingReservation | undef
 	return reservationsIn(server(world)).find((reservation) => reservation.pod === pod);
 }
 
-/** How many reservations of c1 have ended. */
+/** The number of reservations of c1 that have ended. */
 export function ended(world: World): number {
 	return endedReservations(server(world));
 }
@@ -46,7 +46,7 @@ export function nobodyIsEvicted({ oracle }: World): boolean {
 	return oracle.evictions === 0;
 }
 
-/** The version of a pod of c1 since its eviction began; before that no view has come so far. */
+/** The version at which the eviction of a pod of c1 began. Before that infinite, so that no view has reached it. */
 export function evictedAt(world: World, pod: string): number {
 	const found = server(world).getPod({ namespace: "shop", name: pod });
 	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
@@ -54,30 +54,30 @@ export function evictedAt(world: World, pod: string): number {
 	return Number(first?.resourceVersion);
 }
 
-/** A reservation has ended and its pod lives: before, another drain would only wait. */
+/** A reservation has ended and its pod lives. Before that, another drain would only wait. */
 export function isCancelled(world: World): boolean {
 	return nobodyIsEvicted(world) && ended(world) > 0;
 }
 
-/** How often Leases of the cluster were taken by this holder. */
+/** How often this holder acquired Leases of the cluster. */
 export function acquisitionsBy(world: World, holder: string, clusterId = "c1"): number {
 	const { leaseEvents } = server(world, clusterId);
 	const taken = leaseEvents.filter(({ object }) => object.spec.holderIdentity === holder);
 	return new Set(taken.map(({ object }) => `${object.uid} ${object.spec.leaseTransitions}`)).size;
 }
 
-/** Whether this process waits for a call that begins so to be executed. */
+/** Whether a call of this process that begins with `what` still waits to be executed. */
 export function waitsFor(world: World, from: string, what: string): boolean {
 	return world.network.waiting(from).some((asked) => asked.startsWith(what));
 }
 
-/** A drain has a timer of its own, and no call under way: it waits for its login. */
+/** Whether a drain has a timer and no call under way, which means that it waits for its login. */
 export function waitsToSend(world: World, name: string): boolean {
 	const found = world.drains.find((each) => each.name === name);
 	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
 }
 
-/** Whether it is this process's call that begins so. */
+/** Whether the step is a call of this process that begins with `begins`. */
 export function isCall({ actor, what }: Step, from: string, begins: string): boolean {
 	return actor === from && what.startsWith(begins);
 }
@@ -92,7 +92,7 @@ export function begins(name: string, path: string, when: Moment, more: Partial<D
 	return { name: `${name} begins`, when, run: (world) => void world.startDrain(data) };
 }
 
-/** An agent of c1 cancels whatever is reserved for this pod under the budget. */
+/** An agent of c1 cancels the reservation of this pod under the budget. */
 export function cancels(index: number, pod: string, when: Moment, budget = "web"): EventData<World> {
 	return {
 		name: `agent-${index} cancels the reservation of ${pod}`,
@@ -107,7 +107,7 @@ export function cancels(index: number, pod: string, when: Moment, budget = "web"
 	};
 }
 
-/** An agent of c1 ends on evidence what it can. */
+/** An agent of c1 ends what it can on evidence. */
 export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	return {
 		name: `agent-${index} ends reservations on evidence`,
@@ -119,7 +119,7 @@ export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** All holdings that an agent knows of expire. */
+/** All holdings that an agent knows expire. */
 export function agentSleeps(index: number, when: Moment, clusterId = "c1"): EventData<World> {
 	return {
 		name: `agent-${index} of ${clusterId} sleeps`,
@@ -132,7 +132,7 @@ export function agentSleeps(index: number, when: Moment, clusterId = "c1"): Even
 	};
 }
 
-/** A person gives back what this drain holds in c1. */
+/** A person ends this drain's holding in c1. */
 export function endsHolding(holder: string): EventData<World> {
 	const held = (world: World) => [...server(world).leases.values()].find(({ spec }) => spec.holderIdentity === holder);
 	return {
@@ -147,7 +147,7 @@ export function endsHolding(holder: string): EventData<World> {
 	};
 }
 
-/** A drain's grants are not fresh any more. */
+/** The drain sleeps until its grants are no longer fresh. */
 export function drainSleeps(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} sleeps`,
@@ -156,7 +156,7 @@ export function drainSleeps(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** A pod of c1 is not ready any more, by nobody's doing. */
+/** A pod of c1 stops being ready, without a disruption. */
 export function fails(pod: string, when: Moment): EventData<World> {
 	return {
 		name: `${pod} fails`,
@@ -171,7 +171,7 @@ export function fails(pod: string, when: Moment): EventData<World> {
 	};
 }
 
-/** A pod of c1 terminates, by nobody's eviction. `isSeen`: all agents of c1 have seen that. */
+/** A pod of c1 terminates without an eviction. With `isSeen`, all agents of c1 have seen that. */
 export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: boolean } = {}): EventData<World> {
 	return {
 		name: `${pod} is deleted`,
@@ -184,7 +184,7 @@ export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: b
 	};
 }
 
-/** A pod of c1 that was not ready costs something from now on. */
+/** A pod of c1 that was not ready becomes ready, so it costs something from now on. */
 export function becomesReady(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} becomes ready`,
@@ -204,7 +204,7 @@ export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
 }
 
-/** No message and no event comes to an agent of c1 before its timer that is due within a second. */
+/** An agent of c1 gets no message and no event before its timer, which is due within a second. */
 export function waitsASecond(index: number, when: Moment): EventData<World> {
 	const due = (world: World) => {
 		const { clock } = agent(world, index);
@@ -218,7 +218,7 @@ export function waitsASecond(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** For what the judge has to excuse, because a round could know it no earlier than its commit: here it was in time. */
+/** A violation that the judge has to excuse, because a round could learn of it only at its commit. Here the round was in time to know. */
 export function evictedAllTheSame(
 	pod: string,
 	after: string,
@@ -232,7 +232,7 @@ export function evictedAllTheSame(
 	};
 }
 
-/** The watches of an agent of c1 show no life any more. */
+/** The watches of an agent of c1 no longer show life. */
 export function fallsSilent(index: number, when: Moment = () => true): EventData<World> {
 	return {
 		name: `the watches of agent-${index} fall silent`,

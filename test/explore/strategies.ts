@@ -1,5 +1,5 @@
-// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. What each
-// finds was measured against known holes: none finds all of them.
+// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. They were measured
+// against known holes: no strategy finds all of them.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
 import { type StrategyName, strategyNames, strategyShares } from "./strategy-name.ts";
@@ -11,20 +11,20 @@ type Random = () => number;
 /** Changes the weights of another strategy. */
 type Layer = (inner: Temper, random: Random, scenario: Scenario<World>) => Temper;
 
-/** About as long as most runs are. Learning it from earlier runs would break replay by seed. */
+/** About the length of most runs. A length learned from earlier runs would break replay by seed. */
 const typicalSteps = 150;
-/** At about so many steps of a run can an event or a fault of one kind happen. */
+/** An event or a fault of one kind can happen at about this many steps of a run. */
 const typicalChances = 40;
 
-/** Weighs nothing against all other steps, and is still taken where there is no other. */
+/** Almost no weight against other steps. The step is still taken if there is no other. */
 const never = 1e-7;
 
-/** A step that nobody waits for: what may happen to a run besides its messages. */
+/** A step that no caller waits for: something that happens to a run besides its messages. */
 function isBesides({ kind }: Step): boolean {
 	return kind === "fault" || kind === "jump" || kind === "agent" || kind === "event";
 }
 
-/** What counts as the same event or fault, whoever it meets: an actor's own steps, and a fault without its message. */
+/** The key of an event or a fault of one kind, whatever it hits. For an actor's own steps the actor, for a fault no message. */
 function besidesKey({ kind, what, actor }: Step): string {
 	if (kind === "event") return what;
 	if (kind === "fault") return what.replace(/ (at|in) .*|, .*/, "");
@@ -34,11 +34,11 @@ function besidesKey({ kind, what, actor }: Step): string {
 /** How often an event or a fault of one kind happens in a run. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
-/** Every event and fault happens at one of the steps at which it can, each as likely: weights favour the early ones. */
+/** Each event and fault happens at one of the steps at which it can, each as likely. Weights alone would favour early steps. */
 const evenChances: Layer = (inner, random) => {
 	const chosen = new Map<string, number[]>();
 	const met = new Map<string, number>();
-	/** The chance at which it happens: most events have few, so short ranges are drawn as often as long ones. */
+	/** The chance at which it happens. Most events have few chances, so short ranges are drawn as often as long ones. */
 	const drawn = (): number => random() * typicalChances ** random();
 	return {
 		...inner,
@@ -74,7 +74,7 @@ const evenChances: Layer = (inner, random) => {
 
 const laneSpeeds = [0.001, 0.03, 1, 1, 1, 10];
 
-/** Messages of one sender, of one call and to one cluster are fast or slow together, and so is each watch. */
+/** Messages of the same sender, call and cluster are fast or slow together. So are the lines of each watch. */
 const lanes: Layer = (inner, random) => {
 	const factors = new Map<string, number>();
 	const laneOf = ({ kind, actor, what }: Step): string => {
@@ -94,7 +94,7 @@ const lanes: Layer = (inner, random) => {
 	};
 };
 
-/** Three times in a run one process does nothing for long, while all others go on. */
+/** Three times in a run, one process does nothing for long, while all others continue. */
 const starving: Layer = (inner, random) => {
 	const plan = Array.from({ length: 3 }, () => {
 		const from = random() * typicalSteps;
@@ -122,7 +122,7 @@ const starving: Layer = (inner, random) => {
 	};
 };
 
-/** Many runs without any fault, and many with faults of one kind only: what one fault does is not hidden by another. */
+/** Many runs have no fault, and many have faults of one kind only. So one fault does not hide the effect of another. */
 const fewKinds: Layer = (inner, random, { limits, holdsBack }) => {
 	const kinds = Object.entries(limits);
 	if (holdsBack || kinds.length === 0) return inner;
@@ -139,7 +139,7 @@ const fewKinds: Layer = (inner, random, { limits, holdsBack }) => {
 	return inner;
 };
 
-/** From the inside out. */
+/** The layers of each strategy, from the inside out. */
 const layersOf: Readonly<Record<StrategyName, readonly Layer[]>> = {
 	weighted: [],
 	even: [evenChances],
@@ -152,7 +152,7 @@ export interface Strategy extends Temper {
 	readonly name: StrategyName;
 }
 
-/** The strategy of one schedule; which one it is comes from a stream of its own. */
+/** The strategy of one schedule. A separate random stream chooses it. */
 export function drawStrategy(
 	scenario: Scenario<World>,
 	{ draw, random }: { readonly draw: Random; readonly random: Random },

@@ -1,8 +1,8 @@
-// The strategies of strategies.ts by name, and how often each is drawn.
+// The names of the strategies in strategies.ts, and how often each is drawn.
 
 export type StrategyName = "weighted" | "even" | "even-lanes" | "even-starving" | "swarm";
 
-/** How many schedules of a hundred each one gets. */
+/** How many of a hundred schedules each strategy gets. */
 export const strategyShares: Readonly<Record<StrategyName, number>> = {
 	weighted: 50,
 	even: 20,

@@ -1,4 +1,4 @@
-// What the shipped watches owe to the order of their lines, and to the connection that carries them.
+// Mutants of how the shipped watches treat the order of their lines, and the connection that carries them.
 import type { Mutant } from "./mutant.ts";
 
 const watch = "agent/kubernetes/watch.ts";

@@ -1,5 +1,4 @@
-// Agents whose views are kept by the shipped watches, in every run: what a line of a stream, its end, or another connection
-// does to a view.
+// Agents whose views the shipped watches keep, in every run: what a line of a stream, its end or another connection does to a view.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
@@ -23,7 +22,7 @@ import type { World } from "./world.ts";
 const unreadable = "agent-0 cannot read an event of a pod";
 const silent = "the watches of agent-0 fall silent";
 
-/** A pod of c1 goes at once, as one does whose node is gone. */
+/** A pod of c1 disappears at once, like a pod whose node is gone. */
 function disappears(pod: string, when: (world: World) => boolean): EventData<World> {
 	return {
 		name: `${pod} disappears`,
@@ -50,7 +49,7 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
-/** The answer to the list of an agent of c1 arrives, in this moment. */
+/** The first page of agent-0's list is read and its answer arrives, in this moment. */
 function listsFirstPage({ network }: World): void {
 	for (const asked of ["list pods", "gets the answer to list pods"]) {
 		const steps: Step[] = [];
@@ -74,7 +73,7 @@ export const streamScenarios: readonly Scenario<World>[] = [
 		about: "A watch begins with a list of pods in which one of them goes before its end, and then a round counts",
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [],
-		// A list begins as far back as it may.
+		// A list begins as far back as a watch cache allows.
 		prepare: (world) => {
 			server(world).pickListVersion = (count) => count - 1;
 		},
@@ -103,7 +102,7 @@ export const streamScenarios: readonly Scenario<World>[] = [
 				when: (world) => world.times(unreadable) > 0,
 				run: (world) => void server(world).changePod(world.pod("c1", "web-1"), {}),
 			},
-			// A view that has come so far has seen the failure, too: before, a round could not know of it.
+			// A view at this revision has seen the failure, too. Before that, a round could not know of it.
 			begins(
 				"drain-1",
 				"c1/web-0",
@@ -158,7 +157,7 @@ export const streamScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** One agent has seen that a pod ends, and etcd comes back with the pod as it was, which is reserved then: that agent looks for evidence. */
+/** One agent has seen a pod end. etcd comes back with that pod alive, the pod is reserved, and that agent looks for evidence. */
 function evidentInLostHistory(name: string, about: string, { isHot }: { readonly isHot: boolean }): Scenario<World> {
 	return {
 		name,
@@ -174,7 +173,7 @@ function evidentInLostHistory(name: string, about: string, { isHot }: { readonly
 				run: (world) => {
 					world.restore({ isHot });
 					server(world).changePod(world.pod("c1", "web-3"), {});
-					// The other agent finds out by its lists.
+					// The other agent notices the restore by its lists.
 					agent(world, 0).isWatching = false;
 				},
 			},

@@ -1,4 +1,4 @@
-// Pods or Leases of a simulated API server, as lists and watches show them: objects and lines of JSON.
+// Pods or Leases of a simulated API server as lists and watches show them: objects, and lines of JSON.
 import { allPods } from "../../agent/cluster-api/pod-calls.ts";
 import type { ApiAnswer } from "../../agent/kubernetes/api-connection.ts";
 import type { ListedResource } from "../../agent/kubernetes/paged-list.ts";
@@ -8,23 +8,23 @@ import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { podObject } from "./projected-pod.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
-/** An API server may show fewer objects than it was asked for: here most lists have two pages. */
+/** An API server can return fewer objects than asked for. With this size, most lists have two pages. */
 const pageSize = 2;
 
 type Identified = { readonly uid: string; readonly name: string; readonly resourceVersion: string };
 
 export interface StreamedCollection {
-	/** "pod", "Lease". */
+	/** For example "pod" or "Lease". */
 	readonly what: string;
 	readonly resource: ListedResource;
 	readonly log: readonly WatchEvent<unknown>[];
-	/** How many of its events there were up to a revision. */
+	/** The number of events up to a revision. */
 	eventsUntil(revision: number): number;
-	/** The lines that show what there was after so many events. */
+	/** The lines that show the objects after this many events. */
 	objectLines(events: number): readonly string[];
-	/** The line of one event; one that nobody can read where `isGarbled`. */
+	/** The line of one event. With `isGarbled` the line cannot be read. */
 	eventLine(event: WatchEvent<unknown>, isGarbled?: boolean): string;
-	/** The next page of a list, of the instant that the token names. */
+	/** The next page of a list, at the instant that the token names. */
 	page(token: string): ApiAnswer;
 }
 

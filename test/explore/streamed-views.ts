@@ -1,5 +1,5 @@
-// The shipped watches of a simulated agent on pods and Leases, over a connection to its simulated API server. Each line that
-// a watch is shown is a step of the schedule, and so is all that may become of a stream.
+// The shipped watches of a simulated agent on pods and Leases, over a connection to its simulated API server. Each line that a watch is
+// shown is a step of the schedule. So is every fault of a stream.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { createPodCalls } from "../../agent/cluster-api/pod-calls.ts";
 import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
@@ -27,14 +27,14 @@ import {
 } from "./streamed-collection.ts";
 import { WatchClock } from "./watch-clock.ts";
 
-/** As long as a view is alive without a sign of life, whatever the shipped constant is. */
+/** How long a view stays alive without a sign of life. A separate constant, so that the shipped one is under test. */
 const viewHoldsForMs = 10_000;
 
-/** What may become of the streams of one run. */
+/** The faults of the streams of one run. */
 export interface StreamFaults {
-	/** Whether one more may fail. */
+	/** Whether one more stream can fail. */
 	readonly mayFail: () => boolean;
-	/** Told of each that fails, before it does. */
+	/** Called for each stream that fails, before it fails. */
 	readonly failing: () => void;
 	/** Whether API servers have streamed lists. */
 	readonly streamsLists: () => boolean;
@@ -59,7 +59,7 @@ export class StreamedViews {
 	readonly #collections: readonly StreamedCollection[];
 	#streams: readonly SimulatedStream[] = [];
 	#watches: readonly Watch[] = [];
-	/** When the watch on pods ended in good order, where nothing has failed since. */
+	/** When the watch on pods last ended normally, if nothing has failed since. */
 	#podsEndedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: StreamedViewsOptions) {
@@ -71,12 +71,12 @@ export class StreamedViews {
 		this.listPods = createPodCalls(createApiAsker(this.#connection), createPodProjection()).listPods;
 	}
 
-	/** Both watches follow what happens. */
+	/** Whether both watches show events as they come. */
 	get areOpen(): boolean {
 		return this.#streams.length === this.#collections.length && this.#streams.every(({ isFollowing }) => isFollowing);
 	}
 
-	/** The watch on pods follows what happens, or ended in good order a moment ago, and goes on from where it was. */
+	/** Whether the watch on pods shows events as they come, or ended normally a moment ago and will continue from there. */
 	get hasPodView(): boolean {
 		const { clock } = this.#options.process;
 		return this.#podStream !== undefined || clock.now() - this.#podsEndedAt < viewHoldsForMs;
@@ -98,7 +98,7 @@ export class StreamedViews {
 		for (const watch of this.#watches) watch.close();
 	}
 
-	/** The connection ends, and all streams with it. A view whose watch had ended before, in good order, does not learn of it. */
+	/** The connection ends with all its streams. A view whose watch had ended normally before does not learn of it. */
 	breaks(): void {
 		if (this.#streams.some(({ collection }) => collection.what === "pod")) this.#podsEndedAt = Number.NEGATIVE_INFINITY;
 		for (const stream of this.#streams) stream.breaks(this.#unavailable("the connection broke"));
@@ -110,7 +110,7 @@ export class StreamedViews {
 		return this.#podStream?.next()?.garbled !== undefined;
 	}
 
-	/** The next event of a pod comes as a line that nobody can read. */
+	/** The next event of a pod arrives as a line that cannot be read. */
 	garblesPodEvent(): void {
 		const stream = this.#podStream;
 		const garbled = stream?.next()?.garbled;
@@ -126,7 +126,7 @@ export class StreamedViews {
 		for (const stream of this.#streams) stream.signOfLife();
 	}
 
-	/** All lines that the streams have now. */
+	/** Shows all lines that the streams have now. */
 	seesEverything({ pods, leases }: { readonly pods: boolean; readonly leases: boolean }): boolean {
 		let any = false;
 		for (const stream of this.#streams) {
@@ -181,7 +181,7 @@ export class StreamedViews {
 		if (stream.isListing && silence) add("fault", "a streamed list falls silent", () => this.#clock.fire(silence));
 	}
 
-	/** Only somebody who waits for a version learns anything by a bookmark, and whoever waits has a timer. */
+	/** A bookmark is news only to a process that waits for a version, and such a process has a timer. */
 	#isWaitedFor(): boolean {
 		const { process, server, versions } = this.#options;
 		return process.clock.next() !== undefined && Number(versions.mark("pods").version || "0") !== server.revision;

@@ -1,4 +1,4 @@
-// Rollouts that make a pod too many for a while: it may go itself, and pays for no pod of another cluster.
+// Rollouts that make one pod too many for a while. That pod can be evicted, and it pays for no pod of another cluster.
 import type { BudgetData, ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { World } from "./world.ts";

@@ -1,5 +1,5 @@
-// How a random run is tempered: which faults it has, who is slow, how far views lag. Drawn anew for every run, because
-// runs that are all equally wild never see what only happens in quiet ones.
+// The temper of a random run: which faults it has, which processes are slow, and how far views lag. It is drawn anew for every run,
+// because runs that are all equally wild never see what happens only in quiet ones.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step, StepKind } from "./scheduler.ts";
 import type { World } from "./world.ts";
@@ -7,19 +7,19 @@ import type { World } from "./world.ts";
 export interface Temper {
 	readonly limits: Limits;
 	readonly thinDrains: boolean;
-	/** Nobody takes holds that are not written. */
+	/** All holds are written. */
 	readonly writtenHolds: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;
-	/** All that may happen next, before each is weighed. */
+	/** Gets all possible next steps, before each is weighed. */
 	sees?(steps: readonly Step[]): void;
 	weightOf(step: Step): number;
-	/** A step was taken: somebody may become slow or fast. */
+	/** A step was taken. It can make a process slow or fast. */
 	took(step: Step): void;
 }
 
 const speeds = [0.005, 0.1, 1, 1, 10];
-/** Weights that a run may give to a kind of step. */
+/** The weights that a run can give to a kind of step. */
 const kindWeights: Readonly<Record<StepKind, readonly number[]>> = {
 	message: [1],
 	late: [0.02, 0.2, 1],
@@ -40,7 +40,7 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 		limits[limit as keyof Limits] = isStaged ? most : random() < 0.35 ? 0 : Math.ceil(random() * most);
 	}
 	const weights = new Map<StepKind, number>();
-	/** By actor: views lag each for itself. */
+	/** By actor, because each view has its own lag. */
 	const watchWeights = new Map<string, number>();
 	const drawn = <K>(from: Map<K, number>, key: K, kind: StepKind): number => {
 		let weight = from.get(key);
@@ -60,7 +60,7 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 			let speed = actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
 			if (kind === "watch") return drawn(watchWeights, actor, kind) * speed;
-			// Timers that wake nobody would fill a run in which everybody else is slow.
+			// Timers that wake no process would fill a run in which all others are slow.
 			return (drawn(weights, kind, kind) * speed) / (kind === "timer" ? 4 ** timers : 1);
 		},
 		took: ({ kind }) => {

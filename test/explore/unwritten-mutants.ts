@@ -1,4 +1,4 @@
-// Safeguards of holds that are not written: see disruption/lease/held-under.ts.
+// Mutants of holds that are not written (see disruption/lease/held-under.ts).
 import type { Mutant } from "./mutant.ts";
 
 const heldUnder = "disruption/lease/held-under.ts";

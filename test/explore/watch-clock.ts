@@ -1,5 +1,5 @@
-// The clock of a simulated agent as its watches have it. Their timers are steps of the watches and no others: a pause before
-// a watch is opened again wakes no round, and time passes for them as for a watch without a pause.
+// The clock of a simulated agent as its watches have it. Their timers are steps of the watches only. So a pause before a watch is
+// reopened wakes no round, and time passes for rounds as without that pause.
 import type { Clock } from "../../agent/process/clock.ts";
 import type { SimulatedClock, SimulatedTimer } from "./simulated-process.ts";
 
@@ -32,12 +32,12 @@ export class WatchClock implements Clock {
 		return () => void this.#timers.delete(timer);
 	}
 
-	/** The end of a pause before a watch is opened again. */
+	/** The end of a pause before a watch is reopened. */
 	nextPause(): SimulatedTimer | undefined {
 		return this.#first(true);
 	}
 
-	/** The end of the time for which a streamed list may be silent. */
+	/** The end of the time for which a streamed list can be silent. */
 	nextSilence(): SimulatedTimer | undefined {
 		return this.#first(false);
 	}

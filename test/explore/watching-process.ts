@@ -1,4 +1,4 @@
-// A simulated process that keeps the shipped views of a cluster, which the scheduler feeds.
+// A simulated process that keeps the shipped views of a cluster. The scheduler feeds them.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
@@ -18,12 +18,14 @@ import type { Carrier } from "./simulated-api.ts";
 import { type StreamFaults, StreamedViews } from "./streamed-views.ts";
 
 const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
-/** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
+/** How long names of budgets hold after a comparison. A separate constant, so that the shipped one is under test. */
 const namesHoldForMs = 5_000;
 
 interface WatchingOptions extends ProcessOptions {
 	readonly server: SimulatedApiServer;
-	/** Pods and Leases come from the shipped watches over simulated streams; undefined: the schedule shows the views each event itself. */
+	/**
+	 * If set, the shipped watches read pods and Leases over simulated streams. Otherwise the schedule shows the views each event itself.
+	 */
 	readonly streams?: StreamFaults | undefined;
 }
 
@@ -36,9 +38,9 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	protected readonly versions = new SeenVersions();
 	#feeds: readonly Feed[] = [];
 	protected comparedAt = Number.NEGATIVE_INFINITY;
-	/** Whether the watches show life; otherwise counts come from lists. */
+	/** Whether the watches show life. Otherwise counts come from lists. */
 	#watching = true;
-	/** Its watches broke with their connection, and are opened anew over another one. */
+	/** "broken": the watches broke with their connection. "opening": they are being reopened over a new one. */
 	#connection: "whole" | "broken" | "opening" = "whole";
 	protected connections = 1;
 	readonly streams: StreamedViews | undefined;
@@ -60,15 +62,15 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	}
 
 	protected abstract listPods(): ReturnType<ClusterApi["listPods"]>;
-	/** Told of what failed: what no code here should ever throw is a bug. */
+	/** Gets every failure. An error that the code under test should never throw is a bug. */
 	protected abstract check(error: unknown): void;
 
-	/** Compared when the feeds are opened, and where a scenario says so: a run has few steps that are worth a list. */
+	/** Comparisons happen when the feeds open, and when a scenario wants them. Few steps of a run are worth a list. */
 	protected get hasCompared(): boolean {
 		return this.clock.now() - this.comparedAt <= comparedWithinMs;
 	}
 
-	/** The first lists are done in this moment: how a run begins. */
+	/** A run begins with the first lists done in this moment. */
 	startSynced(): void {
 		this.streams?.start();
 		this.#openFeeds();
@@ -83,12 +85,12 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
-	/** Its watches are open: until then it knows of no Lease. */
+	/** Its watches are open. Before that the process knows of no Lease. */
 	get isStarted(): boolean {
 		return this.#feeds.length > 0;
 	}
 
-	/** The first list of pods goes over the network, again until it is there. */
+	/** The first list of pods goes over the network, and is repeated until it succeeds. */
 	startAnew(): void {
 		if (this.streams) {
 			this.#watching = false;
@@ -112,23 +114,23 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		});
 	}
 
-	/** The API server was started anew: watches broke, and requests reach it again. */
+	/** The API server was restarted. Its watches broke, and requests reach it again. */
 	loseConnection(): void {
 		this.connections += 1;
 		this.streams?.breaks();
-		// Whoever has not listed yet does so until it has.
+		// A process that has not listed yet repeats its list until it succeeds.
 		if (this.#feeds.length === 0) return;
 		this.isWatching = false;
 		this.#connection = "broken";
 	}
 
-	/** Etcd came back from a backup, and the agent has noticed. */
+	/** etcd came back from a backup, and the agent has noticed. */
 	protected startOver(): void {
 		this.learns(() => "starts over");
 		for (const { sink } of this.#feeds) sink.reset();
 		this.#feeds = [];
 		this.#connection = "whole";
-		// Its watches on pods and Leases list anew by themselves.
+		// The watches on pods and Leases list again by themselves.
 		this.#watching = this.streams === undefined;
 		if (!this.streams) this.startAnew();
 	}
@@ -143,17 +145,17 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return this.pods.synced;
 	}
 
-	/** It may count without a list. As the run has it: what the shipped view takes for alive is under test. */
+	/** Whether the process can count without a list. By the run's own rules, because the shipped view's idea of alive is under test. */
 	get hasView(): boolean {
 		return this.isSynced && (this.streams?.hasPodView ?? this.isWatching);
 	}
 
-	/** The revision up to which its pods are known. */
+	/** The revision up to which the process knows its pods. */
 	get podRevision(): number {
 		return Number(this.pods.resourceVersion || "0");
 	}
 
-	/** The first revision of which it need not know yet whether it made a budget; infinite where a count lists them. */
+	/** The first revision that can have made a budget unknown to this process. Infinite if a count lists the budgets. */
 	get budgetsUnseenFrom(): number {
 		const feed = this.#feeds.find(({ sink }) => sink === this.budgets);
 		const listsThem = !this.#watching || this.clock.now() - this.comparedAt > namesHoldForMs;
@@ -175,7 +177,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
-	/** They go on from where they were, and what has happened since comes first. */
+	/** The watches continue from where they were, and first show what has happened since. */
 	watchesComeBack(): void {
 		if (this.#watching || this.#connection === "opening" || !(this.streams?.areOpen ?? true)) return;
 		this.learns(() => "its watches are back");
@@ -199,7 +201,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.streams?.signOfLife();
 	}
 
-	/** Each watch's next event, and the news that there is none. */
+	/** The next event of each watch, or the news that there is none. */
 	addWatchSteps(steps: Step[]): void {
 		if (this.isStopped) return;
 		this.streams?.addSteps(steps);
@@ -216,8 +218,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
 				steps.push(feed.next.step);
 			} else if (feed.sink === this.pods && this.isSynced && this.podRevision < server.revision && this.clock.next()) {
-				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer. Before its first list
-				// a view learns nothing, and would be told the same for ever: the timer that lists again would never come.
+				// A bookmark is news only to a process that waits for a version, and such a process has a timer. Before its first list, a
+				// view learns nothing from it and would get it for ever. Then the timer that lists again would never come.
 				const version = String(server.revision);
 				const what = `sees that no pod changed until ${version}`;
 				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
@@ -225,7 +227,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		}
 	}
 
-	/** Everything that the watches have for it, or all but the pods or Leases; false where it had seen it. */
+	/** Shows all that the watches have, with or without the pods and Leases. Returns false if the process had seen everything. */
 	seesEverything({ pods = true, leases = true }: { readonly pods?: boolean; readonly leases?: boolean } = {}): boolean {
 		let any = this.streams?.seesEverything({ pods, leases }) ?? false;
 		for (const feed of this.#feeds) {
@@ -235,14 +237,14 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return any;
 	}
 
-	/** The watches on budgets and workloads are compared with lists and have shown the same, as every 2 s while anybody asks. */
+	/** The watches on budgets and workloads agree with lists. In production this happens every 2 s while a caller asks. */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");
 		this.seesEverything({ pods: false, leases: false });
 		this.comparedAt = this.clock.now();
 	}
 
-	/** Something that the agent does by itself; what may fail is left for another time. */
+	/** Something that the agent does by itself. A failure leaves it for another time. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
 		running.run(this, run).catch((error: unknown) => this.check(error));
@@ -252,7 +254,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
-	/** As watch.ts does where the connection broke: everything is listed. */
+	/** Lists everything, as watch.ts does after a connection broke. */
 	async #openAnew(): Promise<void> {
 		const connection = this.connections;
 		const isOpening = (): boolean => this.#connection === "opening" && connection === this.connections;
@@ -284,7 +286,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		];
 	}
 
-	/** Of what comes over streams in other runs. */
+	/** The feeds of pods and Leases. In runs with streams there are none. */
 	#openOwnFeeds(revision: string): readonly Feed[] {
 		const { server } = this;
 		const after = (version: string): number => {

@@ -1,4 +1,4 @@
-// The generated client of an agent, whose calls go over the simulated network instead of a connection.
+// The generated client of an agent. Its calls go over the simulated network instead of a connection.
 import { EventEmitter } from "node:events";
 import { type Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
@@ -11,7 +11,7 @@ import {
 	type WireRequest,
 } from "./wire-message.ts";
 
-/** Rejects where the network fails. */
+/** Rejects if the network fails. */
 export type SendWire = (request: WireRequest) => Promise<WireAnswer>;
 
 type UnaryCallback = (error: ServiceError | null, response?: unknown) => void;
@@ -68,18 +68,18 @@ export function wireClient(send: SendWire): AgentServiceClient {
 	return { ...Object.fromEntries(methods), acquire, waitForReady } as unknown as AgentServiceClient;
 }
 
-/** Connections are there at once. */
+/** Connections are ready at once. */
 function waitForReady(_until: unknown, callback: () => void): void {
 	queueMicrotask(callback);
 }
 
-/** What gRPC gives a caller of both kinds of calls, as far as the shipped code uses it. */
+/** The parts of a gRPC call that the shipped code uses, for both kinds of calls. */
 class WireCall extends EventEmitter {
 	readonly controller = new AbortController();
 
 	constructor() {
 		super();
-		// Headers come at once: whether an agent is silent is for the network's faults to say, not for the machine's clock.
+		// Headers come at once: the network's faults decide whether an agent is silent, and not the machine's clock.
 		queueMicrotask(() => this.emit("metadata"));
 	}
 

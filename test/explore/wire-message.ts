@@ -1,12 +1,12 @@
-// What travels between a caller and an agent in a schedule that uses the wire: the bytes of protobuf messages, by the generated
-// code, and what gRPC has beside them.
+// What travels between a caller and an agent in a schedule over the wire: protobuf messages as bytes of the generated code, and what gRPC
+// sends with them.
 import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 
 export type WireMethod = keyof typeof AgentServiceService;
 
-/** As the generated code has each method. */
+/** A method as the generated code has it. */
 interface MethodDefinition {
 	readonly path: string;
 	readonly requestSerialize: (value: unknown) => Buffer;
@@ -19,13 +19,13 @@ export interface WireRequest {
 	readonly method: WireMethod;
 	readonly bytes: Buffer;
 	readonly metadata: Metadata;
-	/** As it was before it was encoded, for the judge. */
+	/** The request before it was encoded, for the judge. */
 	readonly asked: unknown;
 	/** For the schedule's table. */
 	readonly what: string;
-	/** Aborted: the caller has cancelled the call. */
+	/** Aborted when the caller cancels the call. */
 	readonly signal: AbortSignal;
-	/** Told of each message of a stream but the last. */
+	/** Gets each message of a stream except the last. */
 	readonly onMessage: (bytes: Buffer) => void;
 }
 
@@ -33,7 +33,7 @@ export interface WireRequest {
 export class WireAnswer {
 	readonly bytes: Buffer | undefined;
 	readonly refusal: Partial<StatusObject> | undefined;
-	/** What the agent meant by it, for the judge. */
+	/** What the agent answered before it was encoded, for the judge. */
 	readonly said: unknown;
 
 	constructor({ bytes, refusal, said }: Partial<Pick<WireAnswer, "bytes" | "refusal" | "said">>) {
@@ -53,12 +53,12 @@ export function definitionOf(method: WireMethod): MethodDefinition {
 	return AgentServiceService[method] as unknown as MethodDefinition;
 }
 
-/** As a client of gRPC is told of it. */
+/** The error that a gRPC client gets. */
 export function serviceError({ code = status.UNKNOWN, details = "", metadata }: Partial<StatusObject>): ServiceError {
 	return Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });
 }
 
-/** A call in a few words, the same as without the wire: scenarios know calls by them. */
+/** A call in a few words, the same as without the wire, because scenarios recognise calls by them. */
 export function callText(method: WireMethod, request: unknown): string {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that any of the requests has
 	const asked = request as Partial<

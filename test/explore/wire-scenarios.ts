@@ -1,5 +1,5 @@
-// Rounds whose calls go over the wire in every run: what is lost, changed or taken for something else between the bytes of a
-// caller and those of an agent.
+// Rounds whose calls go over the wire in every run: what is lost, changed or mistaken between the bytes of a caller and those of an
+// agent.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { agent, begins, cancels, isCall, isCancelled, nobodyIsEvicted, waitsFor } from "./staging.ts";
@@ -61,7 +61,7 @@ export const wireScenarios: readonly Scenario<World>[] = [
 		knowsMembers: true,
 		configChanges: true,
 		isWired: true,
-		// All of them are to happen.
+		// All events have to happen.
 		holdsBack: () => false,
 	},
 ];

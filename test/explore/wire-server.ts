@@ -1,6 +1,6 @@
-// An agent's service as callers reach it: the shipped handlers and gates of both ports, on bytes instead of connections.
+// An agent's service as callers reach it: the shipped handlers and gates of both ports, over bytes instead of connections.
 //
-// A twin is who looks at tokens: every plugin has one that is good for all budgets.
+// Only the check of tokens is imitated: every plugin has a token that is valid for all budgets.
 import { EventEmitter } from "node:events";
 import type { Metadata, StatusObject } from "@grpc/grpc-js";
 import { createAgentService } from "../../agent/server/agent-service.ts";
@@ -20,27 +20,27 @@ const serverName = "xpdb-agent";
 
 export interface WireCaller {
 	readonly name: string;
-	/** The cluster of the agent that calls; a plugin where undefined. */
+	/** The cluster of the calling agent. Undefined for a plugin. */
 	readonly member: string | undefined;
 }
 
 /** One call while it is served. */
 export interface Answering {
 	readonly caller: WireCaller;
-	/** What was answered, for the judge. */
+	/** The answer, for the judge. */
 	said?: unknown;
 }
 
 export interface WireServerOptions {
 	readonly agent: AgentProcess;
 	readonly greetings: GreetingReceiver | undefined;
-	/** Another member, for a call that is passed on. */
+	/** Another member, for a call that is forwarded. */
 	readonly member: Parameters<typeof createTokenGate>[0]["member"];
-	/** All others, for a plugin that meets its fleet. */
+	/** All other members, for a plugin that discovers its fleet. */
 	readonly others: Parameters<typeof createTokenGate>[0]["others"];
-	/** Who answers, with the judge looking on. */
+	/** The cluster that answers, with the judge looking on. */
 	readonly judged: (cluster: AgentCluster, answering: Answering) => AgentCluster;
-	/** Told of what no code here should ever throw. */
+	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;
 }
 
@@ -49,7 +49,7 @@ type Handlers = Readonly<Record<WireMethod, Handler>>;
 
 export class WireServer {
 	readonly #ports: { readonly token: Handlers; readonly peer: Handlers };
-	/** By the metadata of the call: all that a gate has of it. */
+	/** By the metadata of the call, because a gate has nothing else of it. */
 	readonly #answering = new WeakMap<Metadata, Answering>();
 
 	constructor({ agent, greetings, member, others, judged, onBug }: WireServerOptions) {
@@ -98,7 +98,7 @@ export class WireServer {
 		this.#ports = { token: handlers(tokenGate), peer: handlers(createPeerGate({ local, identity })) };
 	}
 
-	/** `gone`: a signal that the caller does not wait any longer. */
+	/** `gone` gives a signal that aborts when the caller stops waiting. */
 	answer(
 		{ method, bytes, metadata: sent, onMessage }: WireRequest,
 		caller: WireCaller,
@@ -140,7 +140,7 @@ interface StreamEnds {
 	readonly end: (refusal: Partial<StatusObject> | null, last?: Buffer) => void;
 }
 
-/** The stream of an acquire as gRPC gives it to a handler: places in line are told at once, the answer comes with the end. */
+/** The stream of an acquire as gRPC gives it to a handler. Places in line are sent at once, and the answer comes with the end. */
 class AcquireStream extends EventEmitter {
 	declare readonly request: wire.AcquireRequest;
 	readonly #ends: StreamEnds;

@@ -1,5 +1,5 @@
-// The wire of one run: plugins and agents call agents by the shipped client and server, and each message is a step of the
-// simulated network. The judge looks on where an agent answers, and where a caller reads the answer.
+// The wire of one run: plugins and agents call agents by the shipped client and server. Each message is a step of the simulated network.
+// The judge looks on where an agent answers, and where a caller reads the answer.
 import type { PeerClients } from "../../agent/peers/peer-clients.ts";
 import { Peers } from "../../agent/peers/peers.ts";
 import type { AcquireOutcome, Count } from "../../disruption/budget/cluster.ts";
@@ -25,9 +25,9 @@ export interface WireOptions {
 	readonly network: Network;
 	readonly budgets: KnownBudgets;
 	readonly cluster: (id: string) => SimulatedCluster;
-	/** Whether this agent passes callers on to another, whose line counts then. */
+	/** Whether this agent forwards callers to another, whose line counts then. */
 	readonly passesOn: (agent: AgentProcess) => boolean;
-	/** A caller that does not wait was given a Lease past those who do. */
+	/** A caller that does not wait got a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 	/** An agent was greeted by this cluster, and has answered. */
 	readonly onGreeted: (agent: AgentProcess, id: string) => void;
@@ -36,13 +36,13 @@ export interface WireOptions {
 
 export interface WireMember {
 	readonly id: string;
-	/** The one agent that is asked while it lives, by its number; any of them where undefined. */
+	/** Index of the one agent that is asked while it lives. Undefined: any agent can be asked. */
 	readonly agent: number | undefined;
-	/** The cluster whose agents are asked, which pass the call on to the member; the member's own where undefined. */
+	/** The cluster whose agents are asked and forward the call to the member. Undefined: the member itself. */
 	readonly through?: string | undefined;
-	/** Said of a call that was passed on already. */
+	/** Set on a call that was already forwarded. */
 	readonly passedOn?: "line";
-	/** Every hold is to be written. */
+	/** Every hold has to be written. */
 	readonly writtenHolds: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Wire {
 		return writingHolds(remote, writtenHolds);
 	}
 
-	/** The agents of a cluster, for a plugin that meets its fleet by itself. `said` gets what they say, for met(). */
+	/** The agents of a cluster, for a plugin that discovers its fleet. Their answers are collected in `said`, for met(). */
 	client(
 		from: SimulatedProcess,
 		to: string,
@@ -85,7 +85,7 @@ export class Wire {
 		});
 	}
 
-	/** A member that was met over such clients. */
+	/** A member that was discovered over such clients. */
 	met(member: AgentCluster, said: ReadonlyMap<string, unknown>, { writtenHolds }: Pick<WireMember, "writtenHolds">) {
 		const hearing = this.#hearing(member, (nonce) => said.get(`${member.id} ${nonce}`), { isCaller: true });
 		return writingHolds(hearing, writtenHolds);
@@ -146,7 +146,7 @@ export class Wire {
 		}
 	}
 
-	/** The agent that a commit goes to first; a member that only passes it on has been asked for nothing. */
+	/** The agent that a commit goes to first. Undefined at a member that only forwards it, because it was not asked for the count. */
 	#takeAsked({ asked }: WireRequest, to: string): AgentProcess | undefined {
 		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request of a commit
 		const { clusterId, acquisition } = asked as wire.CommitRequest;
@@ -192,7 +192,7 @@ export class Wire {
 		});
 	}
 
-	/** The cluster as an agent of it answers, or passes the call on. */
+	/** The cluster as one of its agents answers for it, or forwards the call. */
 	#judged(cluster: AgentCluster, agent: AgentProcess, answering: Answering): AgentCluster {
 		const { budgets, passesOn, onPassedLine } = this.#options;
 		const isOwn = cluster.id === agent.local.id;
@@ -218,7 +218,7 @@ export class Wire {
 		});
 	}
 
-	/** The cluster as a caller, or an agent that passes the answer on, hears of it: by what was said there. */
+	/** The cluster as its caller, or a forwarding agent, hears its answers. The judge compares them with what was said there. */
 	#hearing(
 		cluster: AgentCluster,
 		saidOf: (nonce: string) => unknown,
@@ -247,7 +247,7 @@ export class Wire {
 	}
 }
 
-/** Every hold is to be written where `all` says so. */
+/** Every hold has to be written if `all` is set. */
 function writingHolds(cluster: AgentCluster, all: boolean): AgentCluster {
 	return forwardingCluster(cluster, {
 		acquire: (request, options) => cluster.acquire(all ? { ...request, mayBeUnwritten: false } : request, options),

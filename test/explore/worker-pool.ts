@@ -11,7 +11,7 @@ const program = new URL("./exploration-worker.ts", import.meta.url);
 /** Found once, for all threads of this process. */
 let found: AwaitPoints | undefined;
 
-/** Runs the jobs, a few at a time; ends early, with what there is, once `isEnough` says so of a result. */
+/** Runs the jobs, a few at a time. Ends early, with the results so far, once `isEnough` accepts a result. */
 export async function runJobs(
 	jobs: readonly Job[] | (() => Job | undefined),
 	options: Omit<WorkerOptions, "points"> & {

@@ -1,4 +1,4 @@
-// Safeguards of the workloads that are expected though none of their pods is there.
+// Mutants of workloads that are expected although none of their pods exists.
 import type { Mutant } from "./mutant.ts";
 
 const counts = "agent/leases/acquisition-counts.ts";

@@ -1,4 +1,4 @@
-// Workloads whose pods in one cluster are all gone: they are expected there still, whether anybody was granted one of them or not.
+// Workloads whose pods in one cluster are all gone. They are still expected there, whether or not one of their pods was ever granted.
 import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
@@ -17,7 +17,7 @@ import {
 import { namespace, Workload } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** Three clusters with one replica each: whose pod is gone has no pod left to speak of it. */
+/** Three clusters with one replica each. A cluster whose pod is gone has no pod left that shows its workload. */
 function oneReplicaEach(more: Partial<ClusterData> = {}): readonly ClusterData[] {
 	return ["c1", "c2", "c3"].map((id) => cluster(id, 1, { agents: 1, ...more }));
 }
@@ -26,7 +26,7 @@ function podsOf(world: World, id: string): number {
 	return world.cluster(id).server.pods().length;
 }
 
-/** A pod fails past all budgets, and its object goes. */
+/** A pod fails without regard to budgets, and its object disappears. */
 function vanishes(id: string, name: string, when: (world: World) => boolean) {
 	return {
 		name: `pod ${name} of ${id} vanishes`,
@@ -46,7 +46,7 @@ function vanishes(id: string, name: string, when: (world: World) => boolean) {
 	};
 }
 
-/** A workload that nobody has seen before, none of whose pods is there yet, and whoever wants to evict another one then. */
+/** A new workload that no count has seen and that has no pod yet. Then a drain wants to evict a pod of another workload. */
 function madeUnseen(name: string, about: string, before: (world: World) => void): Scenario<World> {
 	const made = "a StatefulSet is made";
 	return {
@@ -84,12 +84,12 @@ function remembers(world: World, { apiVersion, kind, name, uid }: ControllerRefe
 	}
 }
 
-/** Its pod was evicted and is not back. */
+/** The pod was evicted and is not yet replaced. */
 function isDatabaseGone(world: World): boolean {
 	return !nobodyIsEvicted(world) && world.cluster("c1").server.getPod({ namespace, name: "db-0" }).kind === "gone";
 }
 
-/** Past the time for which a comparison holds. */
+/** Longer than the time for which a comparison holds. */
 const comparisonTimeMs = 6_000;
 
 export const workloadScenarios: readonly Scenario<World>[] = [
@@ -142,7 +142,7 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 			vanishes(
 				"c1",
 				"db-0",
-				// Its round was decided, so that every member has counted.
+				// The round of drain-1 was decided, so every member has counted.
 				(world) =>
 					!nobodyIsEvicted(world) &&
 					world.drains.every(({ finished }) => finished) &&

@@ -1,7 +1,7 @@
-// The pods of one simulated cluster and who makes them: StatefulSets, ReplicaSets, Deployments, Jobs, and pods of nobody.
+// The pods of one simulated cluster and their makers: StatefulSets, ReplicaSets, Deployments, Jobs, and no controller at all.
 //
-// Each pod fills a slot. A slot knows the truth about its pod: up, or down and by whose doing, until a pod that fills
-// it is ready again.
+// Each pod fills a slot. A slot knows the truth about its pod: the pod is up, or it is down, and by which cause. It stays down until a
+// pod that fills the slot is ready again.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { Step } from "./scheduler.ts";
@@ -10,36 +10,36 @@ import type { SimulatedApiServer } from "./simulated-api-server.ts";
 export const namespace = "shop";
 export const databaseGroup = "example.com";
 const databaseVersion = "v1beta1";
-/** Of kinds that are not of the group apps. */
+/** API versions of kinds outside the group apps. */
 const apiVersions: Readonly<Record<string, string>> = {
 	Database: `${databaseGroup}/${databaseVersion}`,
 	Job: "batch/v1",
 };
 
 export interface WorkloadSpec {
-	/** "Database": of a group of its own, in a version of which pods go on to speak. */
+	/** "Database" has its own group. Its pods name a version of it that can stop being served. */
 	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Database" | "Job" | "Bare";
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly replicas: number;
-	/** Ready pods beyond its replicas, as a rollout makes them for a while. */
+	/** Ready pods beyond the replicas, as a rollout makes them for a while. */
 	readonly surge?: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
-	/** Ordinals among these whose pods have not started: their phase is Pending. */
+	/** Those of the unready ordinals whose pods have not started: their phase is Pending. */
 	readonly pending?: readonly number[];
-	/** Of its pod template, where its pods get other ones: a webhook adds some. */
+	/** Labels of the pod template, if the pods get other labels, for example from a webhook. */
 	readonly template?: Readonly<Record<string, string>>;
-	/** Nodes that its pods are on, in turn; one that is cordoned gets no new pod. On no node where it says nothing. */
+	/** Nodes of the pods, in turn. A cordoned node gets no new pod. By default the pods are on no node. */
 	readonly nodes?: readonly string[];
-	/** None of its pods is there at first. */
+	/** If true, none of the pods exists at first. */
 	readonly isEmpty?: boolean;
 }
 
 export interface Slot {
 	readonly workload: Workload;
 	readonly ordinal: number;
-	/** Undefined while no pod object fills it. */
+	/** Undefined while no pod object fills the slot. */
 	pod: PodReference | undefined;
 	down: Down | undefined;
 }
@@ -47,9 +47,9 @@ export interface Slot {
 /** Why a slot has no healthy pod. */
 export interface Down {
 	readonly cause: "voluntary" | "involuntary";
-	/** The API server's revision at which it went down. */
+	/** The API server's revision at which the pod went down. */
 	readonly revision: number;
-	/** The round that evicted it, and the pod that it was then. */
+	/** The round that evicted the pod, and the uid of that pod. */
 	readonly by?: { readonly round: object; readonly uid: string };
 }
 
@@ -58,21 +58,24 @@ export class Workload {
 	readonly controller: ControllerReference | undefined;
 	readonly slots: Slot[] = [];
 	replicas: number;
-	/** Its controller was deleted, and its pods were left. */
+	/** The controller was deleted, and its pods were left. */
 	orphaned = false;
-	/** Slots of pods that nobody controls, which rounds have emptied. */
+	/** Slots of pods without a controller that rounds have emptied. */
 	readonly emptied = new Set<Slot>();
 	readonly #server: SimulatedApiServer;
 	readonly #cordoned: ReadonlySet<string>;
 	readonly #deployment: ControllerReference | undefined;
-	/** Slots that a scale took away, whose pods are deleted past the budgets, as if they had failed; and those of failed pods that are not replaced. */
+	/**
+	 * Slots that a scale removed: their pods are deleted without regard to budgets, as if they had failed. Also slots of failed pods
+	 * without a replacement.
+	 */
 	readonly retired: Slot[] = [];
-	/** Finished pods that a ReplicaSet has replaced: they stay until someone deletes them. */
+	/** Finished pods that a ReplicaSet has replaced. They stay until they are deleted. */
 	readonly finished: PodReference[] = [];
 	/** The uids of pods that are Pending until they are ready. */
 	readonly startsLater = new Set<string>();
 	#made = 0;
-	/** What the pods of slots are since the last change of any: asked for at every step. */
+	/** The pods of the slots since the last change of any pod. They are read at every step. */
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
 	#recordsAt = -1;
 
@@ -113,12 +116,12 @@ export class Workload {
 		}
 	}
 
-	/** Whether a controller would replace a pod that is gone. */
+	/** Whether a controller replaces a pod that is gone. */
 	get isManaged(): boolean {
 		return this.controller !== undefined && !this.orphaned;
 	}
 
-	/** Whether a controller says how many pods it wants: a Job has no scale. */
+	/** Whether a controller says how many pods it wants. A Job has no scale. */
 	get hasScale(): boolean {
 		return this.isManaged && this.spec.kind !== "Job";
 	}
@@ -139,7 +142,7 @@ export class Workload {
 		return record === "gone" ? undefined : record;
 	}
 
-	/** Up: more slots, which are empty at first. Down: the controller deletes the last pods. */
+	/** Up: adds slots, which are empty at first. Down: the controller deletes the last pods. */
 	scale(replicas: number): void {
 		this.replicas = replicas;
 		this.#writeScale();
@@ -152,13 +155,13 @@ export class Workload {
 			this.retired.push(slot);
 		}
 		while (this.slots.length < replicas) {
-			// Everybody who reads the scale knows of it, whatever the views show.
+			// Revision 0: every reader of the scale knows of it, whatever the views show.
 			const down: Down = { cause: "involuntary", revision: 0 };
 			this.slots.push({ workload: this, ordinal: this.slots.length, pod: undefined, down });
 		}
 	}
 
-	/** Etcd came back from a backup: pods are up that were up then, and no others. */
+	/** etcd came back from a backup: pods that were up then are up, and no others. */
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
@@ -167,7 +170,9 @@ export class Workload {
 		}
 	}
 
-	/** Its containers have ended, or it is marked as failed while it still reports Ready, as the pod garbage collector does. */
+	/**
+	 * The pod's containers end. Or, with `ready`, the pod is marked as failed and still reports Ready, as the pod garbage collector does.
+	 */
 	finish(slot: Slot, { ready }: { readonly ready: boolean }): void {
 		const pod = this.podIn(slot);
 		if (!pod) return;
@@ -180,7 +185,7 @@ export class Workload {
 		if (this.controller) this.#server.deleteController(this.controller, namespace);
 	}
 
-	/** The ReplicaSet is its Deployment's no more, and goes on by itself: somebody edited it. The Deployment wants so many. */
+	/** A person edits the ReplicaSet, which leaves its Deployment and continues alone. The Deployment wants `wanted` replicas. */
 	disown(wanted: number): void {
 		const { controller, replicas } = this;
 		const deployment = this.#deployment;
@@ -190,12 +195,12 @@ export class Workload {
 		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
 
-	/** Its former Deployment is deleted. */
+	/** The former Deployment of the ReplicaSet is deleted. */
 	deleteDeployment(): void {
 		if (this.#deployment) this.#server.deleteController(this.#deployment, namespace);
 	}
 
-	/** What kubelets and controllers would do next, or only which pods would end. */
+	/** What kubelets and controllers can do next, or only which pods can end. */
 	addSteps(steps: Step[], { onlyEnds }: { readonly onlyEnds: boolean }): void {
 		const { clusterId } = this.#server;
 		const step = (what: string, run: () => void): void =>
@@ -231,13 +236,13 @@ export class Workload {
 		}
 	}
 
-	/** For good. Who has not seen that its pod failed cannot know that it is gone, either. */
+	/** Removes the slot for good. A view that has not seen its pod fail cannot know that the pod is gone, either. */
 	#remove(slot: Slot): void {
 		this.slots.splice(this.slots.indexOf(slot), 1);
 		if (slot.down?.cause === "involuntary") this.retired.push(slot);
 	}
 
-	/** A pod that has finished: a ReplicaSet makes another one beside it, and other controllers delete it first. */
+	/** A finished pod: a ReplicaSet makes another pod next to it, and other controllers delete it first. */
 	#addReplacement(slot: Slot, pod: PodRecord, step: (what: string, run: () => void) => void): void {
 		if (!this.#namesAnew) {
 			step(`finished pod ${pod.name} is deleted`, () => {
@@ -252,7 +257,7 @@ export class Workload {
 		});
 	}
 
-	/** As in Kubernetes: a StatefulSet's pods keep their names, those of a Deployment or a Job get new ones. */
+	/** As in Kubernetes: pods of a StatefulSet keep their names, and those of a Deployment or a Job get new ones. */
 	get #namesAnew(): boolean {
 		return ["Deployment", "ReplicaSet", "Job"].includes(this.spec.kind);
 	}
@@ -270,7 +275,7 @@ export class Workload {
 		});
 	}
 
-	/** Undefined while all of its nodes are cordoned: its pod would be pending. */
+	/** Undefined while all nodes of the workload are cordoned. The pod would be pending. */
 	#nodeFor({ ordinal }: Slot): string | undefined {
 		const { nodes = [""] } = this.spec;
 		const inTurn = nodes.map((_, index) => nodes[(ordinal + index) % nodes.length] ?? "");

@@ -7,7 +7,7 @@ export interface WorldOptions extends ProcessOptions {
 	readonly limits: Limits;
 	/** Plugins are rounds without the engine around them. */
 	readonly thinDrains: boolean;
-	/** Nobody takes holds that are not written. */
+	/** All holds are written. */
 	readonly writtenHolds: boolean;
 	/** Answers travel on their own. */
 	readonly splitAnswers: boolean;
@@ -19,17 +19,17 @@ export interface WorldOptions extends ProcessOptions {
 	readonly isWired: boolean;
 	/** Agents run the shipped watches on pods and Leases over simulated streams. */
 	readonly isStreamed: boolean;
-	/** API servers have streamed lists, not only when the run begins. */
+	/** API servers have streamed lists at any time, and not only when the run begins. */
 	readonly streamsLists: boolean;
-	/** What happens is written down, for people. */
+	/** Everything that happens is recorded, for people. */
 	readonly record: boolean;
 }
 
 export interface RestoreOptions {
-	/** Of this cluster alone. */
+	/** Restores only this cluster. By default all. */
 	readonly only?: string;
-	/** Objects are those of the backup, and the next versions are above all that there ever were (etcdutl --bump-revision). */
+	/** The objects are those of the backup, and new versions are above all earlier ones (etcdutl --bump-revision). */
 	readonly bumped?: boolean;
-	/** The API server runs on, and so do its watches. */
+	/** The API server keeps running, and so do its watches. */
 	readonly isHot?: boolean;
 }

@@ -1,4 +1,4 @@
-// Everything that may happen in a world next, besides messages.
+// Everything that can happen next in a world, besides messages.
 import type { AgentProcess } from "./agent-process.ts";
 import type { Drain } from "./drain.ts";
 import { hasReservations, reservationsIn } from "./lease-text.ts";
@@ -9,15 +9,15 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** Past the lease time, a plugin's reservations and everything else that an agent counts. */
+/** Longer than the lease time, a plugin's reservations and every other time of an agent. */
 const agentJumpMs = 31_000;
-/** Past the time for which a grant is used without asking. */
+/** Longer than the time for which a grant is used without a new check. */
 const drainJumpMs = 1_500;
 
-/** Less than the time of a Lease, about that of a count, of a sign of life and of a call. */
+/** Less than the time of a Lease, and about that of a count, of a sign of life and of a call. */
 const longestPauseSeconds = 8;
 
-/** While faults and events may happen. */
+/** The possible steps while faults and events can happen. */
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
 	const steps: Step[] = [];
@@ -32,12 +32,12 @@ export function worldSteps(world: World): readonly Step[] {
 	const { holdsBack } = world.scenario;
 	if (!holdsBack) return steps;
 	const free = steps.filter((step) => goingOn.includes(step) || !holdsBack(step, world));
-	// What a stopped process would do is what the others wait for.
+	// The others wait for a step of the stopped process.
 	if (goingOn.length > 0 && free.every(({ kind }) => kind === "timer" || kind === "jump")) return goingOn;
 	return free.some(({ kind }) => kind !== "timer" && kind !== "jump") ? free : steps;
 }
 
-/** At the end of a run: the oldest message first, then what views and kubelets have to do. */
+/** The next step at the end of a run: the oldest message first, then what views and kubelets have to do. */
 export function settlingStep(world: World): Step | undefined {
 	if (world.violation) return undefined;
 	const steps: Step[] = [];
@@ -61,7 +61,7 @@ function addKubeletSteps(world: World, steps: Step[]): void {
 	}
 }
 
-/** Each process's next timer: its clock moves there. */
+/** The next timer of each process. The step moves its clock there. */
 function addTimers(world: World, steps: Step[]): void {
 	for (const process of world.processes()) {
 		const step = process.timerStep();
@@ -69,7 +69,7 @@ function addTimers(world: World, steps: Step[]): void {
 	}
 }
 
-/** The timer that is due first, and for everybody else as much time passes: what happens where nothing else can. */
+/** The timer that is due first. The same time passes for all other processes. This step is for when nothing else can happen. */
 export function nextTimer(world: World): Step | undefined {
 	const processes = world.processes();
 	const inMs = new Map<string, number>();
@@ -93,7 +93,7 @@ export function nextTimer(world: World): Step | undefined {
 	);
 }
 
-/** What may happen to a process so many times in a run. */
+/** Something that can happen to a process a limited number of times in a run. */
 interface Limited<P extends SimulatedProcess> {
 	readonly limit: keyof Limits;
 	readonly kind: StepKind;
@@ -165,7 +165,7 @@ const cleanUp: Limited<AgentProcess> = {
 	run: (agent) => agent.cleanUp(),
 };
 
-/** Who offers something has asked first whether it may happen: most of it may not, and there are many steps. */
+/** Call it only for something that can happen. Most things cannot at most steps, and there are many steps. */
 function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
 	let step = process.offered.get(limited);
 	if (!step) {

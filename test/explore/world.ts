@@ -1,4 +1,4 @@
-// One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
+// The world of one run: the clusters of a scenario, its processes, the network between them, and everything that can happen next.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
@@ -23,10 +23,10 @@ import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-/** More than are made anew until everybody has noticed that a backup does not have them: no version comes twice. */
+/** More writes than happen until every agent has noticed a restore. So no version comes twice. */
 const writesSinceBackup = 1_000;
 
-/** After one of these a round may leave something behind. */
+/** After one of these, a round can leave something behind. */
 const troubles: ReadonlySet<string> = new Set<keyof Limits>([
 	"lost",
 	"gaveUp",
@@ -51,13 +51,13 @@ export class World {
 	readonly drains: Drain[] = [];
 	readonly history: HistoryEntry[] = [];
 	step = 0;
-	/** No faults and no events any more: what is left has to come to its end. */
+	/** No more faults and events: everything left has to come to its end. */
 	settling = false;
 	violation: Violation | undefined;
 	#faults = 0;
 	readonly #backups = new Map<SimulatedCluster, Snapshot>();
 	readonly #used = new Map<string, number>();
-	/** Of the limits: asked for at every step. */
+	/** What is left of the limits. It is read at every step. */
 	readonly #left: Record<keyof Limits, number>;
 
 	constructor(scenario: Scenario<World>, options: WorldOptions) {
@@ -124,7 +124,7 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** etcd of every cluster, or of this one, comes back as it was before the run began, and its API server is started anew. */
+	/** etcd of every cluster, or only of one, returns to its state before the run began, and its API server is restarted. */
 	restore({ only, bumped = false, isHot = false }: RestoreOptions = {}): void {
 		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
 		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
@@ -139,7 +139,7 @@ export class World {
 		}
 	}
 
-	/** One of `count`, all as likely. */
+	/** Picks one of `count`, each as likely. */
 	pick(count: number): number {
 		return this.options.choices.pick(Array.from({ length: count }, () => 1));
 	}
@@ -187,7 +187,7 @@ export class World {
 		return this.cluster(clusterId).server.fleet.members.map(({ id }) => id);
 	}
 
-	/** The cluster as a drain asks it. */
+	/** The cluster as a drain calls it. */
 	member(from: Drain, id: string): AgentCluster {
 		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
 		return this.#memberFor(from, id, { agent, through: from.data.through });
@@ -207,7 +207,7 @@ export class World {
 		});
 	}
 
-	/** Whether a request or a process came to harm; who only met a refusal must have cleaned up after it. */
+	/** Whether a fault hit a request or a process. A round that only met a refusal must still have cleaned up after it. */
 	get isTroubled(): boolean {
 		return [...troubles].some((what) => what !== "refused" && this.times(what) > 0);
 	}
@@ -217,7 +217,7 @@ export class World {
 		return !this.settling && this.#left[what] > 0;
 	}
 
-	/** Counts it; faults of messages and processes excuse what a round leaves behind. */
+	/** Counts one use. Faults of messages and processes excuse what a round leaves behind. */
 	uses(what: string): void {
 		this.#used.set(what, this.times(what) + 1);
 		if (what in this.#left) this.#left[what as keyof Limits] -= 1;
@@ -228,14 +228,14 @@ export class World {
 		return this.#used.get(what) ?? 0;
 	}
 
-	/** Takes a step; what it sets off goes on when the caller lets the microtasks run. */
+	/** Takes a step. What it causes continues when the caller lets the microtasks run. */
 	take(step: Step): void {
 		this.step += 1;
 		if (this.options.record) this.history.push({ step: this.step, actor: step.actor, what: step.what, effects: [] });
 		step.run();
 	}
 
-	/** What views see without delay; false where there was nothing new. */
+	/** Shows what views see without delay. Returns false if there was nothing new. */
 	showAtOnce(): boolean {
 		const { freshViews = false } = this.scenario;
 		if (!freshViews && !this.options.keepsHistory) return false;
@@ -253,14 +253,14 @@ export class World {
 		else this.history.push({ step: 0, actor: "", what: "at the start", effects: [effect] });
 	}
 
-	/** Code under test threw what it never should. */
+	/** Code under test threw an error that it must never throw. */
 	bug(where: string, error: unknown): void {
 		const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
 		this.violation ??= { rule: "bug", message: `${where}: ${text}` };
 		this.notes(`BUG in ${where}: ${text}`);
 	}
 
-	/** Equal for worlds from which the same can follow. */
+	/** Equal for worlds with the same possible futures. */
 	fingerprint(): string {
 		return [
 			...this.clusters.map((cluster) => cluster.fingerprint()),
@@ -271,19 +271,19 @@ export class World {
 		].join("\n");
 	}
 
-	/** Reads of what nobody writes in this scenario. */
+	/** Whether the call reads something that nothing writes in this scenario. */
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
 		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
 		if (resource === "fleet" || resource === "scales" || resource === "budgets" || resource === "workloads")
 			return true;
-		// The counted budget's own Lease is left out of the list, so where there is one budget nothing of it matters.
+		// The list leaves out the counted budget's own Lease. So with a single budget the list is always empty.
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
 	}
 
-	/** A stream that fails is a silence of its view. */
+	/** A stream that fails counts as a silence of its view. */
 	#streamFaults(): StreamFaults {
 		return {
 			mayFail: () => this.may("silences"),
@@ -325,7 +325,7 @@ export class World {
 		});
 	}
 
-	/** All members of the fleet as an agent of this cluster asks them. */
+	/** All members of the fleet as an agent of this cluster calls them. */
 	#membersOf(from: AgentProcess, clusterId: string): readonly AgentCluster[] {
 		return this.memberIds(clusterId).map((id) => (id === clusterId ? from.local : this.#memberFor(from, id)));
 	}
