@@ -1,6 +1,6 @@
-// Compares the contract with an earlier one, so that agents and plugins of different versions go on understanding each
-// other: by default with `main` as it is committed. XPDB_PROTO_BASE names another commit, or "none" for a break that is
-// meant. Exit code 3 says that there was nothing to compare with, and why.
+// Compares the contract with an earlier one, so that agents and plugins of different versions keep understanding each other. By default
+// the earlier one is the committed state of `main`. XPDB_PROTO_BASE names another commit, or "none" for an intended break. With exit code
+// 3 there was nothing to compare with, and the reason is printed.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

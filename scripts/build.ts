@@ -1,5 +1,5 @@
-// `npm run build`: bundles the plugin and the agent into dist/. `-- --test` bundles both once more into dist/test/, with the fail points
-// that tests of crashes need and no other build has.
+// `npm run build`: bundles the plugin and the agent into dist/. `-- --test` also bundles both into dist/test/, with the fail points that
+// tests of crashes need. No other build has fail points.
 import { join } from "node:path";
 import { bundle } from "./bundle.ts";
 import { repositoryRoot } from "./repository-root.ts";

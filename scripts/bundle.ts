@@ -1,4 +1,4 @@
-// Bundles the plugin and the agent into one folder, with the licences of all that is in them.
+// Bundles the plugin and the agent into one folder, with the licences of all bundled packages.
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join, relative, sep } from "node:path";
@@ -6,15 +6,17 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
-/** Of these, gRPC and WebSockets use at most a function, for names and compression that hardly a call of ours has; they load them all the same. */
+/** gRPC and WebSockets load these, and use at most one function of each, for names and compression. Hardly any call of ours needs it. */
 const lateBuiltins: ReadonlySet<string> = new Set(["dns", "zlib"]);
 const loadsThem = /[\\/]node_modules[\\/](@grpc[\\/]grpc-js|ws)[\\/]/;
 
 /**
- * Node's own modules by way of the objects that they are. By an import statement Node reads every property of node:http once, one of which
- * loads its whole fetch: 13 MB of memory and 90 ms at each start. And what esbuild imports from a plain object it copies, property by
- * property, into each file that does: of node:util that loads colours, streams and worker threads. So nothing is read but what somebody
- * imports by name; who requires a module, or imports it while it runs, gets the object itself.
+ * Gives the bundle Node's own modules as objects. On an import statement, Node reads every property of node:http once. One of these loads
+ * Node's whole fetch: 13 MB of memory and 90 ms at each start. esbuild copies a plain object, property by property, into each file that
+ * imports it. For node:util, that loads colours, streams and worker threads.
+ *
+ * So only properties that a file imports by name are read. A file that requires a module, or imports it at run time, gets the object
+ * itself.
  */
 const plainBuiltins: Plugin = {
 	name: "plain-builtins",
@@ -51,8 +53,8 @@ function builtinByName(path: string): string {
 }
 
 /**
- * grpc-js reads .proto files for its debugging service (channelz), which nothing of ours serves. Without the reader, and protobufjs under
- * it, a sixth of what a drain loads is gone.
+ * grpc-js reads .proto files for its debugging service (channelz), which we do not serve. The reader and its protobufjs are a sixth of
+ * what a drain loads, so they are left out.
  */
 const withoutProtoReader: Plugin = {
 	name: "without-proto-reader",
@@ -66,9 +68,9 @@ const withoutProtoReader: Plugin = {
 };
 
 /**
- * yargs in a program that is one file and has a help of its own, with a shim of the platform as yargs has one for browsers: no help in columns
- * (its tables of wide characters take 25 ms to load), no package.json from above the working folder, no words in other languages from a folder.
- * Nor does it check our calls of it at each start: types do.
+ * yargs for a program that is one file and has its own help, with a shim of the platform like the one that yargs has for browsers. The
+ * shim has no help in columns (its tables of wide characters take 25 ms to load). It reads no package.json above the working folder, and
+ * no translations from a folder. It also does not check our calls of yargs at each start, because types do.
  */
 export const yargsAlone: Plugin = {
 	name: "yargs-alone",
@@ -119,8 +121,8 @@ export default {
 `;
 
 /**
- * Ink measures everything it draws by a library of wide characters, which takes 20 ms to load; what is drawn is hardly ever more than ASCII,
- * whose characters take a column each. So it is loaded when there is anything else to measure.
+ * Ink measures everything that it draws with a library of wide characters, which takes 20 ms to load. Screens rarely contain more than
+ * ASCII, whose characters take one column each. So the library is loaded only to measure other text.
  */
 const lateStringWidth: Plugin = {
 	name: "late-string-width",
@@ -128,7 +130,7 @@ const lateStringWidth: Plugin = {
 		bundler.onResolve({ filter: /^string-width$/ }, async ({ path, kind, resolveDir }) => {
 			if (kind !== "import-statement") return undefined;
 			const { path: real } = await bundler.resolve(path, { kind: "require-call", resolveDir });
-			// By a name of its own for each version, which is no file of the package.
+			// A separate name for each version, which is not a file of the package.
 			return { path: real.replaceAll("node_modules", ""), namespace: "late-string-width", pluginData: real };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "late-string-width" }, ({ pluginData }) => ({
@@ -145,7 +147,7 @@ const lateStringWidth: Plugin = {
 	},
 };
 
-/** Ink asks for React's developer tools where DEV=true says so: nobody has them here. */
+/** Ink asks for React's developer tools if DEV=true is set. They are not installed here. */
 const withoutDeveloperTools: Plugin = {
 	name: "without-developer-tools",
 	setup(bundler) {
@@ -154,7 +156,7 @@ const withoutDeveloperTools: Plugin = {
 	},
 };
 
-/** What tests of crashes need, in the place of the files that do nothing. */
+/** The fail points that tests of crashes need, in place of the files that do nothing. */
 const failPointsOfTests: Plugin = {
 	name: "fail-points",
 	setup(bundler) {
@@ -169,7 +171,7 @@ const failPointsOfTests: Plugin = {
 	},
 };
 
-/** Of all that is shipped. */
+/** Plugins of everything that is shipped. */
 export const shippedPlugins: readonly Plugin[] = [
 	plainBuiltins,
 	withoutProtoReader,
@@ -184,11 +186,11 @@ export const shippedOptions: BuildOptions = {
 	target: "node24",
 	format: "esm",
 	minify: true,
-	// Names stay what they are in the source: errors and metrics show them.
+	// Names stay as in the source, because errors and metrics show them.
 	keepNames: true,
 	legalComments: "none",
 	charset: "ascii",
-	// CommonJS packages in the bundle ask for these.
+	// CommonJS packages in the bundle need these.
 	banner: {
 		js: [
 			'import { createRequire as createRequireForBundle } from "node:module";',
@@ -202,22 +204,22 @@ export const shippedOptions: BuildOptions = {
 
 export interface BundleOptions {
 	readonly folder: string;
-	/** For tests of crashes alone. */
+	/** Only for tests of crashes. */
 	readonly failPoints: boolean;
 }
 
 export interface Bundle {
-	/** What there is to say of each program: its file and its size. */
+	/** One line for each program: its file and its size. */
 	readonly lines: readonly string[];
-	/** The files that are in it, by their path from the root. */
+	/** The files in the bundle, by their path from the root. */
 	readonly inputs: readonly string[];
-	/** Those of the agent alone. */
+	/** The files of the agent alone. */
 	readonly agentInputs: readonly string[];
 }
 
 /**
- * The plugin as a small start, a program whose compiled code is kept (plugin/kubernetes/kept-script.ts), and parts that few calls need; the
- * agent in one file.
+ * Bundles the agent into one file. Bundles the plugin into a small start, a program whose compiled code is kept
+ * (plugin/kubernetes/kept-script.ts), and parts that few calls need.
  */
 export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bundle> {
 	const options: BuildOptions = {
@@ -229,7 +231,7 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 		buildOne("agent/main.ts", { ...options, entryNames: "agent", sourcemap: "linked" }),
 		bundlePlugin(options),
 	]);
-	// By the name that a machine or an image has it under.
+	// Under the name that it has on a machine or in an image.
 	copyFileSync(join(folder, "agent.js"), join(folder, "xpdb-agent"));
 	chmodSync(join(folder, "xpdb-agent"), 0o755);
 	const built = [...plugin, agent];
@@ -243,10 +245,13 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 	return { lines, inputs, agentInputs: [...agent.inputs].toSorted() };
 }
 
-/** Loaded by few calls: client-node for OIDC and proxies, the screens, whose layout needs a module that awaits, and what signs certificates. */
+/**
+ * Parts that few calls load: client-node for OIDC and proxies, the screens (their layout needs a module that awaits), and the
+ * certificates.
+ */
 const parts = ["@kubernetes/client-node", "../ui/screens.ts", "./sign-certificates.ts"];
 
-/** The layout of the screens fetches its own code out of a data: URL where there is a fetch, and loading Node's takes longer than all else. */
+/** If there is a fetch, the screens' layout fetches its own code from a data: URL. Loading Node's fetch takes longer than all else. */
 export const screenDefines: Readonly<Record<string, string>> = { fetch: "undefined" };
 
 async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
@@ -274,13 +279,13 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 		outExtension: { ".js": ".cjs" },
 		plugins: [partsOutside, yargsAlone, ...(options.plugins ?? [])],
 		define: { ...options.define, "import.meta.url": "bundleUrl" },
-		// An expression, for plugin/start.ts to call.
+		// An expression, which plugin/start.ts calls.
 		banner: {
 			js: '(function (__filename, require, importPart) { const bundleUrl = require("node:url").pathToFileURL(__filename).href;',
 		},
 		footer: { js: "})" },
 	});
-	// A script that imports by itself makes Node warn of an experiment.
+	// Node warns of an experiment if a script imports by itself.
 	const file = join(repositoryRoot, program.path);
 	writeFileSync(file, readFileSync(file, "latin1").replaceAll('import("./chunks/', 'importPart("./chunks/'));
 	for (const part of [screen, certificates]) refuseSharedClasses(program, part);
@@ -293,7 +298,10 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	return [start, program, clientNode, screen, certificates];
 }
 
-/** What is in both is there twice at run time, and an instance of the one class is none of the other: nobody may ask. */
+/**
+ * Code in both bundles exists twice at run time. An instance of one copy of a class is no instance of the other, so `instanceof` is
+ * refused.
+ */
 function refuseSharedClasses(program: Built, part: Built): void {
 	const textOf = (input: string): string => readFileSync(join(repositoryRoot, input), "utf8");
 	const own = [...program.inputs, ...part.inputs].filter((input) => /^(plugin|disruption|proto)\//.test(input));
@@ -307,10 +315,10 @@ function refuseSharedClasses(program: Built, part: Built): void {
 }
 
 interface Built {
-	/** From the root. */
+	/** Path from the root. */
 	readonly path: string;
 	readonly bytes: number;
-	/** The files that are in it; those of which nothing was left are not. */
+	/** The files in the output, without files of which nothing was left. */
 	readonly inputs: ReadonlySet<string>;
 }
 

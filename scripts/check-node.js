@@ -1,5 +1,5 @@
-// npm puts the pinned Node 24 of our optionalDependencies first on the PATH of every script; where that download was
-// skipped, the machine's own node would run silently, and fail later in unreadable ways.
+// npm puts the pinned Node 24 of our optionalDependencies first on the PATH of every script. If that download was skipped, scripts would
+// silently run with the machine's own node, and fail later in unreadable ways.
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
 	console.error(

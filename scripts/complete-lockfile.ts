@@ -1,7 +1,7 @@
-// `npm run lockfile`, after a dependency was added or raised. npm leaves those builds of a tool for other platforms out of
-// package-lock.json that its registry could not show, and `npm ci` then refuses the file: everywhere, not only there. Their
-// names, versions and platforms are known without the registry, so this writes them in; and their integrity, where the registry has them
-// now. A build without one is refused (test/architecture/lockfile.ts): then take a version that the registry has for every platform.
+// `npm run lockfile`, for use after a dependency was added or raised. npm leaves builds of a tool for other platforms out of
+// package-lock.json if its registry could not show them. Then `npm ci` refuses the file on every platform. The names, versions and
+// platforms of these builds are known without the registry, so this adds them. It also adds their integrity, if the registry has them
+// now. A build without integrity is refused (test/architecture/lockfile.ts): take a version that the registry has for every platform.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -49,7 +49,7 @@ function findMissing(packages: Lockfile["packages"]): [string, LockEntry][] {
 	);
 }
 
-/** By the path of each entry that has none: what the registry says now. */
+/** By the path of each entry without integrity: the integrity that the registry reports now. */
 async function findIntegrity(packages: Lockfile["packages"]): Promise<ReadonlyMap<string, string>> {
 	const found = new Map<string, string>();
 	for (const [path, { version, integrity }] of Object.entries(packages)) {
@@ -67,7 +67,7 @@ const file = join(repositoryRoot, "package-lock.json");
 const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
 const missing = findMissing(lockfile.packages);
 const listed = Object.fromEntries(
-	// In npm's own order, so that npm does not shuffle them the next time.
+	// In npm's own order, so that npm does not reorder them the next time.
 	[...Object.entries(lockfile.packages), ...missing].toSorted(([a], [b]) => a.localeCompare(b, "en")),
 );
 const proven = await findIntegrity(listed);
@@ -78,7 +78,7 @@ const packages = Object.fromEntries(
 		return [path, integrity === undefined ? entry : { version, integrity, ...rest }];
 	}),
 );
-// With tabs as in package.json: npm writes it so too.
+// With tabs, as in package.json. npm writes the file in this way, too.
 if (missing.length > 0 || proven.size > 0)
 	writeFileSync(file, `${JSON.stringify({ ...lockfile, packages }, undefined, "\t")}\n`);
 console.log(`package-lock.json: ${missing.length} builds added, ${proven.size} with their integrity now`);

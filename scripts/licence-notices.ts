@@ -1,9 +1,9 @@
-// The licences of the packages that a bundle has code of: most ask that their text goes along with it.
+// The licences of the packages in a bundle: most require that their text comes with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
-/** LICENSE, LICENCE.md, UNLICENSE, COPYING, NOTICE and the like. */
+/** Matches LICENSE, LICENCE.md, UNLICENSE, COPYING, NOTICE and similar names. */
 const noticeFile = /^((un)?licen[cs]e|copying|notice)([-.].*)?$/i;
 const rule = "=".repeat(100);
 
@@ -19,7 +19,7 @@ MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVE
 ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH
 THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** The folders of the packages that these files belong to, from the root: "node_modules/yargs", each with its files. */
+/** The folders of the packages that these files belong to, from the root, for example "node_modules/yargs". Each comes with its files. */
 export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, readonly string[]> {
 	const packages = new Map<string, string[]>();
 	for (const path of inputs.toSorted()) {
@@ -30,8 +30,8 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 }
 
 /**
- * All of them in one text for these programs ("kubectl-xpdb has"); throws where a package brings none, because somebody has to look for it
- * then.
+ * All licences in one text, for these programs ("kubectl-xpdb has"). Throws if a package contains no licence: then a person has to find
+ * it.
  */
 export function licenceNotices(programs: string, packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {
@@ -46,12 +46,12 @@ export function licenceNotices(programs: string, packages: ReadonlyMap<string, r
 	return `${programs} code of the following packages inside.\n\n${notices.join("\n")}`;
 }
 
-/** Of Node itself, with all that is in it: for a program that has it inside. */
+/** The notice of Node itself and of everything in it, for a program that contains Node. */
 export function nodeNotice(version: string, licence: string): string {
 	return `\n${rule}\nNode.js ${version}, in the program that needs no Node beside it\n\n${licence.trim()}\n`;
 }
 
-/** Of a package that has them in its sources: the notices there, and the text of its licence: the Apache License is ours too. */
+/** For a package with notices only in its sources: these notices and the text of its licence. The Apache License is also ours. */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	const isApache = /\bApache-2\.0\b/.test(license);
 	if (!isApache && license !== "MIT") return [];

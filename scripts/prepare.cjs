@@ -1,5 +1,5 @@
-// npm runs this at the end of `npm ci`: it builds what is shipped and compiles what `npm start` runs, so that the first start
-// is as quick as the next one. Whatever fails here is made, or told, when it is needed.
+// npm runs this at the end of `npm ci`. It builds the shipped programs and compiles what `npm start` runs, so that the first start is as
+// quick as the next one. Anything that fails here is made, or reported, when it is needed.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const { existsSync } = require("node:fs");

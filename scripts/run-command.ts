@@ -1,28 +1,28 @@
-// Runs one tool of node_modules/.bin (or any other program), with its output kept or shown.
+// Runs a tool of node_modules/.bin, or any other program, with its output kept or shown.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
 export interface CommandResult {
-	/** 1 where the program was killed or could not be started. */
+	/** 1 if the program was killed or could not be started. */
 	readonly code: number;
-	/** stdout and stderr as they came; empty where they were shown. */
+	/** stdout and stderr in the order in which they came. Empty if they were shown. */
 	readonly output: string;
 	readonly elapsedMs: number;
 }
 
-/** Never rejects: a program that cannot be started is a result with code 1 and the reason as its output. */
+/** Never rejects: a program that cannot be started gives code 1, with the reason as its output. */
 export function runCommand(
 	command: readonly [string, ...string[]],
 	options: {
 		readonly show?: boolean;
 		readonly environment?: Readonly<Record<string, string>>;
-		/** It leaves the processors to others. */
+		/** If true, the program runs at low priority. */
 		readonly isBackground?: boolean;
-		/** Where it runs; the root of the repository, unless said otherwise. */
+		/** The working folder. By default the root of the repository. */
 		readonly folder?: string;
-		/** Asks the program to end; the result still comes only when it has. */
+		/** Asks the program to end. The result still comes only when it has ended. */
 		readonly signal?: AbortSignal;
 	} = {},
 ): Promise<CommandResult> {
@@ -32,7 +32,7 @@ export function runCommand(
 		const child = spawn(program, args, {
 			cwd: options.folder ?? repositoryRoot,
 			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
-			// A bare shell has the machine's own Node first, and not our tools.
+			// A plain shell has the machine's own Node first, and lacks our tools.
 			env: {
 				...process.env,
 				...options.environment,
@@ -56,7 +56,7 @@ export function runCommand(
 	});
 }
 
-/** "0.4 s", "1 min 12 s". */
+/** For example "0.4 s" or "1 min 12 s". */
 export function formatDuration(ms: number): string {
 	if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
 	const seconds = Math.round(ms / 1000);

@@ -1,8 +1,8 @@
-// `npm start` starts here, under whatever Node the machine has: it installs, and goes on in demo/main.ts.
+// `npm start` starts here, under any Node on the machine. It installs, and continues in demo/main.ts.
 "use strict";
 const { compileCache, goOn, install } = require("./install.cjs");
 
-// Who stops reading (`| head -1`) has seen enough; the rest notices by itself.
+// A reader that stops (`| head -1`) has seen enough. The rest of the program notices by itself.
 process.stdout.on("error", () => {});
 install({
 	quiet: true,
@@ -11,5 +11,5 @@ install({
 		process.exit(1);
 	},
 });
-// Kept compiled, that takes half the time.
+// With the compiled code kept, the start takes half the time.
 goOn("demo/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: compileCache });

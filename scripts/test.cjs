@@ -1,4 +1,4 @@
-// `npm test` starts here, under whatever Node the machine has: it installs, and goes on in test.ts.
+// `npm test` starts here, under any Node on the machine. It installs, and continues in test.ts.
 "use strict";
 const { goOn, install } = require("./install.cjs");
 

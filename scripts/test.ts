@@ -1,6 +1,6 @@
-// `npm test`, under the pinned Node that test.cjs has installed: the suites of the size that was asked for. What has limits of time
-// runs in one lane, what only computes in another beside it, at low priority. A suite that fails does not keep the next from running. The last
-// line is the sum of all.
+// `npm test`, under the pinned Node that test.cjs has installed: runs the suites of the requested size. Suites with timeouts run in one
+// lane. Suites that only compute run in another lane at low priority. A failed suite does not stop the next one. The last line is the sum
+// of all.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ function readArguments(): { readonly choice: Choice; readonly installMs: number 
 	}
 }
 
-// Ctrl-C reaches the running steps as well, which may have clusters to end: wait for them, then stop.
+// Ctrl-C also reaches the running steps, which may have clusters to end. Wait for them, then stop.
 let isInterrupted = false;
 const termination = new AbortController();
 process.on("SIGINT", () => {
@@ -78,7 +78,9 @@ const realClusters = reportingStep(
 		choice.clusters.flatMap(({ files }) => files),
 	),
 );
-/** Whether they can be had is for each suite to say, which skips its tests by name: only how long it takes counts here. */
+/**
+ * Only the time of this step counts. Each suite finds out by itself whether it can have the programs, and skips its tests by name if not.
+ */
 const building: Step = {
 	name: "building programs",
 	command: ["test/controlplane/prepare.ts", ...choice.programs],
@@ -99,7 +101,7 @@ const reports = (): readonly SuiteReport[] =>
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
-/** A row for each suite: those on real clusters share one step. */
+/** A row for each suite, because suites on real clusters share one step. */
 function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
 	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];

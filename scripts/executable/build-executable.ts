@@ -1,4 +1,4 @@
-// The plugin and Node in one file: needs nothing of the machine that it runs on, and loads nothing from its disk.
+// The plugin and Node in one file. It needs nothing from the machine that it runs on, and loads nothing from its disk.
 import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../repository-root.ts";
@@ -7,23 +7,23 @@ import { nodeVersionOf } from "./node-version.ts";
 import { partNames } from "./start-program.ts";
 
 export interface ExecutableOptions {
-	/** What writeProgramParts() left; what is made on the way goes there too. */
+	/** The folder that writeProgramParts() filled. Intermediate files go there, too. */
 	readonly parts: string;
 	/** The Node that becomes the program. */
 	readonly node: string;
-	/** One of the same version that runs here: it writes what is put into the other. */
+	/** A Node of the same version that runs here. It writes the blob that is put into the other. */
 	readonly maker: string;
-	/** Whether the code goes along that V8 compiled of the parts. It is of use to the same version on the same kind of processor alone. */
+	/** Whether to include the code that V8 compiled. Only the same version on the same kind of processor can use it. */
 	readonly withCode: boolean;
-	/** Without its symbols, a sixth of its size; false where no tool here can take them out. */
+	/** Removes the symbols, a sixth of the size. Returns false if no tool here can. */
 	readonly strip: (binary: string) => Promise<boolean>;
 	readonly output: string;
 }
 
-/** What Node looks for in itself; the same in every version that can do this. */
+/** The text that Node looks for in itself. It is the same in every version that supports this. */
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-/** The output is there when it is complete, and a program that runs from the old one goes on. */
+/** The output appears only when it is complete, and a program that runs from the old file keeps running. */
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
 	const [wanted, own] = [options.node, options.maker].map((path) => nodeVersionOf(readFileSync(path)));
 	if (wanted !== own) {
@@ -36,7 +36,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 		const blob = await writeBlob(options);
 		copyFileSync(options.node, unfinished);
 		chmodSync(unfinished, 0o755);
-		// Before: afterwards the tool would take the program out too, and say nothing.
+		// Before the program is put in: afterwards, the tool would silently remove the program, too.
 		await options.strip(unfinished);
 		await mustRun("put the program into Node", [
 			process.execPath,
@@ -49,7 +49,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 			"--macho-segment-name",
 			"NODE_SEA",
 		]);
-		// Without it Node starts as Node, and says nothing of a program in it.
+		// Without it, Node starts as plain Node, without a message about the program in it.
 		if (!readFileSync(unfinished).includes(`${fuse}:1`))
 			throw new Error("Node was not told that there is a program in it");
 		renameSync(unfinished, options.output);
@@ -58,7 +58,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 	}
 }
 
-/** What is put into Node: the same bytes of the same parts, wherever they lie. Its path. */
+/** Writes the blob that is put into Node. The same parts make the same bytes in every folder. Returns its path. */
 export async function writeBlob({
 	parts,
 	maker,
@@ -70,17 +70,19 @@ export async function writeBlob({
 	const files = [...partNames.map((name) => `${name}.js`), ...(withCode ? codes : [])];
 	const [blob, config] = ["program.blob", "executable.json"];
 	const settings = {
-		// Node keeps this path in what it writes: it must not name a folder of this machine.
+		// Node keeps this path in the blob, so it must not name a folder of this machine.
 		main: "loader.js",
 		output: blob,
 		disableExperimentalSEAWarning: true,
-		// NODE_OPTIONS of some other program must not load code into this one, nor stop it.
+		// NODE_OPTIONS of another program must not load code into this one, nor stop it.
 		execArgvExtension: "none",
-		// A call makes some MB of garbage before it ends: room for it costs less than to collect it four times over. More room than twice that
-		// is never given back where nothing makes a heap smaller, and a screen that is watched for hours would take it.
-		// And a screen in which nothing happens is left alone: to make its heap smaller V8 would collect all of it twice in its first
-		// half minute, each time for as much of a processor as the screen takes in twenty seconds.
-		// And without authorities that are hardly ever asked for: plugin/kubernetes/public-authorities.ts.
+		// A call makes some MB of garbage before it ends. Room for it costs less than four collections. More than twice that room would
+		// never be given back without the memory reducer, and a screen that runs for hours would keep it.
+		//
+		// The memory reducer is off, because an idle screen should cost nothing. To shrink the heap, V8 would collect all of it twice in
+		// the first half minute. Each collection takes as much processor time as the screen takes in twenty seconds.
+		//
+		// No authorities are loaded at the start, because calls rarely need them: plugin/kubernetes/public-authorities.ts.
 		execArgv: ["--use-openssl-ca", "--min-semi-space-size=8", "--max-semi-space-size=16", "--no-memory-reducer"],
 		assets: Object.fromEntries(files.map((file) => [file, file])),
 	};

@@ -1,6 +1,6 @@
-// Run by the build as `compile-parts.ts FOLDER STREAMS WORDS...`: runs the parts in the folder with these words, and leaves there what V8
-// compiled of each, on top of what is there already. So the code holds what starts need, and not all that could be compiled. STREAMS is
-// "terminal" where they are to be taken for one, or "pipes".
+// The build runs this as `compile-parts.ts FOLDER STREAMS WORDS...`. It runs the parts in the folder with these words. Then it leaves the
+// code that V8 compiled of each part there, on top of the code that is already there. So the code contains what starts need, and not
+// everything that could be compiled. STREAMS is "terminal" if the streams should look like a terminal, and "pipes" otherwise.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Script } from "node:vm";
@@ -10,8 +10,8 @@ import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
 if (streams === "terminal") pretendTerminal();
-// Whoever completes words gives up 100 ms after the start of the process: nothing is compiled yet, and so nothing would be. For that call
-// alone the process is to start later: others would wait for it, evict for as long before its first try.
+// Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. For this
+// call alone, the process pretends to start later: `evict` would otherwise wait as long before its first try.
 if (words[0] === "__complete") {
 	const uptime = process.uptime.bind(process);
 	const later = uptime() + 60;

@@ -1,4 +1,4 @@
-// V8's code of the parts, from a few calls of the program: what every one of them needs, so that no call compiles it.
+// Compiles the parts with V8 by a few calls of the program, so that no later call has to compile what these calls need.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,15 +11,15 @@ const compiler = fileURLToPath(import.meta.resolve("./compile-parts.ts"));
 const nowhere = ["--kubeconfig=/dev/null", "--server=https://127.0.0.1:1", "--token=token"];
 
 /**
- * One thread, and hashes that are no secret: the code of the same functions is the same bytes then. The program takes such code without these
- * flags, which V8 leaves out when it compares them.
+ * With one thread and fixed hashes, the code of the same functions has the same bytes. The program accepts such code without these flags,
+ * because V8 ignores them in its comparison.
  */
 const alwaysAlike = ["--predictable", "--random-seed=1"];
 
-/** A call takes a second; on a machine that is busy with other things many. */
+/** A call takes a second, and many seconds on a busy machine. */
 const endsWithinMs = 120_000;
 
-/** Leaves .code files beside the parts that calls have loaded. */
+/** Leaves .code files next to the parts that the calls have loaded. */
 export async function compileProgram(maker: string, folder: string): Promise<void> {
 	const call = async (streams: "pipes" | "terminal", ...words: readonly string[]): Promise<void> => {
 		const tooLong = AbortSignal.timeout(endsWithinMs);

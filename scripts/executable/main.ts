@@ -1,5 +1,5 @@
-// The last step of `npm run build`: dist/kubectl-xpdb, one file that needs no Node, for the machine that it is built on. Scripts that only
-// need the bundles leave it out; it takes some seconds. `-- --folder FOLDER` is where else than dist/ it goes.
+// The last step of `npm run build`: dist/kubectl-xpdb, one file that needs no Node, for the machine that builds it. It takes some
+// seconds, so scripts that only need the bundles leave it out. `-- --folder FOLDER` writes to another folder than dist/.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";

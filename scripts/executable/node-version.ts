@@ -1,6 +1,6 @@
 /**
- * The version of Node that a binary is, for whatever platform: it names the headers to compile add-ons with. What one version wrote to be put
- * into itself, another one may abort on.
+ * The version of a Node binary for any platform: the binary names the headers to compile add-ons with. A blob that one version of Node
+ * wrote can make another version abort.
  */
 export function nodeVersionOf(binary: Buffer): string {
 	const at = binary.indexOf("-headers.tar.gz");

@@ -1,8 +1,8 @@
-// A terminal that nobody looks at, for the build alone: what a screen needs for its first frame is compiled then.
+// A terminal without a viewer, only for the build. It makes V8 compile what a screen needs for its first frame.
 import { PassThrough } from "node:stream";
 import tty from "node:tty";
 
-/** From now on this process takes its streams for a terminal. */
+/** From now on, this process treats its streams as a terminal. */
 export function pretendTerminal(): void {
 	delete process.env["CI"];
 	process.env["TERM"] = "xterm";

@@ -1,5 +1,5 @@
-// The plugin as text for the single executable: one script, and apart from it what few calls need: the library for some logins, what signs
-// certificates, and the screens, whose code all other calls would read for nothing.
+// The plugin as text for the single executable: one script, and separate parts that few calls need. These are the library for some
+// logins, the code that signs certificates, and the screens. All other calls would read their code for nothing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -37,13 +37,13 @@ const options: BuildOptions = {
 	plugins: [...shippedPlugins, parts, yargsAlone],
 	define: {
 		...shippedOptions.define,
-		// It is no file, and nothing is beside it.
+		// The code is not a file, and no files are next to it.
 		"import.meta.url": '"file:///kubectl-xpdb/plugin.js"',
 		"import.meta.resolve": "undefined",
 	},
 };
 
-/** Writes each part into the folder, as NAME.js, and the loader. The files that are in them, by their path from the root. */
+/** Writes each part into the folder as NAME.js, and the loader. Returns the files that the parts contain, by their path from the root. */
 export async function writeProgramParts(folder: string): Promise<readonly string[]> {
 	const [plugin, screens, clientNode, certificates, loader] = await Promise.all([
 		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
@@ -67,7 +67,7 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 	]);
 	const built = [plugin, screens, clientNode, certificates, loader];
 	const texts: Readonly<Record<PartName | "loader", string>> = {
-		// A module that waits while it loads, as an async function: so it may stand in a script.
+		// A module with a top-level await, wrapped in an async function so that it can be a script.
 		plugin: `(async function (require, loadPart) {${plugin.text.replace(/^#!.*/, "")}\n})`,
 		screens: partText(
 			`module.exports = new Promise((loaded, failed) => { (async () => {${screens.text}\n})().catch(failed); });`,
@@ -77,7 +77,7 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 		loader: loader.text,
 	};
 	for (const [name, text] of Object.entries(texts)) {
-		// V8 keeps text that is more than that in twice the memory.
+		// V8 keeps text outside of ASCII in twice the memory.
 		const [strange] = /[^\0-\x7f]/.exec(text) ?? [];
 		if (strange !== undefined)
 			throw new Error(`${name}.js has "${strange}" in it: write it as an escape in the source`);
@@ -86,14 +86,14 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 	return [...new Set(built.flatMap(({ inputs }) => inputs))].toSorted();
 }
 
-/** A module, as a function of what it needs from outside. */
+/** A module as a function of what it needs from outside. */
 function partText(text: string): string {
 	return `(function (require, module, exports) {${text}\n})`;
 }
 
 interface BundledText {
 	readonly text: string;
-	/** Without those of which nothing was left. */
+	/** Without files of which nothing was left. */
 	readonly inputs: readonly string[];
 }
 

@@ -1,13 +1,13 @@
-// How the plugin starts out of its parts. The single executable does it with what is inside of it, and the build with files, to
-// have V8 compile what each start needs: both in the very same way, or V8 would not take that code.
+// Starts the plugin from its parts. The single executable reads the parts from inside itself. The build reads files, so that V8 compiles
+// what each start needs. Both must start in the same way, or V8 would not accept the code.
 import { Script } from "node:vm";
 
 export const partNames = ["plugin", "screens", "client-node", "certificates"] as const;
 export type PartName = (typeof partNames)[number];
 
 /**
- * Which code goes with a part, for the words of a call. All of it takes 10 ms to read; calls that need little of it, and that somebody waits
- * for with a finger on the key, have their own. Each more is most of a megabyte in the archive.
+ * The file with the compiled code of a part, by the words of a call. All of the code takes 10 ms to read. Calls that need little of it,
+ * and that a person waits for at the keyboard, have their own file. Each further file adds most of a megabyte to the archive.
  */
 export function codeFileOf(name: PartName, words: readonly string[]): string {
 	const [command = ""] = words;
@@ -17,7 +17,7 @@ export function codeFileOf(name: PartName, words: readonly string[]): string {
 
 export interface PartSource {
 	readonly source: string;
-	/** What V8 compiled of it before; left out, it compiles as it goes. */
+	/** The code that V8 compiled earlier. Without it, V8 compiles while the part runs. */
 	readonly code?: Buffer;
 }
 
@@ -26,14 +26,14 @@ export interface ProgramFrom {
 	readonly compiled: (name: PartName, script: Script) => void;
 }
 
-/** Of Node itself alone: nothing is ever loaded from the disk. */
+/** Only Node's own modules: nothing is ever loaded from the disk. */
 function requireBuiltin(id: string): unknown {
 	const module: unknown = process.getBuiltinModule(id);
 	if (module === undefined) throw new Error(`"${id}" is not in this program`);
 	return module;
 }
 
-/** The plugin, with its words in process.argv; the other parts when they are asked for. */
+/** Starts the plugin, with its words in process.argv. The other parts are loaded when they are asked for. */
 export async function startProgram({ read, compiled }: ProgramFrom): Promise<void> {
 	const load = (name: PartName): unknown => {
 		const { source, code } = read(name);

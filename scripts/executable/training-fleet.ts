@@ -1,5 +1,5 @@
-// Real agents behind small API servers, for the build alone: what calls of the plugin do with answers, in TLS and in tunnels, is compiled
-// then, and not at each start.
+// Real agents behind small API servers, only for the build. So V8 compiles how the plugin handles answers, TLS and tunnels during the
+// build, and not at each start.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,11 +10,11 @@ import { repositoryRoot } from "../repository-root.ts";
 
 export interface TrainingFleet extends AsyncDisposable {
 	readonly kubeconfig: string;
-	/** A node of cluster "eu" with a pod "db-0" in namespace "default", which has a budget. */
+	/** A node of cluster "eu" with a pod "db-0" in namespace "default". The pod has a budget. */
 	readonly node: string;
 }
 
-/** The demonstration's clusters, as a program: they are no part of the build. */
+/** Starts the demonstration's clusters as a separate program, because they are not part of the build. */
 export async function startTrainingFleet(): Promise<TrainingFleet> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-training-"));
 	const program = join(repositoryRoot, "demo", "training-fleet.ts");

@@ -1,4 +1,4 @@
-// The image for one processor, out of the folders of its layers. The same files make the same bytes.
+// Builds the image for one processor from the folders of its layers. The same files make the same bytes.
 import { readdirSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -7,7 +7,7 @@ import { type Blob, blobOf, digestOf, jsonBlob, mediaTypes } from "./oci-layout.
 import type { Platform } from "./platforms.ts";
 import { program, type StagedLayer, user } from "./stage-layers.ts";
 
-/** The limit that we set ourselves: what each node that runs an agent fetches. */
+/** Our own limit: each node that runs an agent fetches this. */
 const maxBytes = 60_000_000;
 
 export interface Image {
@@ -20,7 +20,7 @@ export interface ImageOptions {
 	readonly platform: Platform;
 	readonly layers: readonly StagedLayer[];
 	readonly labels: Readonly<Record<string, string>>;
-	/** RFC 3339. */
+	/** As in RFC 3339. */
 	readonly created: string;
 }
 
@@ -55,7 +55,7 @@ export async function buildImage({ platform, layers, labels, created }: ImageOpt
 	return { manifest, config, layers: blobs };
 }
 
-/** Its files are of 1970: a layer that did not change is the same in every version, and fetched once. */
+/** All files have the date 1970. So an unchanged layer is the same in every version, and is fetched once. */
 async function packLayer({ folder }: StagedLayer): Promise<{ readonly blob: Blob; readonly diffId: string }> {
 	const tar = tarOf({ folder, files: readdirSync(folder).toSorted(), modified: 0 });
 	const blob = blobOf(mediaTypes.layer, await promisify(gzip)(tar, { level: 9 }));

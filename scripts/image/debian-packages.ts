@@ -1,5 +1,5 @@
-// What an image needs of a system, from Debian (or its like) as this machine's apt is set up for it: apt checks the signature of each index and
-// the hash of each package. No versions are pinned here: those that are not the newest are taken away, and lack what was mended since.
+// The parts of a system that an image needs, from Debian or a similar system, as apt is set up on this machine. apt checks the signature
+// of each index and the hash of each package. No versions are pinned: archives drop old versions, and these lack later fixes.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,20 +10,20 @@ export interface DebianPackage {
 	readonly name: string;
 	readonly version: string;
 	readonly architecture: string;
-	/** As dpkg has it of what is installed. */
+	/** The package's entry as in dpkg's list of installed packages. */
 	readonly control: string;
 }
 
 export interface UnpackedPackages {
-	/** All of their files. */
+	/** The folder with the files of all packages. */
 	readonly root: string;
 	readonly packages: readonly DebianPackage[];
 }
 
-/** The C library and what C++ needs, the authorities that browsers trust, and the name of the system that they are of. */
+/** The C library, the libraries for C++, the authorities that browsers trust, and the name of the system. */
 const names = ["base-files", "ca-certificates", "libc6", "libgcc-s1", "libstdc++6"];
 
-/** Why nothing of Debian can be had on this machine; undefined where it can. */
+/** Why this machine cannot fetch Debian's packages. Undefined if it can. */
 export async function whyNoDebian(): Promise<string | undefined> {
 	for (const tool of ["apt-get", "dpkg-deb", "readelf", "tar"]) {
 		if ((await runCommand([tool, "--version"])).code === 0) continue;
@@ -42,7 +42,7 @@ export async function whyNoDebian(): Promise<string | undefined> {
 	}
 }
 
-/** Of an apt that leaves nothing outside of this folder. */
+/** Options for an apt that writes nothing outside of this folder. */
 function aptOptions(folder: string, architecture?: string): readonly string[] {
 	const state = join(folder, "state");
 	for (const each of [join(state, "lists", "partial"), join(folder, "cache")]) mkdirSync(each, { recursive: true });
@@ -60,7 +60,7 @@ function aptOptions(folder: string, architecture?: string): readonly string[] {
 	return Object.entries(settings).map(([name, value]) => `--option=${name}=${value}`);
 }
 
-/** Into the folder that is given; nothing of the machine is changed. */
+/** Fetches and unpacks into the given folder. Nothing on the machine changes. */
 export async function fetchDebianPackages(architecture: string, folder: string): Promise<UnpackedPackages> {
 	const root = join(folder, "root");
 	mkdirSync(root, { recursive: true });
@@ -75,7 +75,7 @@ export async function fetchDebianPackages(architecture: string, folder: string):
 		return found;
 	};
 	const packages = await fetchPackages(names);
-	// The copyright of what is made from GCC stands in a package of its own, which has the version in its name.
+	// The copyright of everything built from GCC is in a separate package, whose name contains the version.
 	const compilers = packages.flatMap(({ control }) => /^Depends: .*\b(gcc-[\d.]+-base)\b/m.exec(control)?.[1] ?? []);
 	await fetchPackages([...new Set(compilers)]);
 	const missing = names.filter((name) => !packages.some((each) => each.name === name));

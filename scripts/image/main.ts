@@ -1,6 +1,7 @@
-// `npm run image`: the agent's image for Linux on amd64 and arm64, without docker, into dist/image/: as a folder (oci/) that skopeo, crane and the
-// like push, as a tar file for each processor that docker, containerd and kind load, and what is in each (CycloneDX).
-// `-- --name registry.example.com/xpdb-agent:0.2.0` names it; `-- --only amd64` makes that one alone.
+// `npm run image`: builds the agent's image for Linux on amd64 and arm64 into dist/image/, without docker. It writes a folder (oci/) that
+// skopeo, crane and similar tools push. It also writes a tar file for each processor, which docker, containerd and kind load, and a list
+// of the contents of each (CycloneDX). `-- --name registry.example.com/xpdb-agent:0.2.0` names the image, and `-- --only amd64` builds
+// only that one.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,7 +81,7 @@ try {
 		...manifest.descriptor,
 		platform: { os: "linux", architecture },
 	}));
-	// One thing with a name, which has an image for each processor.
+	// One name with an image for each processor.
 	const index = jsonBlob(mediaTypes.index, indexOf(manifests, labels));
 	const annotations = { "org.opencontainers.image.ref.name": version };
 	const blobs = images.flatMap(([, { manifest, config, layers }]) => [manifest, config, ...layers]);

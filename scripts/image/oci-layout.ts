@@ -1,5 +1,5 @@
-// The folder that an image is kept in (OCI image layout): what there is lies under its own SHA-256. With docker's manifest.json beside it, in a
-// tar file, it is what `docker save` writes.
+// The folder of an image (OCI image layout): each blob is stored under its SHA-256. As a tar file with docker's manifest.json, it is what
+// `docker save` writes.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export const mediaTypes = {
 	layer: "application/vnd.oci.image.layer.v1.tar+gzip",
 } as const;
 
-/** A blob that is not written yet, so that one can be in several layouts. */
+/** A blob that is not written yet, so that several layouts can contain it. */
 export interface Blob {
 	readonly bytes: Buffer;
 	readonly descriptor: Descriptor;
@@ -37,7 +37,7 @@ export function jsonBlob(mediaType: string, value: object): Blob {
 	return blobOf(mediaType, Buffer.from(JSON.stringify(value)));
 }
 
-/** Where a blob lies, from the root of the layout. */
+/** The path of a blob from the root of the layout. */
 export function blobPath({ digest }: Descriptor): string {
 	return `blobs/${digest.replace(":", "/")}`;
 }
@@ -46,7 +46,7 @@ export function indexOf(manifests: readonly Descriptor[], annotations?: Readonly
 	return { schemaVersion: 2, mediaType: mediaTypes.index, manifests, ...(annotations && { annotations }) };
 }
 
-/** Into an empty folder. */
+/** Writes into an empty folder. */
 export function writeLayout(folder: string, blobs: readonly Blob[], images: readonly Descriptor[]): void {
 	mkdirSync(join(folder, "blobs", "sha256"), { recursive: true });
 	for (const { bytes, descriptor } of blobs) writeFileSync(join(folder, blobPath(descriptor)), bytes);

@@ -1,17 +1,17 @@
-// For which processors there is an image, in the words of each that is asked.
+// The processors for which there is an image, with the name that each tool uses for them.
 import type { NpmNode } from "../package/targets.ts";
 
 export interface Platform {
-	/** Go's and Debian's. */
+	/** Go's and Debian's name. */
 	readonly architecture: "amd64" | "arm64";
-	/** The compiler's. */
+	/** The compiler's name. */
 	readonly triplet: string;
 	readonly node: NpmNode;
 }
 
 /**
- * Of the agents: the newest LTS that npm has for both processors. It may be newer than the plugin's, which has to be there for macOS and
- * Windows too: agents answer strangers, and get what was mended in TLS and HTTP/2 first.
+ * Node for the agents: the newest LTS that npm has for both processors. It can be newer than the plugin's Node, which must also exist for
+ * macOS and Windows. Agents answer strangers, so they get fixes of TLS and HTTP/2 first.
  */
 export const agentNode = "24.21.0";
 

@@ -1,15 +1,15 @@
-// Which libraries a program needs, by its own word and by theirs: nothing of it is known beforehand.
+// Finds the libraries that a program needs, from its own list and the lists of these libraries. None of them is known beforehand.
 import { cpSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { mustRun } from "../must-run.ts";
 
 export interface LibraryOptions {
 	readonly program: string;
-	/** Where there are libraries. */
+	/** The folder to take libraries from. */
 	readonly from: string;
-	/** The root of the file system that gets them, each in one of the folders that the loader looks through. */
+	/** The root of the file system that gets them. Each library goes to one of the folders that the loader searches. */
 	readonly to: string;
-	/** "x86_64-linux-gnu". */
+	/** For example "x86_64-linux-gnu". */
 	readonly triplet: string;
 }
 
@@ -18,7 +18,7 @@ interface ElfFile {
 	readonly needed: readonly string[];
 }
 
-/** Their names. Throws where one is not to be had. */
+/** Copies the libraries and returns their names. Throws if one cannot be found. */
 export async function copySharedLibraries({ program, from, to, triplet }: LibraryOptions): Promise<readonly string[]> {
 	const available = librariesIn(from);
 	const { loader, needed } = await readElf(program);
@@ -33,13 +33,13 @@ export async function copySharedLibraries({ program, from, to, triplet }: Librar
 		cpSync(source, join(to, target));
 		for (const other of (await readElf(source)).needed) await copy(other, join("lib", triplet, other));
 	};
-	// Where the kernel looks for it.
+	// The kernel looks for the loader at this path.
 	await copy(basename(loader), loader);
 	for (const name of needed) await copy(name, join("lib", triplet, name));
 	return [...copied].toSorted();
 }
 
-/** By name, each as the file that it leads to: there are links from version to version. */
+/** By name: the real file, because there are links from version to version. */
 function librariesIn(root: string): ReadonlyMap<string, string> {
 	const found = new Map<string, string>();
 	for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {

@@ -1,4 +1,4 @@
-// What is in the image, as folders: one for each layer, those first that change least.
+// The contents of the image, as one folder for each layer. Layers that change least come first.
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { noticesFile } from "../bundle.ts";
@@ -10,7 +10,7 @@ import type { UnpackedPackages } from "./debian-packages.ts";
 import type { Platform } from "./platforms.ts";
 import { copySharedLibraries } from "./shared-libraries.ts";
 
-/** As agent/deploy/deployment.yaml has it. */
+/** As in agent/deploy/deployment.yaml. */
 export const user = 65_532;
 export const program = ["/usr/bin/node", "/usr/lib/xpdb-agent/agent.mjs"] as const;
 
@@ -18,14 +18,14 @@ export interface LayerOptions {
 	readonly platform: Platform;
 	readonly debian: UnpackedPackages;
 	readonly node: FetchedNode;
-	/** Of the built agent and its licences. */
+	/** The folder with the built agent and its licences. */
 	readonly built: string;
 	readonly folder: string;
 }
 
 export interface StagedLayer {
 	readonly folder: string;
-	/** What `docker history` shows. */
+	/** The text that `docker history` shows. */
 	readonly createdBy: string;
 }
 
@@ -55,7 +55,7 @@ function stageSystem({ root, packages }: UnpackedPackages, folder: string): void
 	write("etc/group", `root:x:0:\nxpdb-agent:x:${user}:\n`);
 	write("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
 	write("etc/ssl/certs/ca-certificates.crt", authorities(join(root, "usr/share/ca-certificates/mozilla")));
-	// What scanners for known faults look for.
+	// Scanners for known vulnerabilities look for this file.
 	write("etc/os-release", readFileSync(join(root, "usr/lib/os-release"), "utf8"));
 	for (const { name, control } of packages) {
 		write(`var/lib/dpkg/status.d/${name}`, control);
@@ -63,7 +63,7 @@ function stageSystem({ root, packages }: UnpackedPackages, folder: string): void
 	}
 }
 
-/** As update-ca-certificates has them. */
+/** All authorities in one text, as update-ca-certificates writes it. */
 function authorities(folder: string): string {
 	const files = readdirSync(folder).filter((file) => file.endsWith(".crt"));
 	return files

@@ -1,4 +1,4 @@
-// One tar file that docker, podman, containerd and kind load: an OCI image layout, with docker's own table of contents beside it.
+// One tar file that docker, podman, containerd and kind load: an OCI image layout, with docker's own table of contents next to it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tarOf } from "../package/archive.ts";
@@ -9,10 +9,10 @@ import type { Platform } from "./platforms.ts";
 export interface ImageArchiveOptions {
 	readonly image: Image;
 	readonly platform: Platform;
-	/** "registry.example.com/xpdb-agent:0.2.0". */
+	/** For example "registry.example.com/xpdb-agent:0.2.0". */
 	readonly reference: string;
 	readonly modified: number;
-	/** For what is needed on the way. */
+	/** A folder for intermediate files. */
 	readonly work: string;
 	readonly output: string;
 }
@@ -21,7 +21,7 @@ export function writeImageArchive(options: ImageArchiveOptions): void {
 	const { image, platform, reference, modified, work, output } = options;
 	const folder = mkdtempSync(join(work, "archive-"));
 	const annotations = {
-		// containerd's, which kind goes by, and the name that the layout itself gives.
+		// The name for containerd, which kind also uses, and the name of the layout itself.
 		"io.containerd.image.name": fullReference(reference),
 		"org.opencontainers.image.ref.name": reference.slice(reference.lastIndexOf(":") + 1),
 	};
@@ -41,7 +41,7 @@ export function writeImageArchive(options: ImageArchiveOptions): void {
 	rmSync(folder, { recursive: true });
 }
 
-/** As docker and Kubernetes complete a name that has no registry. */
+/** The reference as docker and Kubernetes complete a name without a registry. */
 export function fullReference(reference: string): string {
 	const [first = "", ...rest] = reference.split("/");
 	if (rest.length === 0) return `docker.io/library/${reference}`;

@@ -1,5 +1,5 @@
-// Signs a program of macOS without a certificate ("ad hoc"), as its linker does: Apple's own processors run nothing unsigned, and to put
-// the plugin into Node takes Node's signature away. It proves nothing about who made the file: the checksums of a release do.
+// Signs a macOS program without a certificate ("ad hoc"), as Apple's linker does. Apple's own processors run no unsigned program, and
+// putting the plugin into Node removes Node's signature. This signature does not prove who made the file: the checksums of a release do.
 import { createHash } from "node:crypto";
 import { headerSize, parseMachO, signatureCommand } from "./mach-o.ts";
 
@@ -8,10 +8,10 @@ const hashSize = 32;
 const directoryHeader = 88;
 const superBlobHeader = 20;
 const magic = { superBlob: 0xfade0cc0, directory: 0xfade0c02 } as const;
-/** Neither a certificate nor anything of one; made by a linker, so that a later signature may take its place. */
+/** No certificate, and made by a linker, so that a later signature can replace it. */
 const adHocAndLinkerSigned = 0x20002;
 const commandSize = 16;
-/** Segments begin at pages of the processor with the larger ones. */
+/** Segments begin at the page size of the processor with the larger pages. */
 const segmentAlignment = 0x4000;
 
 /** The file with a signature over all its pages. */
@@ -27,7 +27,7 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 
 	const signed = Buffer.alloc(codeLimit + size);
 	unsigned.copy(signed, 0, 0, linkEdit.fileOffset + linkEdit.fileSize);
-	// What the header says of the signature is under it.
+	// The signature covers the header, so the header must already describe it.
 	signed.writeUInt32LE(commands.length + 1, 16);
 	signed.writeUInt32LE(commandsEnd + commandSize - headerSize, 20);
 	for (const [index, value] of [signatureCommand, commandSize, codeLimit, size].entries()) {
@@ -55,7 +55,7 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 	directory.set([hashSize, 2, 0, 12], 36);
 	directory.writeBigUInt64BE(BigInt(text.fileOffset), 64);
 	directory.writeBigUInt64BE(BigInt(text.fileSize), 72);
-	// It is a program, and no library.
+	// Marks a program, and not a library.
 	directory.writeBigUInt64BE(1n, 80);
 	directory.set(identifierBytes, directoryHeader);
 	for (const [index, hash] of pageHashes(signed, codeLimit).entries()) {
@@ -64,7 +64,7 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 	return signed;
 }
 
-/** What the kernel would find: the pages whose hash is another one than is signed. Throws where the signature has no such form. */
+/** The pages that the kernel would reject, because their hash differs from the signed one. Throws if the signature has another form. */
 export function changedPages(signed: Buffer): readonly number[] {
 	const { signature, linkEdit } = parseMachO(signed);
 	if (signature === undefined) throw new Error("It is not signed");

@@ -1,11 +1,11 @@
-// An archive as krew takes it: plain files with clean names at its root, nothing else. The same files make the same bytes.
+// An archive as krew accepts it: only plain files with clean names at its root. The same files make the same bytes.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** The limit that we set ourselves: krew reads an archive into memory as a whole. */
+/** Our own limit: krew reads a whole archive into memory. */
 const maxBytes = 45_000_000;
 
 export interface ArchiveOptions {
@@ -14,11 +14,11 @@ export interface ArchiveOptions {
 	/** Seconds since 1970, for each file. */
 	readonly modified: number;
 	readonly output: string;
-	/** Of compression; 9, which takes some seconds of a processor, unless said otherwise. Below 6 it is 1 MB more, which the limit has no room for. */
+	/** Compression level. By default 9, which takes some seconds. Levels below 6 add 1 MB, which exceeds the limit. */
 	readonly level?: number;
 }
 
-/** Its SHA-256. */
+/** Returns the SHA-256 of the archive. */
 export async function writeArchive({ folder, files, modified, output, level = 9 }: ArchiveOptions): Promise<string> {
 	const tar = tarOf({ folder, files, modified });
 	const archive = await promisify(gzip)(tar, { level });
@@ -27,7 +27,7 @@ export async function writeArchive({ folder, files, modified, output, level = 9 
 	return createHash("sha256").update(archive).digest("hex");
 }
 
-/** The files, and all in them where they are folders, of the modes that all may read, and of nobody's on this machine. */
+/** The files, and folders with all their contents. Everyone can read them, and they belong to no user of this machine. */
 export function tarOf({ folder, files, modified }: Omit<ArchiveOptions, "output" | "level">): Buffer {
 	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
 	const modes = "--mode=u=rwX,go=rX";

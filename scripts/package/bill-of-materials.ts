@@ -1,5 +1,5 @@
-// What is in a program or an image, for machines to read (CycloneDX): of each package that is bundled what npm says of it, Node, and what else
-// there is. The same contents make the same bytes.
+// The contents of a program or an image, for machines to read (CycloneDX): npm's data about each bundled package, Node, and anything else
+// inside. The same contents make the same bytes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mustRun } from "../must-run.ts";
@@ -23,37 +23,37 @@ export interface NodeInside {
 	/** In Go's words. */
 	readonly os: string;
 	readonly arch: string;
-	/** Of the program as it was fetched. */
+	/** The hash of the program as it was fetched. */
 	readonly sha256: string;
 }
 
 export interface BillOptions {
-	/** What it is of. */
+	/** The name of the program or image. */
 	readonly name: string;
 	readonly nodes: readonly NodeInside[];
-	/** Folders of the packages that are bundled, from the root, as packagesOf() finds them. */
+	/** Folders of the bundled packages, from the root, as packagesOf() finds them. */
 	readonly packages: ReadonlyMap<string, unknown>;
 	readonly others?: readonly Component[];
 	/** Seconds since 1970. */
 	readonly modified: number;
 }
 
-/** @throws Error where npm knows nothing of a package that is bundled. */
+/** @throws Error if npm does not list a bundled package. */
 export async function billOfMaterials(options: BillOptions): Promise<string> {
 	const { name, nodes, packages, others = [], modified } = options;
-	// Of all packages: npm leaves those out that development needs as well.
+	// Lists all packages: without development packages, npm would leave out those that are also bundled.
 	const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--silent"];
 	const output = await mustRun("write the bill of materials", ["npm", "sbom", ...form]);
 	const { serialNumber: _, ...bill } = JSON.parse(output.slice(output.indexOf("{"))) as BillOfMaterials;
 	const timestamp = new Date(modified * 1000).toISOString();
 	const root = bill.metadata.component["bom-ref"];
-	// npm calls it by the folder that it stands in.
+	// npm names it after its folder.
 	const metadata = { ...bill.metadata, timestamp, component: { ...bill.metadata.component, name } };
 	const bundled = [...new Set([...packages.keys()].map(referenceOf))].toSorted();
 	const components = bundled.map((reference) => {
 		const component = bill.components.find((each) => each["bom-ref"] === reference);
 		if (component === undefined) throw new Error(`Cannot find the bundled package ${reference} in what npm lists`);
-		// npm marks what development needs too as optional or excluded; here it is inside.
+		// npm marks packages that development also needs as optional or excluded. Here they are bundled.
 		return { ...component, scope: "required" };
 	});
 	const known = new Set([String(root), ...bundled]);
@@ -64,7 +64,7 @@ export async function billOfMaterials(options: BillOptions): Promise<string> {
 	return `${JSON.stringify(all, undefined, 2)}\n`;
 }
 
-/** As npm refers to it: "yargs@18.2.0". */
+/** npm's reference to it, for example "yargs@18.2.0". */
 function referenceOf(folder: string): string {
 	const text = readFileSync(join(repositoryRoot, folder, "package.json"), "utf8");
 	const { name, version } = JSON.parse(text) as { name: string; version: string };
@@ -81,7 +81,7 @@ function nodeComponent({ version, os, arch, sha256 }: NodeInside): Component {
 		description: `Node.js for ${os} on ${arch}; the hash is that of its program as it was fetched`,
 		hashes: [{ alg: "SHA-256", content: sha256 }],
 		licenses: [{ license: { id: "MIT" } }],
-		// By this name scanners find its known faults.
+		// Scanners find its known vulnerabilities by this name.
 		cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
 		purl,
 	};

@@ -1,4 +1,5 @@
-// Node for any platform, from the registries that npm and pip are set up for, byte by byte what is pinned here.
+// Fetches Node for any platform, from the registries that npm and pip are set up for. Its bytes must match the hashes that are pinned
+// here.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +11,11 @@ import type { NpmNode, WheelNode } from "./targets.ts";
 export interface FetchedNode {
 	readonly binary: string;
 	readonly sha256: string;
-	/** Of Node's licence, which those for Linux bring along. */
+	/** The path of Node's licence. Packages for Linux contain it. */
 	readonly licence: string;
 }
 
-/** Into a folder of its own in the one that is given. */
+/** Fetches into a new folder inside the given one. */
 export async function fetchNode(node: NpmNode | WheelNode, folder: string): Promise<FetchedNode> {
 	const own = mkdtempSync(join(folder, "node-"));
 	const fetched = await (node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own));
@@ -41,7 +42,7 @@ async function fromNpm(
 	if (found !== integrity) throw new Error(`${name} ${version} is ${found} and not ${integrity}: it was changed`);
 	const binary = name.includes("-win-") ? "node.exe" : "node";
 	await mustRun(`unpack ${name}`, ["tar", "xzf", archive, "-C", folder, `package/bin/${binary}`]);
-	// The one for Windows brings none.
+	// The package for Windows has no licence.
 	await runCommand(["tar", "xzf", archive, "-C", folder, "package/LICENSE"]);
 	return { binary: join(folder, "package", "bin", binary), licence: join(folder, "package", "LICENSE") };
 }

@@ -6,13 +6,13 @@ import { repositoryRoot } from "../repository-root.ts";
 export interface PackagedArchive {
 	readonly os: string;
 	readonly arch: string;
-	/** The program in it. */
+	/** The name of the program in the archive. */
 	readonly program: string;
 	readonly uri: string;
 	readonly sha256: string;
 }
 
-/** krew/xpdb.yaml with what is only known once the archives are there. */
+/** krew/xpdb.yaml with the values that are known only once the archives exist. */
 export function krewManifest(version: string, archives: readonly PackagedArchive[]): string {
 	const manifest = parseDocument(readFileSync(join(repositoryRoot, "krew", "xpdb.yaml"), "utf8"));
 	manifest.setIn(["spec", "version"], `v${version}`);

@@ -1,4 +1,4 @@
-// As much of a program of macOS as its signature needs: the load commands, and the segment at the end that the signature lies in.
+// The parts of a macOS program that its signature needs: the load commands, and the segment at the end that contains the signature.
 export interface LoadCommand {
 	readonly kind: number;
 	readonly offset: number;
@@ -7,7 +7,7 @@ export interface LoadCommand {
 
 export interface MachO {
 	readonly commands: readonly LoadCommand[];
-	/** Where the next load command would begin, and where the program begins. */
+	/** Where the next load command would begin, and where the program's own contents begin. */
 	readonly commandsEnd: number;
 	readonly commandsLimit: number;
 	readonly text: Segment;
@@ -16,7 +16,7 @@ export interface MachO {
 }
 
 export interface Segment {
-	/** Of its load command. */
+	/** Offset of its load command. */
 	readonly offset: number;
 	readonly fileOffset: number;
 	readonly fileSize: number;
@@ -29,7 +29,7 @@ const littleEndian64 = 0xfeedfacf;
 const sectionSize = 80;
 const segmentHeaderSize = 72;
 
-/** @throws Error where it is none for a 64-bit processor. */
+/** @throws Error if the file is not a program for a 64-bit processor. */
 export function parseMachO(file: Buffer): MachO {
 	if (file.length < headerSize || file.readUInt32LE(0) !== littleEndian64)
 		throw new Error("It is no 64-bit Mach-O file");

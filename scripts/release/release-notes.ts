@@ -1,14 +1,14 @@
-// What is said of a release: its section of CHANGELOG.md.
+// The notes of a release: its section of CHANGELOG.md.
 
 export interface Release {
-	/** Of package.json, which alone says it. */
+	/** The version in package.json, which decides. */
 	readonly version: string;
-	/** Whose name says it again. */
+	/** The tag, whose name repeats the version. */
 	readonly tag: string;
 	readonly changelog: string;
 }
 
-/** @throws Error where the three do not agree, or the changelog has no day for it yet. */
+/** @throws Error if the three do not agree, or the changelog has no date for the version yet. */
 export function releaseNotes({ version, tag, changelog }: Release): string {
 	if (tag !== `v${version}`) throw new Error(`The tag is ${tag}, and package.json says ${version}`);
 	const [, ...sections] = changelog.split(/^## /m);

@@ -1,4 +1,4 @@
-// Which suites a run of `npm test` has: by size, or by name.
+// Chooses the suites of a run of `npm test`, by size or by name.
 import {
 	type ClusterSuite,
 	clusterSuites,
@@ -14,18 +14,19 @@ import {
 export interface Choice {
 	readonly clusters: readonly ClusterSuite[];
 	readonly commands: readonly CommandSuite[];
-	/** Of vitest: whether one member of each fleet is of the oldest Kubernetes. */
+	/** The project of vitest. In "mixed", one member of each fleet runs the oldest Kubernetes. */
 	readonly project: "e2e" | "mixed";
 	/** Go programs that the chosen suites need besides the control plane. */
 	readonly programs: readonly ProgramName[];
-	/** Said as skipped: "faults (npm test -- --all has it)". */
+	/** Reported as skipped, for example "faults (npm test -- --all has it)". */
 	readonly leftOut: readonly string[];
 }
 
 const allSuites: readonly Suite[] = [...commandSuites, ...clusterSuites];
 
 /**
- * `only`: names of suites; where there are none, all of the size and of the smaller ones.
+ * `only`: names of suites. If it is empty, all suites of the size and of smaller sizes.
+ *
  * @throws Error for a name that no suite has.
  */
 export function chooseSuites({ size, only }: { readonly size: Size; readonly only: readonly string[] }): Choice {
@@ -39,7 +40,7 @@ export function chooseSuites({ size, only }: { readonly size: Size; readonly onl
 	const leftOut = only.length > 0 ? [] : allSuites.filter((suite) => !isChosen(suite));
 	const chosen = allSuites.filter(isChosen);
 	const clusters = clusterSuites.filter(isChosen);
-	// A newcomer does not wait until a second Kubernetes is built.
+	// A newcomer should not have to wait until a second Kubernetes is built.
 	const project = clusters.every((suite) => suite.size === "quick") ? "e2e" : "mixed";
 	const oldest: readonly ProgramName[] = project === "mixed" ? ["oldest"] : [];
 	return {

@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFiles } from "./suites.ts";
 
-/** Begins with the files that take longest, so that none of them runs alone at the end of a run. */
+/** Starts the files that take longest first, so that none of them runs alone at the end. */
 export class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
 		const place = ({ moduleId }: TestSpecification): number => {

@@ -1,28 +1,28 @@
-// The steps of a test run in their lanes. The lanes go on side by side. In each of them one step, or one group of steps that run at the same
-// time, follows the other, whether or not the one before passed.
+// Runs the steps of a test run in lanes, side by side. In each lane, the steps run one after the other, even if a step fails. A group of
+// steps runs at the same time.
 import { cpus } from "node:os";
 import { runCommand } from "../run-command.ts";
 import { oneFailed, type Tally } from "./tally.ts";
 
 export interface Step {
 	readonly name: string;
-	/** Begins with the script that Node runs. A script that does not exist is a failure like any other. */
+	/** Begins with the script that Node runs. A missing script is a failure like any other. */
 	readonly command: readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
-	/** From its exit code; left out where only its time counts. */
+	/** Makes a tally of its exit code. Left out if only its time counts. */
 	readonly tally?: (exitCode: number) => Tally;
 }
 
 export interface Lane {
-	/** A list in it is a group: its output is held back, too. */
+	/** A list inside is a group. Its output is held back, too. */
 	readonly steps: readonly (Step | readonly Step[])[];
-	/** Its output is held back until a step ends, and its processes leave the processors to the other lane. */
+	/** Its output is held back until a step ends, and its processes run at low priority. */
 	readonly isBackground: boolean;
 }
 
 export interface StepResult {
 	readonly step: Step;
-	/** Undefined where only its time counts. */
+	/** Undefined if only its time counts. */
 	readonly tally: Tally | undefined;
 	readonly ms: number;
 	readonly isInterrupted: boolean;
@@ -31,7 +31,7 @@ export interface StepResult {
 export interface RunOptions {
 	/** Stops the running steps and starts no further ones. */
 	readonly signal: AbortSignal;
-	/** Whether to start no further steps; the terminal has told the running ones already. */
+	/** Whether to start no further steps. The terminal has already told the running ones. */
 	readonly isInterrupted: () => boolean;
 	readonly onEnd: (result: StepResult) => void;
 }
@@ -60,7 +60,7 @@ async function runLane({ steps, isBackground }: Lane, options: RunOptions): Prom
 
 interface RunStep {
 	readonly isBackground: boolean;
-	/** At once, and not at its end. */
+	/** Whether its output is shown at once. Otherwise it is shown at the end. */
 	readonly isShown: boolean;
 	readonly signal: AbortSignal;
 }
@@ -77,7 +77,7 @@ async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): 
 	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
 }
 
-/** Starts to measure which part of the time the processors have nothing to do. */
+/** Starts to measure the share of time in which the processors are idle. */
 export function measureIdleness(): () => number {
 	const read = () => {
 		const times = cpus().map((each) => each.times);

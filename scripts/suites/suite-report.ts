@@ -1,5 +1,5 @@
-// What a vitest run leaves behind for scripts/test.ts and scripts/check.ts: each test with its verdict and its time. Written by
-// suite-reporter.ts.
+// The report of a vitest run for scripts/test.ts and scripts/check.ts: each test with its verdict and its time. suite-reporter.ts writes
+// it.
 import { existsSync, readFileSync } from "node:fs";
 import { type Tally, oneFailed, sum } from "./tally.ts";
 
@@ -8,24 +8,24 @@ export interface TestRecord {
 	readonly name: string;
 	readonly state: "passed" | "failed" | "skipped";
 	readonly ms: number;
-	/** Plain text, a failure each. */
+	/** Plain text, one entry for each failure. */
 	readonly errors: readonly string[];
 }
 
 export interface FileRecord {
-	/** From the repository's root: "test/e2e/drain.e2e.test.ts". */
+	/** From the repository's root, for example "test/e2e/drain.e2e.test.ts". */
 	readonly path: string;
-	/** Importing it, its hooks, its tests. */
+	/** Time for its import, its hooks and its tests. */
 	readonly ms: number;
-	/** Of that, importing it and its hooks. */
+	/** The share of its import and its hooks. */
 	readonly setUpMs: number;
-	/** Failures outside its tests: it cannot be loaded, a hook failed. */
+	/** Failures outside its tests: the file cannot be loaded, or a hook failed. */
 	readonly errors: readonly string[];
 	readonly tests: readonly TestRecord[];
 }
 
 export interface SuiteReport {
-	/** Until the first file began: clusters that were started for all of them. */
+	/** Time until the first file began, for example to start clusters for all files. */
 	readonly startMs: number;
 	readonly files: readonly FileRecord[];
 	/** Failures that belong to no file, such as an unhandled rejection. */
@@ -34,14 +34,14 @@ export interface SuiteReport {
 
 const empty: SuiteReport = { startMs: 0, files: [], errors: [] };
 
-/** The report at this path; an empty one where the run ended before it was written. */
+/** The report at this path. Empty if the run ended before it was written. */
 export function readSuiteReport(path: string): SuiteReport {
 	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as SuiteReport) : empty;
 }
 
 /**
- * A file that cannot be loaded has no tests and counts as one failure. So does a run that ended badly although no test failed: an
- * unhandled rejection, a crash before the report.
+ * A file that cannot be loaded has no tests and counts as one failure. So does a run that ended badly although no test failed, for
+ * example by an unhandled rejection or a crash before the report.
  */
 export function tallyOfReport(report: SuiteReport, exitCode: number): Tally {
 	if (report.files.length === 0) return oneFailed;
@@ -65,7 +65,7 @@ export function skippedTests({ files }: SuiteReport): readonly string[] {
 	return files.flatMap(({ tests }) => tests.filter(({ state }) => state === "skipped").map(({ name }) => name));
 }
 
-/** Each failure with its file and the beginning of its message, because the end of a long log is often all that is kept. */
+/** Each failure with its file and the beginning of its message, because often only the end of a long log is kept. */
 export function failedTests({ files, errors }: SuiteReport): readonly string[] {
 	return [
 		...files.flatMap(({ path, errors: outside, tests }) => [

@@ -1,5 +1,5 @@
-// How a vitest run of ours speaks: a line for each file that has ended, and each failure in full at once, so that a run which is stopped
-// has said what it found. Leaves a SuiteReport behind.
+// Prints a vitest run: a line for each file that has ended, and each failure in full at once. So a run that is stopped has shown what it
+// found. It also writes a SuiteReport.
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -59,7 +59,7 @@ function recordOf(module: TestModule): FileRecord {
 	return {
 		path: relative(process.cwd(), module.moduleId),
 		ms: Math.round(collectDuration + duration),
-		// Tests that run side by side take longer together than their file does.
+		// The sum of tests that run side by side can be longer than the time of their file.
 		setUpMs: Math.round(collectDuration + Math.max(0, duration - ofTests)),
 		errors: [module, ...module.children.allSuites()].flatMap((suite) => suite.errors()).map(textOf),
 		tests,

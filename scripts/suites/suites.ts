@@ -1,12 +1,12 @@
-// What there is to run, and how much of it each size runs: `npm test` is what a newcomer waits for, `--all` is the gate of continuous
-// integration, `--nightly` is everything.
+// All suites, and which size runs which: `npm test` is what a newcomer waits for, `--all` is the gate of continuous integration, and
+// `--nightly` is everything.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 export const sizes = ["quick", "all", "nightly"] as const;
 export type Size = (typeof sizes)[number];
 
-/** Flag of `npm test` that includes suites of this size. */
+/** The command that includes suites of this size. */
 export const flagOf: Readonly<Record<Size, string>> = {
 	quick: "npm test",
 	all: "npm test -- --all",
@@ -16,7 +16,7 @@ export const flagOf: Readonly<Record<Size, string>> = {
 /** Go programs besides the control plane, as test/controlplane/prepare.ts builds them. */
 export type ProgramName = "oldest" | "krew" | "helm" | "flux";
 
-/** Tests on real clusters: all suites of this kind that were chosen share one run of vitest and its fleets. */
+/** Tests on real clusters. All chosen suites of this kind share one run of vitest and its fleets. */
 export interface ClusterSuite {
 	readonly kind: "clusters";
 	readonly name: string;
@@ -26,28 +26,29 @@ export interface ClusterSuite {
 	readonly programs?: readonly ProgramName[];
 }
 
-/** Anything else: one command. */
+/** Any other suite: one command. */
 export interface CommandSuite {
 	readonly kind: "command";
 	readonly name: string;
 	readonly size: Size;
 	/**
-	 * "first": before real clusters, because unit tests have limits of time. "beside": at low priority beside real clusters, for what only
-	 * computes, however long. "after": with clusters of its own, when the others have ended, all of these at the same time. "alone": in the
-	 * end, one after the other, for what compares times or loads the clusters.
+	 * - "first": before the real clusters, because unit tests have timeouts.
+	 * - "beside": at low priority during the real clusters, for long computations.
+	 * - "after": with clusters of its own, after the real clusters. All of these run at the same time.
+	 * - "alone": at the end, one after the other, for suites that compare times or load the clusters.
 	 */
 	readonly when: "first" | "beside" | "after" | "alone";
-	/** Begins with the script that Node runs. `folder` is the run's own, and is removed at its end. */
+	/** Begins with the script that Node runs. `folder` belongs to this run and is removed at its end. */
 	readonly command: (folder: string) => readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
-	/** It leaves a SuiteReport at the path in XPDB_SUITE_REPORT. Without one it counts as one, by its exit code. */
+	/** Whether it writes a SuiteReport to the path in XPDB_SUITE_REPORT. Otherwise it counts as one test, by its exit code. */
 	readonly reports?: boolean;
 	readonly programs?: readonly ProgramName[];
 }
 
 /**
- * Of real clusters. A third one on two cores takes four minutes off real clusters' twenty-five, but then tests of what people wait for
- * meet a machine that makes them wait.
+ * The number of real fleets. A third fleet on two cores shortens the real-cluster tests by four minutes of twenty-five. But then the
+ * machine is too slow for tests of how long people wait.
  */
 const fleets = Math.max(2, Math.min(4, availableParallelism()));
 
@@ -108,7 +109,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		],
 		programs: ["helm"],
 	},
-	// What they do by hand of the many ways to install is in the suite "fleets", and a report's curves are in test/plugin/picture/.
+	// The suite "fleets" already has the ways to install by hand. The curves of a report are tested in test/plugin/picture/.
 	{
 		kind: "clusters",
 		name: "variants",
@@ -128,20 +129,22 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		files: ["test/scripts/executable.e2e.test.ts", "test/krew/"],
 		programs: ["krew"],
 	},
-	// Each port with small API servers: the suite "hostile" has the same floods on real ones.
+	// Floods each port, with small API servers. The suite "hostile" has the same floods with real ones.
 	{ kind: "clusters", name: "floods", size: "nightly", files: ["test/agent/floods.e2e.test.ts"] },
-	// Made of Debian's packages, in minutes.
+	// Built from Debian's packages, which takes minutes.
 	{ kind: "clusters", name: "image", size: "nightly", files: ["test/scripts/image.e2e.test.ts"] },
 ];
 
-/** What rests on the answers of API servers, and what people do most: in fleets in which c1 and c3 are of the oldest Kubernetes. */
+/**
+ * Tests that depend on API servers' answers, and the commands that people use most. In these fleets, c1 and c3 run the oldest Kubernetes.
+ */
 const onTheOldest = [
 	"test/kubernetes/budget-rules.e2e.test.ts",
 	"test/kubernetes/real-server.e2e.test.ts",
 	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
 ];
 
-/** In the order in which they run, where several run at the same time of a run. */
+/** In the order in which they run, if several run in the same part of a run. */
 export const commandSuites: readonly CommandSuite[] = [
 	{
 		kind: "command",
@@ -246,7 +249,7 @@ export const commandSuites: readonly CommandSuite[] = [
 	},
 ];
 
-/** Those that take longest, the longest first. */
+/** The files that take longest, the longest first. */
 export const longFiles: readonly string[] = e2e(
 	"fleet-life",
 	"install-obstacles",

@@ -1,4 +1,4 @@
-/** Counts of a test run: one for each step without tests of its own, and one for each test of a vitest run. */
+/** Counts of a test run: one for each step without its own tests, and one for each test of a vitest run. */
 export interface Tally {
 	readonly passed: number;
 	readonly failed: number;

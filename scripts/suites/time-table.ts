@@ -1,4 +1,4 @@
-// The end of a test run: what each suite took, the slowest tests, and where the rest of the time went.
+// The end of a test run: the time of each suite, the slowest tests, and where the rest of the time went.
 import { formatDuration } from "../run-command.ts";
 import type { FileRecord } from "./suite-report.ts";
 import { formatTally, type Tally } from "./tally.ts";
@@ -9,7 +9,7 @@ export interface SuiteTime {
 	readonly name: string;
 	readonly result: Tally | typeof notRun;
 	readonly ms: number;
-	/** Of files that ran side by side `ms` is the sum, and these are imports and hooks. */
+	/** The time of imports and hooks. If files ran side by side, `ms` is the sum of their times. */
 	readonly setUpMs?: number;
 }
 
@@ -17,7 +17,7 @@ export interface RunTimes {
 	readonly suites: readonly SuiteTime[];
 	readonly files: readonly FileRecord[];
 	readonly buildMs: number;
-	/** Until the clusters were ready. */
+	/** Time until the clusters were ready. */
 	readonly fleetMs: number;
 	/** From 0 to 1. */
 	readonly idle: number;
