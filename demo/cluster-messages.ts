@@ -1,9 +1,9 @@
-// What a cluster's process and the process that started it tell each other.
+// Messages between the process of a cluster and the process that started it.
 import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import type { IssuedCertificates } from "./machine/certificates.ts";
 import type { KeyPair } from "./machine/key-pairs.ts";
 
-/** First of all: what to start. Keys are told here because arguments and files are seen by others. */
+/** The first message: what to start. It contains the keys, because other users can see arguments and files. */
 export interface StartMessage {
 	readonly kind: "start";
 	readonly name: string;
@@ -11,18 +11,18 @@ export interface StartMessage {
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
-	/** The built agent. */
+	/** The path of the built agent. */
 	readonly program: string;
 	readonly certificates: IssuedCertificates;
 	readonly fleetCertificate: string;
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** All clusters are known: install the agents, and what the demonstration is about. */
+/** All clusters are known: install the agents and the demonstration's database. */
 export interface InstallMessage {
 	readonly kind: "install";
 	readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[];
-	/** It names the cluster's id, which is known only now. */
+	/** The certificate names the cluster's id, which is known only now. */
 	readonly agentPair: KeyPair;
 }
 
@@ -37,7 +37,7 @@ export type FromCluster =
 			readonly auditLog: string;
 	  }
 	| { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
-	/** A pod became healthy, or is healthy no more; agents and others alike. */
+	/** A pod became healthy, or stopped being healthy. Sent for agents and for other pods. */
 	| {
 			readonly kind: "pod";
 			readonly name: string;

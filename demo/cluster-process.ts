@@ -1,5 +1,5 @@
-// One small cluster as a process of its own: started by start-clusters.ts, told what to do over the channel to it, and gone
-// when that channel is gone, however its other end died.
+// One small cluster as a separate process. small-fleet.ts starts it and sends it messages over a channel. It ends when that channel
+// closes, even if the other end was killed.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -109,8 +109,8 @@ process.on("message", (message: ToCluster) => {
 	}
 });
 process.on("SIGTERM", () => void end());
-// Whoever started us is gone without a word: the kernel or the reaper ends the agents with us, and nobody else is left to
-// take the folder away.
+// The parent is gone without a message. The kernel or the reaper ends the agents with this process, and no other process is left to
+// remove the folder.
 process.on("disconnect", () => {
 	if (isEnding) return;
 	isEnding = true;

@@ -1,4 +1,4 @@
-// The story of `npm start`: three clusters, a database and its budget, and a drain of one node in each.
+// The story of `npm start`: three clusters, a database and its budget, and a drain of one node in each cluster.
 import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import { readTimeline } from "./audit/audit.ts";
 import { findViolations, replayAvailability, worstUnavailable } from "./audit/availability.ts";
@@ -12,31 +12,31 @@ import { offerThingsToTry } from "./things-to-try.ts";
 
 export interface DemonstrationOptions {
 	readonly narrator: Narrator;
-	/** Everything is in there. */
+	/** The folder of all files. */
 	readonly dir: string;
-	/** Of the first API server; 0 for any. */
+	/** The port of the first API server. 0 for any. */
 	readonly port: number;
-	/** What drains; left out, what is built of this folder. */
+	/** The plugin that drains. By default the one built from this folder. */
 	readonly plugin?: string;
-	/** Goes on running when all is told, until `signal`. */
+	/** Keeps running after the story, until `signal`. */
 	readonly keep: boolean;
-	/** The drain has the screen of a person who looks at it. */
+	/** The drain has the screen, for a person who watches. */
 	readonly hasTerminal: boolean;
 	readonly signal: AbortSignal;
-	/** Somebody has stopped the drain itself: aborts `signal`. */
+	/** The drain itself was stopped. The caller aborts `signal`. */
 	readonly onStopped: (exitCode: number) => void;
 }
 
-// For the agents, whose environment is otherwise their pod's alone.
+// For the agents. Otherwise, their environment is only that of their pod.
 const compileCache = process.env["NODE_COMPILE_CACHE"];
 const names = ["eu", "us", "ap"];
 // As in database.yaml.
 const database = { namespace: "default", matchLabels: { app: "db" }, expected: 2 * names.length };
 const maxUnavailable = 1;
-/** Slow enough to be watched, quick enough not to be waited for. */
+/** Slow enough to watch, and quick enough not to wait for. */
 const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
-/** Rejects with the reason of `signal` when it aborts the story; in any case all processes have ended then. */
+/** Rejects with the reason of `signal` if it aborts the story. In every case, all processes have ended then. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal, hasTerminal } = options;
 	narrator.heading("xpdb: one budget over three clusters");
@@ -44,7 +44,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 	const startedAt = performance.now();
 	const programs = buildPrograms(() => narrator.say("Building the plugin and the agent, once."));
 	const agent = programs.then((built) => built.agent);
-	// Told of when the agents are needed.
+	// A failure is reported when the agents are needed.
 	agent.catch(() => undefined);
 	const board = new HealthBoard(database.expected, ["app", "db"]);
 	let isDraining = false;
@@ -65,7 +65,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
 	});
 	aborted.catch(() => undefined);
-	/** The plugin that was started last. */
+	/** The plugin run that was started last. */
 	let ended: Promise<unknown> = Promise.resolve();
 	try {
 		const fleet = await Promise.race([clusters.ready, aborted]);
@@ -90,12 +90,12 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		narrator.heading("Taking the cordons away");
 		await run(["uncordon", ...nodes, ...inAllContexts]);
 		offerThingsToTry({ narrator, dir, plugin, kubeconfig: fleet.kubeconfigPath, names });
-		// Ctrl-C is how this is meant to end.
+		// Ctrl-C is the intended end.
 		await whileUp(new Promise<never>(() => undefined)).catch((error: unknown) => {
 			if (!signal.aborted) throw error;
 		});
 	} finally {
-		// Who has the terminal gives it back.
+		// The plugin has the terminal, so it must first give it back.
 		if (hasTerminal) await ended;
 		await clusters.stop();
 	}
@@ -118,7 +118,7 @@ async function drain(nodes: readonly string[], { narrator, run, fleet, onStopped
 	narrator.blank();
 	const startedAt = performance.now();
 	const code = await run(args);
-	// Ctrl-C is a key of its screen.
+	// Ctrl-C is a key of the plugin's screen.
 	if (code === 130 || code === 143) onStopped(code);
 	signal.throwIfAborted();
 	if (code !== 0)

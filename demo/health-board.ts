@@ -1,4 +1,4 @@
-// Who is healthy at this moment, over all clusters: what the narration tells between the plugin's own lines.
+// The pods that are healthy now, over all clusters. The narration tells it between the plugin's own lines.
 import type { PodHealth } from "./small-fleet.ts";
 
 /** A change of the database as a person would tell it. */
@@ -10,7 +10,7 @@ export interface HealthChange {
 export class HealthBoard {
 	readonly expected: number;
 	readonly #label: readonly [key: string, value: string];
-	/** "eu/db-0" and the node that it is on. */
+	/** By "eu/db-0": the node of that pod. */
 	readonly #healthy = new Map<string, string>();
 	readonly #agents = new Map<string, Set<string>>();
 	readonly #waiting = new Set<() => void>();
@@ -20,7 +20,7 @@ export class HealthBoard {
 		this.#label = label;
 	}
 
-	/** What to tell of it; undefined where it is not about the database. */
+	/** The text for this change. Undefined if it does not concern the database. */
 	apply({ cluster, name, labels, node, healthy }: PodHealth): HealthChange | undefined {
 		const [key, value] = this.#label;
 		if (labels["app.kubernetes.io/name"] === "xpdb-agent") this.#applyAgent(cluster, name, healthy);
@@ -34,12 +34,12 @@ export class HealthBoard {
 		return { text: `${this.#healthy.size} of ${this.expected} healthy: ${what}`, isGood: healthy };
 	}
 
-	/** Where a healthy replica is. */
+	/** The node of a healthy replica. */
 	nodeOf(pod: string): string {
 		return this.#healthy.get(pod) ?? "";
 	}
 
-	/** Resolves when the whole database and an agent in each of so many clusters are. */
+	/** Resolves when the whole database is healthy, and an agent in each of this many clusters. */
 	complete(clusters: number): Promise<void> {
 		return new Promise((resolve) => {
 			const look = (): void => {

@@ -1,4 +1,4 @@
-// The agents' network on one loopback address: each process has ports of its own, so that no address has to be made.
+// The agents' network on one loopback address. Each process has its own ports, so no address has to be created.
 import { type AddressInfo, createServer } from "node:net";
 import { peerAddressAnnotation } from "../proto/peer-address.ts";
 import { type AgentPodObject, type AgentPorts, shippedPorts } from "./agents/agent-command.ts";
@@ -13,14 +13,14 @@ export class LoopbackNetwork {
 	/** By the pod's uid. */
 	readonly #ports = new Map<string, AgentPorts>();
 
-	/** Where a port of a pod really is. */
+	/** The real address of a pod's port. */
 	dial(pod: ApiObject, port: number): Endpoint | undefined {
 		const ports = this.#ports.get(pod.metadata.uid);
 		const name = (["grpc", "peers", "http"] as const).find((each) => shippedPorts[each] === port);
 		return ports && name ? { host: address, port: ports[name] } : undefined;
 	}
 
-	/** As the bench's kubelet wants it. */
+	/** The network as the kubelet of agent-pod.ts needs it. */
 	for(client: ApiClient): PodNetwork {
 		return {
 			takeAddress: () => address,
@@ -38,7 +38,7 @@ export class LoopbackNetwork {
 	}
 }
 
-/** Its replicas would look for it at port 8444 of the address that all pods share. */
+/** Otherwise, the other replicas would look for it at port 8444 of the address that all pods share. */
 async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: AgentPorts): Promise<void> {
 	const { namespace, name, uid } = metadata;
 	const annotations = { [peerAddressAnnotation]: `${address}:${ports.peers}` };
@@ -46,7 +46,7 @@ async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: 
 	await client.send("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, body, strategicMergePatch);
 }
 
-/** All taken at once, so that they differ, and given back for whoever asked. */
+/** Takes all ports at once, so that they differ, and frees them for the caller. */
 async function freePorts(count: number): Promise<number[]> {
 	const servers = await Promise.all(
 		Array.from({ length: count }, async () => {

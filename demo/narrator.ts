@@ -1,18 +1,18 @@
-// What `npm start` says: wrapped to the terminal's width, with colours where they are wanted, plain in a pipe.
+// The output of `npm start`: wrapped to the terminal's width, with colours if wanted, and plain in a pipe.
 import { styleText } from "node:util";
 
 type Style = "bold" | "dim" | "green" | "yellow" | "cyan";
 
 const widest = 100;
 const indent = "  ";
-/** Between words that belong together: "7.3 s". */
+/** Between words that must stay together, for example "7.3 s". */
 export const noBreak = "\u00a0";
 
 export class Narrator {
 	readonly #out: NodeJS.WriteStream;
 	#isOver = false;
 
-	/** `onClosed` is called once, when nobody reads any more (`| head -1`). */
+	/** `onClosed` is called once, when the reader is gone (`| head -1`). */
 	constructor(out: NodeJS.WriteStream, onClosed: () => void) {
 		this.#out = out;
 		out.on("error", () => {
@@ -26,17 +26,17 @@ export class Narrator {
 		this.#write(["", ...this.#wrap(text).map((line) => this.#styled("bold", line))]);
 	}
 
-	/** A sentence or more, wrapped. */
+	/** One or more sentences, wrapped. */
 	say(text: string): void {
 		this.#write(this.#wrap(text, indent));
 	}
 
-	/** Something to be copied: never wrapped. */
+	/** A text to copy, never wrapped. */
 	command(text: string): void {
 		this.#write([`${indent}${this.#styled("cyan", text)}`]);
 	}
 
-	/** What a program said, as it said it. */
+	/** The unchanged output of a program. */
 	quote(line: string): void {
 		this.#write([line]);
 	}
@@ -50,12 +50,12 @@ export class Narrator {
 	}
 
 	#styled(style: Style, text: string): string {
-		// Asks the stream itself: no colours in a pipe or with NO_COLOR.
+		// This asks the stream itself: no colours in a pipe or with NO_COLOR.
 		return styleText(style, text, { stream: this.#out });
 	}
 
 	#wrap(text: string, prefix = ""): string[] {
-		// In a pipe a sentence stays one line.
+		// In a pipe, a sentence stays on one line.
 		const width = this.#out.columns === undefined ? Infinity : Math.min(widest, this.#out.columns) - prefix.length;
 		const lines: string[] = [];
 		for (const word of text.split(" ")) {

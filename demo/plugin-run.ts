@@ -1,4 +1,5 @@
-// The shipped plugin as a process: on a terminal it has that, as a person who starts it there; else its lines are told as they come.
+// Runs the shipped plugin as a process. On a terminal, the plugin gets the terminal, as if a person had started it. Otherwise its lines
+// are printed as they come.
 import { spawn, spawnSync } from "node:child_process";
 import { delimiter } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,20 +8,20 @@ import { boundToParent } from "./machine/process.ts";
 import type { Narrator } from "./narrator.ts";
 
 export interface PluginRun {
-	/** The built plugin, or the file that is shipped. */
+	/** The built plugin, or the shipped file. */
 	readonly plugin: string;
 	readonly args: readonly string[];
-	/** For its sockets: gone with the folder, even after a hard kill. */
+	/** The folder for its sockets, so that they are removed with it, even after a hard kill. */
 	readonly dir: string;
 	readonly kubeconfig: string;
-	/** Ends it. */
+	/** Ends the plugin. */
 	readonly signal: AbortSignal;
 	readonly narrator: Narrator;
-	/** It has the terminal, and nobody else writes there meanwhile. */
+	/** The plugin has the terminal, and no other process writes there meanwhile. */
 	readonly hasTerminal: boolean;
 }
 
-/** For giving the terminal back. */
+/** The time in which the plugin must give the terminal back. */
 const patienceMs = 3_000;
 const leaveScreen = "\u001b[?1049l\u001b[?25h";
 
@@ -31,7 +32,7 @@ export async function runPlugin(run: PluginRun): Promise<number> {
 	const bound = boundToParent(program, [...first, ...args]);
 	const child = spawn(bound.command, bound.args, {
 		stdio: hasTerminal ? "inherit" : ["ignore", "pipe", "pipe"],
-		// An own session: a Ctrl-C in the terminal is ours to pass on. Who has the terminal is told by it, also of its size.
+		// A separate session: this process passes Ctrl-C on. With a terminal, the plugin gets the keys and the size from it.
 		detached: !hasTerminal,
 		env: { ...process.env, KUBECONFIG: kubeconfig, TMPDIR: dir, PATH: [dir, process.env["PATH"]].join(delimiter) },
 	});

@@ -1,4 +1,4 @@
-// Three small clusters as one fleet, each in a process of its own.
+// Three small clusters as one fleet, each in a separate process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -26,18 +26,18 @@ export interface PodHealth {
 export interface SmallFleetOptions {
 	readonly names: readonly string[];
 	readonly dir: string;
-	/** Of the first cluster, the others follow; 0 for any. */
+	/** The port of the first cluster. The others follow. 0 for any. */
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
-	/** The built agent, when it is there. */
+	/** Resolves with the built agent. */
 	readonly program: Promise<string>;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly onPod: (health: PodHealth) => void;
 }
 
 export interface SmallFleet {
-	/** Contexts NAME for the administrator and NAME-operator for alice. */
+	/** Has contexts NAME for the administrator and NAME-operator for alice. */
 	readonly kubeconfigPath: string;
 	readonly auditLogs: readonly { readonly name: string; readonly auditLog: string }[];
 	/** Rejects when one of the processes ends by itself. */
@@ -58,7 +58,7 @@ type Started = Extract<FromCluster, { kind: "started" }>;
 
 const entry = join(import.meta.dirname, "cluster-process.ts");
 
-/** The processes are there at once, and stopped by `stop`; `ready` resolves when the agents are being installed. */
+/** The processes start at once, and `stop` stops them. `ready` resolves when the agents are being installed. */
 export function startSmallFleet(options: SmallFleetOptions): { ready: Promise<SmallFleet>; stop(): Promise<void> } {
 	const members = options.names.map((name) => launch(name, options));
 	let isStopping = false;
@@ -88,7 +88,7 @@ async function bringUp(
 	const started = await Promise.all(
 		members.map(async (member, at): Promise<UpMember> => {
 			const { name, dir } = member;
-			// Made here while the process of the cluster begins.
+			// Made here while the cluster's process starts.
 			const { authority: own, pairs } = await createSmallCertificates(name, dir);
 			const certificates = { authority: { certificate: own.certificate }, pairs };
 			const { port, nodes, times, environment } = options;
@@ -127,7 +127,7 @@ function launch(name: string, options: SmallFleetOptions): Member {
 	const log = openSync(join(dir, "cluster.log"), "a", 0o600);
 	const child = spawn(process.execPath, [entry], {
 		stdio: ["ignore", log, log, "ipc"],
-		// An own session: a Ctrl-C in the terminal reaches us alone, and we end them in order.
+		// A separate session: Ctrl-C in the terminal reaches only this process, which ends the clusters in order.
 		detached: true,
 		env: { ...process.env, ...options.environment },
 	});
@@ -140,7 +140,7 @@ function launch(name: string, options: SmallFleetOptions): Member {
 }
 
 function send({ child }: Member, message: ToCluster): void {
-	// One that is gone already is told of by `broken`.
+	// `broken` reports a process that is already gone.
 	child.send(message, () => undefined);
 }
 

@@ -1,4 +1,4 @@
-// What `npm start -- --keep` offers when the demonstration is over.
+// Prints what to try when the demonstration is over (`npm start -- --keep`).
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { quote, writePluginLauncher } from "./machine/plugin-launcher.ts";
@@ -12,7 +12,7 @@ export interface Offer {
 	readonly names: readonly string[];
 }
 
-/** Five things, with the person's own kubectl where there is one. */
+/** Five things, with the user's own kubectl if there is one. */
 export function offerThingsToTry({ narrator, dir, plugin, kubeconfig, names }: Offer): void {
 	const bin = writePluginLauncher(dir, plugin);
 	const hasKubectl = findsKubectl();

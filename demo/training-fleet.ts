@@ -1,5 +1,5 @@
-// `node demo/training-fleet.ts FOLDER`, run by the build: two small clusters with agents and the database, for calls of the plugin whose
-// code is to be compiled with all that they do. Says where the kubeconfig and the database are when that one is healthy; ends with its stdin.
+// `node demo/training-fleet.ts FOLDER`: the build runs two small clusters with agents and the database. Calls of the plugin against them
+// show V8 the code to compile. It prints the kubeconfig and the database's node when the database is healthy. It ends with its stdin.
 import { HealthBoard } from "./health-board.ts";
 import { buildPrograms } from "./machine/build-programs.ts";
 import { startSmallFleet } from "./small-fleet.ts";

@@ -1,6 +1,6 @@
 import { SetupError } from "../machine/setup-error.ts";
 
-/** The part of a pod that the bench's kubelet reads. */
+/** The part of a pod that this kubelet reads. */
 export type AgentPodObject = {
 	readonly metadata: {
 		readonly name: string;
@@ -35,12 +35,12 @@ export type AgentContainer = {
 	}[];
 };
 
-/** Where the process of an agent listens; its pod always says 8443, 8444 and 8080. */
+/** The ports on which the process of an agent listens. Its pod always names 8443, 8444 and 8080. */
 export type AgentPorts = { readonly grpc: number; readonly peers: number; readonly http: number };
 
 export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
 
-/** What takes the place of the mounts of a real pod. */
+/** The values that replace the mounts of a real pod. */
 export type AgentPlace = {
 	readonly ip: string;
 	readonly ports: AgentPorts;
@@ -52,12 +52,12 @@ export type AgentPlace = {
 	readonly clientAuthority: string;
 };
 
-/** The sidecar where there is one. */
+/** The agent's container. If there is a sidecar, it is the agent. */
 export function agentContainer({ spec }: AgentPodObject): AgentContainer | undefined {
 	return spec.initContainers?.find(({ restartPolicy }) => restartPolicy === "Always") ?? spec.containers[0];
 }
 
-/** Turns the pod's own command into that of a process: only addresses and paths are replaced, all else is as shipped. */
+/** Turns the pod's own command into that of a process. Only addresses and paths are replaced, all else is as shipped. */
 export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: string[]; env: Record<string, string> } {
 	const container = agentContainer(pod);
 	if (container === undefined) {
@@ -98,7 +98,7 @@ function withoutFlags(words: readonly string[], flags: readonly string[]): strin
 		if (flag === undefined) {
 			kept.push(word);
 		} else if (word === `--${flag}`) {
-			// Its value is the next word.
+			// The flag's value is the next word.
 			at++;
 		}
 	}
@@ -129,7 +129,7 @@ function environmentOf(container: AgentContainer, pod: AgentPodObject, place: Ag
 	return env;
 }
 
-// "$(NAME)" as Kubernetes expands it; a name that is not defined stays as it is.
+// Expands "$(NAME)" as Kubernetes does. A name that is not defined stays as it is.
 function expand(text: string, env: Readonly<Record<string, string>>): string {
 	return text.replaceAll(/\$\(([\w.-]+)\)/g, (whole, name: string) => env[name] ?? whole);
 }

@@ -12,10 +12,10 @@ import { agentCommand } from "./agent-command.ts";
 import { createStatusReporter, statusOf } from "./agent-status.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-/** Where agents of one cluster live, and what tests change while they run. */
+/** What the agents of one cluster share, and what tests change while the agents run. */
 export type AgentHost = {
 	readonly client: ApiClient;
-	/** The API server as the agents' kubeconfig has it. */
+	/** The API server's address in the agents' kubeconfig. */
 	readonly server: string;
 	readonly network: PodNetwork;
 	readonly authority: string;
@@ -27,7 +27,7 @@ export type AgentHost = {
 	readonly clientAuthority: string;
 	/** Read at each start of a process. */
 	environment: Readonly<Record<string, string>>;
-	/** Off: a process that died stays dead, until it is on again. */
+	/** If false, a process that died stays dead until this is true again. */
 	restarts: boolean;
 };
 
@@ -36,29 +36,29 @@ export type AgentPod = {
 	readonly name: string;
 	readonly uid: string;
 	readonly ip: string;
-	/** Where its process listens, or listened last. */
+	/** The ports on which its process listens, or listened last. */
 	readonly ports: AgentPorts | undefined;
 	readonly logFile: string;
 	readonly ready: boolean;
 	readonly restartCount: number;
 	/** The running process, if there is one. */
 	readonly process: ManagedProcess | undefined;
-	/** Looks at the object anew: somebody may have deleted it. */
+	/** Takes a new version of the object, which may have been deleted. */
 	update(object: AgentPodObject): void;
 	/** The object is gone: nothing to wait for. */
 	abandon(): void;
-	/** Ends when the process has ended and the object is gone. */
+	/** Resolves when the process has ended and the object is gone. */
 	readonly done: Promise<void>;
 };
 
-// The shortest life that the API server grants, so that agents must read their token anew in every longer test.
+// The shortest lifetime that the API server grants, so that agents must read a new token in every longer test.
 const tokenSeconds = 600;
 const tokenRotationMs = 0.6 * tokenSeconds * 1000;
-// As the kubelet's crash loop, 50 times faster and never far from the next try.
+// Like the kubelet's crash loop, but 50 times faster, and with a short longest pause.
 const backoffMs = { first: 200, last: 5000, resetAfter: 30_000 };
 const probe = { untilReadyMs: 100, periodMs: 500, timeoutMs: 1000, failures: 3 };
 
-/** Plays the kubelet for one pod of an agent: a real process with the pod's real identity at the pod's own address. */
+/** Plays the kubelet for one pod of an agent: it runs a real process with the pod's real identity at the pod's own address. */
 export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost): AgentPod {
 	const { name, namespace, uid } = first.metadata;
 	const dir = join(host.dir, name);
@@ -133,7 +133,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		report();
 	}
 
-	// A pod that is deleted may end on SIGTERM; at the end of its grace period it does.
+	// A deleted pod gets SIGTERM, and is killed at the end of its grace period.
 	async function waitForExit(running: ManagedProcess): Promise<Exit> {
 		let asked = false;
 		for (;;) {
@@ -164,7 +164,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		}
 	}
 
-	/** Tries until it works or the pod is gone. */
+	/** Repeats the action until it works or the pod is gone. */
 	async function untilDone(action: () => Promise<void>): Promise<void> {
 		while (!over.signal.aborted) {
 			try {
@@ -241,7 +241,8 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 					performance.now() + (object.metadata.deletionGracePeriodSeconds ?? 30) * 1000,
 				);
 			}
-			// A node controller that saw no sign of life of the kubelet, as after an API server was away, says of each pod that it is not ready.
+			// A node controller marks each pod as not ready if it saw no sign of life of the kubelet, for example after an API server was
+			// away.
 			if (process !== undefined && saysReady(object) === !state.ready) {
 				report();
 			}
@@ -254,7 +255,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	};
 }
 
-/** Undefined where nobody has said it yet. */
+/** Undefined if no condition says it yet. */
 function saysReady({ status }: AgentPodObject): boolean | undefined {
 	const condition = status?.conditions?.find(({ type }) => type === "Ready");
 	return condition && condition.status === "True";
@@ -268,7 +269,7 @@ async function answersReady(address: string, signal: AbortSignal): Promise<boole
 		await response.arrayBuffer();
 		return response.ok;
 	} catch {
-		// No answer is an answer here.
+		// No answer means not ready.
 		return false;
 	}
 }

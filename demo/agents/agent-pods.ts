@@ -12,21 +12,21 @@ import type { PodNetwork } from "./pod-network.ts";
 
 export const agentLabel = "app.kubernetes.io/name=xpdb-agent";
 
-/** The agents of one cluster, and the hands that tests lay on them. Pods are named by their name; none may be named twice. */
+/** The agents of one cluster, and what tests can do to them. Pods are identified by name, so no two may have the same name. */
 export type AgentPods = {
 	list(): readonly AgentPod[];
-	/** Where callers of the Service come in: "127.10.1.1:8443". */
+	/** The address at which the Service accepts callers, for example "127.10.1.1:8443". */
 	readonly address: string;
-	/** The same for the agents of other clusters. */
+	/** The address for the agents of other clusters. */
 	readonly peerAddress: string;
 	kill(pod: string): Promise<void>;
 	freeze(pod: string): void;
 	thaw(pod: string): void;
 	/** For processes that start from now on. */
 	setEnvironment(environment: Readonly<Record<string, string>>): void;
-	/** Off: what dies stays dead. */
+	/** If off, processes that die stay dead. */
 	setRestarts(on: boolean): void;
-	/** As a kubelet brings a Secret that changed. */
+	/** Replaces the certificate, as a kubelet does after a Secret changed. */
 	setCertificate(pair: KeyPair): void;
 	stop(): Promise<void>;
 };
@@ -45,14 +45,14 @@ export type HostingCluster = {
 
 export async function startAgentPods(options: {
 	readonly cluster: HostingCluster;
-	/** Left out where it comes later, by setCertificate, and before there is a pod. */
+	/** Left out if setCertificate() provides it later, before the first pod exists. */
 	readonly agentPair?: KeyPair;
 	readonly fleetCertificate: string;
 	readonly program: string;
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Where the agents reach their API server, if not at its own address. */
+	/** The address at which the agents reach their API server, if it is not the server's own. */
 	readonly apiServer?: Endpoint;
-	/** Where their pods are; left out: the anchor. */
+	/** The namespace of their pods. By default xpdb-system. */
 	readonly namespace?: string;
 }): Promise<AgentPods> {
 	const { cluster } = options;
@@ -101,7 +101,7 @@ export async function startAgentPods(options: {
 
 	const following = follow<AgentPodObject>({
 		client,
-		// A pod elsewhere that calls itself an agent is a hostile suite's, which runs it itself.
+		// Pods with this label in other namespaces belong to the hostile suite, which runs them itself.
 		path: `/api/v1/namespaces/${options.namespace ?? "xpdb-system"}/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {
@@ -151,7 +151,7 @@ export async function startAgentPods(options: {
 		peerAddress: `${address}:${peerPort}`,
 		kill: (pod) => processOf(pod).kill(),
 		freeze: (pod) => processOf(pod).freeze(),
-		// Whoever was frozen may have been killed or evicted meanwhile.
+		// A frozen process may have been killed or evicted meanwhile.
 		thaw: (pod) => findProcess(pod)?.thaw(),
 		setEnvironment(environment) {
 			host.environment = environment;
@@ -164,7 +164,7 @@ export async function startAgentPods(options: {
 			abort.abort();
 			host.restarts = false;
 			await balancer.close();
-			// The cluster ends next, so nobody waits for objects to go; processes get a moment to close what they hold.
+			// The cluster ends next, so do not wait for objects to disappear. Processes get a moment to close what they hold.
 			await Promise.all([...pods.values()].map(async (pod) => await pod.process?.stop()));
 			const ends = [...pods.values()].map((pod) => {
 				pod.abandon();

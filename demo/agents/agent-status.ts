@@ -6,7 +6,7 @@ import { type AgentPodObject, agentContainer } from "./agent-command.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };
 
-/** Writes the newest status of a pod, one write at a time, until it stands. */
+/** Writes the newest status of a pod, one write at a time, until a write succeeds. */
 export function createStatusReporter(client: ApiClient, podPath: string, gone: AbortSignal): StatusReporter {
 	let wanted: unknown;
 	let busy = false;
@@ -42,7 +42,7 @@ export function createStatusReporter(client: ApiClient, podPath: string, gone: A
 	};
 }
 
-/** What a kubelet would say; the uid makes it a conflict for a successor of the same name. */
+/** The status that a kubelet would write. The uid makes it a conflict for a successor with the same name. */
 export function statusOf(
 	pod: AgentPodObject,
 	now: {
@@ -89,7 +89,7 @@ export function statusOf(
 			startTime: now.startedAt,
 			conditions: [condition("Initialized", true), condition("ContainersReady", ready), condition("Ready", ready)],
 			...(others.length > 0 && {
-				// A sidecar: what it runs beside is as good as its own process here.
+				// The agent is a sidecar. Here the other containers count as ready when the agent's process is.
 				initContainerStatuses: [own],
 				containerStatuses: others.map(({ name, image = "" }) => ({
 					name,

@@ -3,14 +3,14 @@ import { connect, createServer } from "node:net";
 import { type Endpoint, listen } from "../machine/endpoint.ts";
 
 export type LoadBalancer = {
-	/** Where it listens, in the order of its listeners. */
+	/** The ports, in the order of the listeners. */
 	readonly ports: readonly number[];
 	close(): Promise<void>;
 };
 
 /**
- * Stands in for the Service of the agents: what comes to one of these ports of the cluster's address goes to a ready pod, in
- * turn. Like a Service it leaves open connections alone when their pod turns unready.
+ * Plays the Service of the agents. It forwards each connection to one of these ports to a ready pod, in turn. Like a Service, it leaves
+ * open connections alone when their pod becomes unready.
  */
 export async function startLoadBalancer(options: {
 	readonly address: string;
@@ -36,7 +36,7 @@ export async function startLoadBalancer(options: {
 			}
 			const upstream = connect(target);
 			join(upstream);
-			// A broken half ends the other at once: the caller must see the death of its agent, not a silence.
+			// If one half breaks, the other half ends at once: the caller must see the death of its agent, and not a silence.
 			client.on("error", () => upstream.destroy());
 			client.on("close", () => upstream.destroy());
 			upstream.on("error", () => client.resetAndDestroy());

@@ -1,13 +1,13 @@
-// Who may do what: RBAC over the roles and bindings in the store, evaluated at every request.
+// Decides who may do what: RBAC over the roles and bindings in the store, evaluated at every request.
 import { type ApiObject, type JsonObject, listAt, textAt, valueAt } from "./api-object.ts";
 import type { User } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** What somebody wants to do, in the words of a SubjectAccessReview. */
+/** What a user wants to do, in the words of a SubjectAccessReview. */
 export interface Attributes {
 	readonly verb: string;
 	readonly group: string;
-	/** "pods", "pods/status". */
+	/** For example "pods" or "pods/status". */
 	readonly resource: string;
 	readonly name: string;
 	/** "" for the whole cluster. */
@@ -16,7 +16,7 @@ export interface Attributes {
 
 export function mayAccess(store: ObjectStore, user: User, attributes: Attributes): boolean {
 	if (user.groups.includes("system:masters")) return true;
-	// What the bootstrap roles give to everyone who has a name.
+	// The bootstrap roles grant this to every authenticated user.
 	const isKnown = user.groups.includes("system:authenticated");
 	if (isKnown && attributes.verb === "create" && attributes.resource.startsWith("self")) return true;
 	return rulesIn(store, user, attributes.namespace).some((rule) => allows(rule, attributes));

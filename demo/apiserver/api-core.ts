@@ -1,4 +1,4 @@
-// What is asked, by anyone: over the wire through api-server.ts, or by the controllers of this cluster in this process.
+// Answers requests from any source: over the wire through api-server.ts, or from the controllers of this cluster in this process.
 import { mayAccess, refusalOf } from "./access.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
 import { type AuditLog, now } from "./audit-log.ts";
@@ -34,7 +34,7 @@ export class ApiCore {
 		return servedTypes(this.store.list(definitions));
 	}
 
-	/** Rejects with StatusError where the API server says no; whether the user may is the first question. */
+	/** Rejects with StatusError if the API server refuses. It checks the user's rights first. */
 	async handle(request: ApiRequest): Promise<ApiAnswer> {
 		this.authorize(request);
 		const { type, subresource } = request;
@@ -50,7 +50,7 @@ export class ApiCore {
 		throw forbidden(type, name, refusalOf(user, attributes));
 	}
 
-	/** The same at once and without asking who may: for the controllers, whose every step is atomic. */
+	/** Answers at once and without a check of rights. The controllers use it, and each of their steps is atomic. */
 	perform(request: ApiRequest): ApiAnswer {
 		const startedAt = now();
 		try {

@@ -1,4 +1,4 @@
-// Objects as they stand in the store: never changed in place, so that events and lists may share them.
+// Objects as they are in the store. They are never changed in place, so that events and lists can share them.
 import { isRecord } from "../../disruption/record.ts";
 
 export type JsonObject = { readonly [field: string]: unknown };
@@ -38,7 +38,7 @@ export interface ApiObject {
 	readonly [field: string]: unknown;
 }
 
-/** What stands at a path such as "spec.nodeName", if anything. */
+/** The value at a path such as "spec.nodeName", if there is one. */
 export function valueAt(object: unknown, path: string): unknown {
 	let value = object;
 	for (const field of path.split(".")) value = isRecord(value) ? value[field] : undefined;
@@ -60,12 +60,12 @@ export function listAt(object: unknown, path: string): readonly JsonObject[] {
 	return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** "namespace/name", or "/name" for what has no namespace. */
+/** "namespace/name", or "/name" for an object without a namespace. */
 export function keyOf(object: { readonly metadata: Pick<Metadata, "name" | "namespace"> }): string {
 	return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
-/** The owner that controls an object, if any. */
+/** The owner that controls an object, if there is one. */
 export function controllerOf(object: ApiObject): OwnerReference | undefined {
 	return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }

@@ -17,10 +17,10 @@ export interface ApiRequest {
 	readonly user: User;
 	readonly verb: Verb;
 	readonly type: ResourceType;
-	/** "" for all of them, and for what has none. */
+	/** "" for all namespaces, and for objects without a namespace. */
 	readonly namespace: string;
 	readonly name: string;
-	/** "status", "eviction"; "" for the object itself. */
+	/** For example "status" or "eviction". "" for the object itself. */
 	readonly subresource: string;
 	readonly query: URLSearchParams;
 	readonly body: unknown;
@@ -32,13 +32,13 @@ export interface ApiAnswer {
 	readonly body: unknown;
 }
 
-/** The body of a write; throws StatusError where there is none. */
+/** The body of a write. Throws StatusError if there is none. */
 export function sentObject(request: ApiRequest): JsonObject {
 	if (!isRecord(request.body)) throw badRequest("the body of the request must be an object");
 	return request.body;
 }
 
-/** As the query says or, for deletions, the options in the body. */
+/** Whether the query asks for a dry run or, for deletions, the options in the body. */
 export function isDryRun({ query, body }: ApiRequest): boolean {
 	const inBody = valueAt(body, "dryRun");
 	return query.get("dryRun") === "All" || (Array.isArray(inBody) && inBody.includes("All"));

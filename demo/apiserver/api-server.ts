@@ -26,17 +26,17 @@ export interface ApiServerOptions {
 	readonly core: ApiCore;
 	readonly certificate: string;
 	readonly key: string;
-	/** Whoever has a certificate of it is known by its subject. */
+	/** A client with a certificate of this CA is known by its subject. */
 	readonly clientAuthority: string;
 	/** 0 for any. */
 	readonly port: number;
-	/** Where a port of a pod really is; undefined where nothing listens. */
+	/** The real address of a pod's port. Undefined if nothing listens. */
 	readonly dialPod: (pod: ApiObject, port: number) => Endpoint | undefined;
 }
 
 export interface ApiServer {
 	readonly port: number;
-	/** Ends all that is under way. */
+	/** Ends all open requests. */
 	close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 		ca: clientAuthority,
 		allowHTTP1: true,
 		requestCert: true,
-		// Who brings a token brings no certificate.
+		// A client with a token has no certificate.
 		rejectUnauthorized: false,
 	});
 	const sockets = new Set<Socket>();
@@ -62,7 +62,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 	});
 	server.on("request", (request, response) => void answer(core, request, response));
 	acceptPortForwards(server, options);
-	// A broken connection is its client's trouble.
+	// A broken connection is the client's problem.
 	server.on("sessionError", () => undefined);
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", reject);
@@ -155,7 +155,7 @@ function watch(core: ApiCore, request: ApiRequest, response: Http2ServerResponse
 		: lines;
 	const stop = startWatchStream(core.store, request, writer);
 	response.on("close", stop);
-	// A watch without events is open all the same, and its client has to know.
+	// The client has to know that a watch is open, even if there are no events.
 	if (!response.headersSent) {
 		response.writeHead(200, { "content-type": "application/json" });
 		// HTTP/2 sends them at once.
@@ -214,7 +214,7 @@ async function openPortForward(core: ApiCore, incoming: Http2ServerRequest) {
 	if (resource?.type.key !== "pods" || resource.subresource !== "portforward")
 		throw badRequest("unable to upgrade connection");
 	const request: ApiRequest = { ...resource, user, body: undefined, contentType: "" };
-	// As Kubernetes does from 1.35 on: a WebSocket begins with a GET, and creates something all the same.
+	// As in Kubernetes from 1.35 on: a WebSocket begins with a GET, but also needs the right to create.
 	core.authorize(request);
 	core.authorize({ ...request, verb: "create" });
 	const port = Number(url.searchParams.get("ports"));

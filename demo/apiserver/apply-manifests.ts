@@ -1,4 +1,4 @@
-// `kubectl create -f` for the inside of a small cluster.
+// `kubectl create -f` for use inside a small cluster.
 import { isRecord } from "../../disruption/record.ts";
 import type { ControllerHost } from "./controllers/controller.ts";
 
@@ -9,7 +9,7 @@ interface Applicable {
 	readonly spec?: unknown;
 }
 
-/** Makes these objects, in this order, as the administrator would. */
+/** Creates these objects in this order, as the administrator would. */
 export function applyManifests(host: ControllerHost, manifests: readonly Applicable[]): void {
 	const client = host.as("admin", ["system:masters"]);
 	for (const manifest of manifests) {

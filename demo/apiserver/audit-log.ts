@@ -1,11 +1,11 @@
-// The log of what was done to pods and leases, in the format and by the policy of the real clusters' audit log
-// (test/controlplane/audit-policy.yaml), so that the same oracle reads it.
+// Logs what was done to pods and leases, in the format and by the policy of the real clusters' audit log
+// (test/controlplane/audit-policy.yaml). So the same oracle reads it.
 import { createWriteStream } from "node:fs";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
 
 export interface AuditLog {
-	/** `startedAt` is what now() gave when the request came. */
+	/** `startedAt` is the value of now() when the request came. */
 	record(request: ApiRequest, answer: ApiAnswer, startedAt: string): void;
 	close(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface AuditLog {
 const writes = ["create", "update", "patch", "delete", "deletecollection"];
 const logged = ["pods", "pods/status", "pods/eviction", "leases"];
 
-/** Microseconds: two evictions easily share a millisecond. */
+/** With microseconds, because two evictions easily share a millisecond. */
 export function now(): string {
 	const milliseconds = performance.timeOrigin + performance.now();
 	const [seconds = ""] = new Date(milliseconds).toISOString().split(".");

@@ -1,11 +1,11 @@
-// Who is asking: a client certificate of this cluster's CA, or a token of one of its service accounts.
+// Finds the user of a request: by a client certificate of this cluster's CA, or by a token of one of its service accounts.
 import type { TLSSocket } from "node:tls";
 import type { User } from "./api-request.ts";
 import { issuer, type TokenIssuer } from "./tokens.ts";
 
 const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** Undefined where there are credentials that are not good. */
+/** Undefined if there are credentials and they are not valid. */
 export async function authenticate(
 	tokens: TokenIssuer,
 	{ socket, authorization }: { readonly socket: TLSSocket; readonly authorization: string | undefined },
@@ -19,7 +19,7 @@ export async function authenticate(
 }
 
 function certifiedUser(socket: TLSSocket): User | undefined {
-	// Typed as if there were one of each: several organizations come as a list.
+	// Node's type has one of each, but several organizations come as a list.
 	const subject = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] } | undefined;
 	if (subject?.CN === undefined) return undefined;
 	return { name: subject.CN, groups: [...[subject.O ?? []].flat(), "system:authenticated"] };

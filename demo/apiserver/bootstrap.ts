@@ -1,4 +1,4 @@
-// What a cluster has before anybody asks for anything.
+// The objects that a cluster has before the first request.
 import { timestamp } from "./api-object.ts";
 import type { ControllerHost } from "./controllers/controller.ts";
 

@@ -9,7 +9,7 @@ export interface Condition {
 	readonly message?: string;
 }
 
-/** The status with this condition; its instant moves only where the condition does. */
+/** The status with this condition. The instant changes only if the condition does. */
 export function withCondition(status: JsonObject, condition: Condition): JsonObject {
 	const conditions = Array.isArray(status["conditions"]) ? status["conditions"].filter(isRecord) : [];
 	const old = conditions.find(({ type }) => type === condition.type);

@@ -1,11 +1,11 @@
-// What the API server fills in when an object is made, and which part of a write it takes from whom.
+// The values that the API server fills in for a new object, and the parts of an object that a write can change.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, type Metadata, textAt, timestamp, valueAt } from "./api-object.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 
 const defaultGraceSeconds = 30;
-// As in apimachinery: no vowels, so that no words come about.
+// As in apimachinery: without vowels, so that no words form.
 const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /** "db-" becomes "db-x2xqz". */
@@ -13,7 +13,7 @@ export function generateName(prefix: string): string {
 	return prefix + [...randomBytes(5)].map((byte) => nameAlphabet[byte % nameAlphabet.length]).join("");
 }
 
-/** A new object from what a client sent; its version comes from the store. */
+/** A new object from what a client sent. The store gives it its version. */
 export function created(
 	type: ResourceType,
 	sent: JsonObject,
@@ -40,7 +40,7 @@ export function created(
 		apiVersion: apiVersionOf(type),
 		kind: type.kind,
 		metadata,
-		// A status is somebody else's to write, from the beginning on.
+		// If there is a status subresource, only it can set the status, even at creation.
 		...(status !== undefined && !type.subresources.includes("status") && { status: status as JsonObject }),
 	};
 	return withDefaults(type, object);
@@ -102,7 +102,7 @@ function podSpec(spec: JsonObject): JsonObject {
 	};
 }
 
-/** Kinds that count the changes of what was asked for. */
+/** Kinds that count the changes of their spec. */
 function hasGeneration(type: ResourceType): boolean {
 	return (
 		["pods", "poddisruptionbudgets.policy", "jobs.batch", "replicationcontrollers"].includes(type.key) ||
@@ -112,8 +112,8 @@ function hasGeneration(type: ResourceType): boolean {
 }
 
 /**
- * What a write through the main resource or a subresource may change of `old`: its metadata, its spec or its status.
- * What identifies the object stays always.
+ * Applies a write to `old`, through the main resource or a subresource. It can change the metadata, the spec or the status. The fields
+ * that identify the object always stay.
  */
 export function updated(
 	type: ResourceType,
@@ -131,7 +131,7 @@ export function updated(
 		...(finalizers && finalizers.length > 0 && { finalizers }),
 	};
 	if (subresource === "status") {
-		// Of pods alone the metadata may change with the status too.
+		// Only for pods can a status write also change the metadata.
 		const status = isRecord(wanted["status"]) ? { status: wanted["status"] } : {};
 		return { ...old, ...status, metadata: type.key === "pods" ? metadata : old.metadata };
 	}
@@ -149,10 +149,10 @@ export function updated(
 	return { ...next, metadata: { ...metadata, generation: old.metadata.generation + 1 } };
 }
 
-/** The seconds that a pod has to end, by its own wish and its state. */
+/** The seconds that a pod has to end, by its own spec and its state. */
 export function graceSeconds(pod: ApiObject, asked: number | undefined): number {
 	const finished = ["Succeeded", "Failed"].includes(textAt(pod, "status.phase"));
-	// Nobody has started what is not on a node.
+	// A pod without a node has not been started.
 	if (textAt(pod, "spec.nodeName") === "" || finished) return 0;
 	const own = valueAt(pod, "spec.terminationGracePeriodSeconds");
 	return asked ?? (typeof own === "number" ? own : defaultGraceSeconds);

@@ -1,4 +1,4 @@
-// DELETE: preconditions, the seconds that a pod has to end, finalizers, and what happens to those that it owns.
+// DELETE: preconditions, the seconds that a pod has to end, finalizers, and what happens to dependents.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, keyOf, numberAt, textAt, timestamp } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, storeKey } from "./api-request.ts";
@@ -7,7 +7,7 @@ import type { ObjectStore } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
 import { conflict, notFound } from "./status-error.ts";
 
-/** As the body of a DELETE and as `deleteOptions` of an Eviction. */
+/** As in the body of a DELETE, and as `deleteOptions` of an Eviction. */
 export interface DeleteOptions {
 	readonly uid: string;
 	readonly resourceVersion: string;
@@ -36,10 +36,10 @@ export function remove(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 200, body: isGone && type.key !== "pods" ? success(type, object) : object };
 }
 
-/** Of a DELETE, and of the one that an Eviction is. */
+/** The preconditions of a DELETE, also the one that an Eviction makes. */
 export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, options: DeleteOptions): void {
 	const { uid, resourceVersion } = options;
-	// As every API server says it: of the kind, where other answers name the resource.
+	// As every API server words it: with the kind. Other answers name the resource.
 	const refuse = (why: string) => conflict({ group: type.group, plural: type.kind }, metadata.name, why);
 	if (uid !== "" && uid !== metadata.uid) {
 		throw refuse(
@@ -53,7 +53,7 @@ export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, 
 	}
 }
 
-/** Marks an object as deleted, or takes it away where nothing holds it. Preconditions have been checked. */
+/** Marks an object as deleted, or removes it if nothing holds it. The preconditions have been checked before. */
 export function beginDeletion(
 	store: ObjectStore,
 	type: ResourceType,
@@ -85,7 +85,7 @@ function deletePod(store: ObjectStore, type: ResourceType, old: ApiObject, asked
 	const isHeld = (metadata.finalizers ?? []).length > 0;
 	const seconds = graceSeconds(old, asked);
 	const before = metadata.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0);
-	// Whoever asks again may shorten the time, never lengthen it.
+	// A second request can shorten the time, but never lengthen it.
 	if (before !== undefined && (asked === undefined || seconds >= before) && (seconds > 0 || isHeld)) {
 		return { object: old, isGone: false };
 	}
@@ -97,7 +97,7 @@ function deletePod(store: ObjectStore, type: ResourceType, old: ApiObject, asked
 	};
 	const object = store.put(type.key, { ...old, metadata: { ...metadata, ...marked } });
 	if (seconds > 0 || isHeld) return { object, isGone: false };
-	// Marked first, as always: those who watch see it end in two steps.
+	// Marked first, as always: watchers see the end in two steps.
 	return { object: store.remove(type.key, object), isGone: true };
 }
 
@@ -117,7 +117,7 @@ function success({ group, plural }: ResourceType, { metadata: { name, uid } }: A
 	return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
-/** Deletes all that the selectors let through, each as if it had been named. */
+/** Deletes all objects that match the selectors, each as if it had been named. */
 export function removeCollection(store: ObjectStore, request: ApiRequest, objects: readonly ApiObject[]): ApiAnswer {
 	const { type, query, body } = request;
 	const options = readDeleteOptions(isRecord(body) ? body : {}, query);

@@ -1,4 +1,4 @@
-// What kubectl and the agents ask before they ask for anything: which groups, versions and kinds there are.
+// Discovery for kubectl and the agents: which groups, versions and kinds exist.
 import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -14,7 +14,7 @@ const versionInfo = {
 	platform: "none",
 };
 
-/** The answer to a path that names no resource; undefined where there is nothing. */
+/** The answer to a path that names no resource. Undefined if nothing is there. */
 export function discovered(path: string, types: readonly ResourceType[], address: string): unknown {
 	if (path === "/version") return versionInfo;
 	if (path === "/api") {

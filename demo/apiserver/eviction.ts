@@ -39,13 +39,13 @@ function needsNoBudget(pod: ApiObject): boolean {
 	return phaseIs(pod, "Succeeded", "Failed", "Pending") || pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** A pod that may still become ready is bound to what was seen of it. */
+/** A pod that can still become ready must be deleted in the version that was read. */
 function versionOfDirect(pod: ApiObject, { resourceVersion }: DeleteOptions): string {
 	const isOver = phaseIs(pod, "Succeeded", "Failed") || pod.metadata.deletionTimestamp !== undefined;
 	return resourceVersion !== "" || isOver ? resourceVersion : pod.metadata.resourceVersion;
 }
 
-/** Takes a disruption from the pod's budget, where it needs one; gives the version that the deletion must find. */
+/** Takes a disruption from the pod's budget if the pod needs one. Returns the version that the deletion must find. */
 function versionUnderBudget(store: ObjectStore, pod: ApiObject, options: DeleteOptions, dryRun: boolean): string {
 	const [budget, ...more] = store
 		.list(budgets.key)

@@ -1,18 +1,18 @@
-// Who wrote a field last, in metadata.managedFields: of the one field for which anybody here asks, a node's cordon.
+// Records in metadata.managedFields who last wrote a field. Only one field matters here: a node's cordon.
 import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, valueAt } from "./api-object.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 const path = "spec.unschedulable";
 
-/** A write that leaves the field as it is leaves its owner, too. */
+/** A write that does not change the field does not change its owner. */
 export function withFieldOwners({ type, query }: ApiRequest, old: ApiObject, next: ApiObject): ApiObject {
 	const value = valueAt(next, path);
 	if (type.key !== "nodes" || isDeepStrictEqual(valueAt(old, path), value)) return next;
 	const { managedFields: _, ...metadata } = next.metadata;
 	if (value === undefined) return { ...next, metadata };
 	const owner = {
-		// The API server takes the first word of User-Agent for who does not say.
+		// A real API server takes the first word of User-Agent for a client that names no manager.
 		manager: query.get("fieldManager") ?? "unknown",
 		operation: "Update",
 		apiVersion: "v1",

@@ -1,17 +1,17 @@
-// What etcd is to a real API server: objects, one number that counts every write, and the writes themselves for as long
-// as they are kept. All of it is synchronous, so every write is atomic.
+// Plays etcd for the small API server: objects, one number that counts every write, and the latest writes. Everything is synchronous, so
+// every write is atomic.
 import { type ApiObject, keyOf } from "./api-object.ts";
 
 export interface StoreEvent {
 	readonly type: "ADDED" | "MODIFIED" | "DELETED";
-	/** As in resource-types.ts: the key of its type. */
+	/** The key of the object's type, as in resource-types.ts. */
 	readonly resource: string;
 	readonly version: number;
 	readonly object: ApiObject;
 	readonly previous: ApiObject | undefined;
 }
 
-// Versions do not begin at 1: a client that asks for "1" asks for what is long gone, as with any cluster that is not new.
+// Versions do not begin at 1, as in any cluster that is not new: a client that asks for "1" asks for something long gone.
 const firstVersion = 1_000;
 const keptEvents = 20_000;
 
@@ -20,7 +20,7 @@ export class ObjectStore {
 	readonly #listeners = new Set<(event: StoreEvent) => void>();
 	#log: StoreEvent[] = [];
 	#version = firstVersion;
-	/** Events up to here are forgotten. */
+	/** Events up to this version are forgotten. */
 	#compacted = firstVersion;
 
 	get version(): number {
@@ -35,12 +35,12 @@ export class ObjectStore {
 		return this.#collections.get(resource)?.get(key);
 	}
 
-	/** Everything of a type, in the order of namespace and name. */
+	/** All objects of a type, ordered by namespace and name. */
 	list(resource: string): ApiObject[] {
 		return inOrder(this.#collections.get(resource)?.values() ?? []);
 	}
 
-	/** As it was at an earlier version; undefined where that is forgotten. */
+	/** The objects as they were at an earlier version. Undefined if that version is forgotten. */
 	listAt(resource: string, version: number): ApiObject[] | undefined {
 		if (version < this.#compacted) return undefined;
 		const objects = new Map(this.#collections.get(resource));
@@ -53,7 +53,7 @@ export class ObjectStore {
 		return inOrder(objects.values());
 	}
 
-	/** Adds or replaces; gives the object with its version. */
+	/** Adds or replaces an object. Returns it with its version. */
 	put(resource: string, object: ApiObject): ApiObject {
 		const collection = this.#collections.get(resource) ?? new Map<string, ApiObject>();
 		this.#collections.set(resource, collection);
@@ -64,7 +64,7 @@ export class ObjectStore {
 		return stored;
 	}
 
-	/** Gives the object as it was last, with the version of its removal. */
+	/** Removes an object. Returns its last state, with the version of the removal. */
 	remove(resource: string, object: ApiObject): ApiObject {
 		const previous = this.find(resource, keyOf(object));
 		this.#collections.get(resource)?.delete(keyOf(object));
@@ -73,7 +73,7 @@ export class ObjectStore {
 		return removed;
 	}
 
-	/** The writes after a version; undefined where some of them are forgotten. */
+	/** The writes after a version. Undefined if some of them are forgotten. */
 	eventsSince(resource: string, version: number): StoreEvent[] | undefined {
 		if (version < this.#compacted) return undefined;
 		return this.#log.filter((event) => event.version > version && event.resource === resource);
@@ -85,7 +85,7 @@ export class ObjectStore {
 		this.#compacted = this.#version;
 	}
 
-	/** Called with every write from now on, after it is done. */
+	/** The listener is called after every write from now on. */
 	subscribe(listener: (event: StoreEvent) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -1,9 +1,9 @@
-// As much of OpenAPI v3 as `kubectl apply` asks for: which kinds can be patched, and that the server validates fields.
+// The part of OpenAPI v3 that `kubectl apply` needs: which kinds can be patched, and that the server validates fields.
 import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const info = { title: "Kubernetes", version: "v1.36.3" };
 
-/** The answer to a path below /openapi/v3; undefined where there is nothing. */
+/** The answer to a path below /openapi/v3. Undefined if nothing is there. */
 export function openApi(path: string, types: readonly ResourceType[]): unknown {
 	const [, asked] = /^\/openapi\/v3(?:\/(.+))?$/.exec(path) ?? [];
 	if (!path.startsWith("/openapi/v3")) return undefined;
@@ -17,7 +17,7 @@ export function openApi(path: string, types: readonly ResourceType[]): unknown {
 	return { openapi: "3.0.0", info, paths: Object.fromEntries(found.map((type) => [pathOf(type), patchOf(type)])) };
 }
 
-/** "api/v1", "apis/apps/v1". */
+/** For example "api/v1" or "apis/apps/v1". */
 function rootOf(type: ResourceType): string {
 	return `${type.group === "" ? "api" : "apis"}/${apiVersionOf(type)}`;
 }

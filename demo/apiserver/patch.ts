@@ -1,11 +1,11 @@
-// The patch types that the plugin, the agents and kubectl send: merge (RFC 7396), JSON (RFC 6902) and Kubernetes'
-// strategic merge, which merges some lists by a key.
+// The patch types that the plugin, the agents and kubectl send: merge (RFC 7396), JSON (RFC 6902), and Kubernetes' strategic merge, which
+// merges some lists by a key.
 import { applyPatch as applyJsonPatch, type Operation } from "rfc6902";
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject } from "./api-object.ts";
 import { badRequest, unsupportedMediaType } from "./status-error.ts";
 
-/** By what a list's items are told apart, whatever object it stands in; lists that are not here are replaced. */
+/** The key that distinguishes a list's items, by the name of the list in any object. Lists that are not here are replaced. */
 const mergeKeys: Readonly<Record<string, string>> = {
 	conditions: "type",
 	containers: "name",
@@ -23,7 +23,7 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** The object as the patch would have it; `isCustom` kinds know no strategic merge. */
+/** The object after the patch. `isCustom` kinds have no strategic merge. */
 export function patched(
 	object: JsonObject,
 	patch: { readonly contentType: string; readonly body: unknown; readonly isCustom: boolean },
@@ -65,7 +65,7 @@ function strategicPatched(target: JsonObject, patch: JsonObject): JsonObject {
 		if (deletedFrom !== undefined) {
 			result[deletedFrom] = listOr(result[deletedFrom]).filter((item) => !listOr(value).includes(item));
 		} else if (field.startsWith("$")) {
-			continue; // The order of elements, and keys that kubectl retains: neither changes what there is.
+			continue; // The order of elements, and keys that kubectl retains. Neither changes the object.
 		} else if (value === null) delete result[field];
 		else if (isRecord(value)) result[field] = strategicPatched(recordOr(result[field]), value);
 		else if (Array.isArray(value)) result[field] = mergedList(field, listOr(result[field]), value);

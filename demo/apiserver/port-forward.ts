@@ -1,10 +1,10 @@
-// pods/portforward over WebSocket (v4.channel.k8s.io): for each port a channel for data and one for errors, each of which
-// begins with the port's number.
+// pods/portforward over WebSocket (v4.channel.k8s.io). Each port has a channel for data and one for errors. Both begin with the port's
+// number.
 import { connect } from "node:net";
 import type { WebSocket } from "ws";
 import type { Endpoint } from "../machine/endpoint.ts";
 
-/** Joins the WebSocket with the port of a pod until either ends; `target` is undefined where nothing listens. */
+/** Connects the WebSocket with the port of a pod until either ends. `target` is undefined if nothing listens. */
 export function forwardPort(ws: WebSocket, port: number, target: Endpoint | undefined): void {
 	const announcement = Buffer.alloc(2);
 	announcement.writeUInt16LE(port);

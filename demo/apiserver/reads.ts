@@ -1,4 +1,4 @@
-// GET and LIST: consistent always, in pages where a limit is asked for; all pages show the instant of the first.
+// GET and LIST are always consistent. With a limit, a list comes in pages, and all pages show the instant of the first.
 import type { ApiObject } from "./api-object.ts";
 import { type ApiRequest, storeKey } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -48,7 +48,7 @@ export function list(store: ObjectStore, request: ApiRequest): ListedObjects {
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** What namespace and selectors let through. */
+/** The objects that match the namespace and the selectors. */
 export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | "namespace" | "query">): Predicate {
 	const isSelected = parseSelectors(type, {
 		labelSelector: query.get("labelSelector") ?? "",
@@ -57,7 +57,7 @@ export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | 
 	return (object) => (namespace === "" || object.metadata.namespace === namespace) && isSelected(object);
 }
 
-/** As items of a list: Kubernetes' own kinds stand without their kind there. */
+/** As items of a list: Kubernetes' own kinds have no `kind` there. */
 export function listBody(type: ResourceType, { objects, metadata }: ListedObjects): object {
 	const items = objects.map((object) => {
 		if (type.custom) return object;
@@ -67,7 +67,7 @@ export function listBody(type: ResourceType, { objects, metadata }: ListedObject
 	return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
 }
 
-// A token that looks like Kubernetes' own, so that a test can make one that is too old for either.
+// A token that looks like Kubernetes' own, so that a test can make one that is too old for both.
 function placeToken({ version, after }: { readonly version: number; readonly after: string }): string {
 	return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after })).toString("base64url");
 }
@@ -85,7 +85,7 @@ function readPlace(query: URLSearchParams): { readonly version: number; readonly
 	throw badRequest("continue key is not valid");
 }
 
-/** Nothing here lags, so a version that is not there yet will not come about by waiting. */
+/** Nothing here lags, so waiting for a version that does not exist yet is useless. */
 function refuseFuture(store: ObjectStore, query: URLSearchParams): void {
 	const version = query.get("resourceVersion") ?? "";
 	if (version === "" || version === "0") return;

@@ -1,10 +1,10 @@
-// What a method and a path ask for: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
+// Reads a method and a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
 import type { ApiRequest, Verb } from "./api-request.ts";
 import type { ResourceType } from "./resource-types.ts";
 
 export type RequestedResource = Pick<ApiRequest, "type" | "namespace" | "name" | "subresource" | "verb" | "query">;
 
-/** Undefined where nothing of that kind is served. */
+/** Undefined if no such kind is served. */
 export function findResource(method: string, url: URL, types: readonly ResourceType[]): RequestedResource | undefined {
 	const words = url.pathname.split("/").slice(1).map(decodeURIComponent);
 	const [root, ...rest] = words;

@@ -1,5 +1,5 @@
-// Which kinds are served, and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition, whose rules (CEL) are
-// not evaluated here.
+// The served kinds and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition. Its rules (CEL) are not
+// evaluated here.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, listAt, textAt, valueAt } from "./api-object.ts";
 
@@ -10,7 +10,7 @@ export interface PrinterColumn {
 }
 
 export interface ResourceType {
-	/** "pods", "leases.coordination.k8s.io": under which the store has it. */
+	/** The key in the store, for example "pods" or "leases.coordination.k8s.io". */
 	readonly key: string;
 	readonly group: string;
 	readonly version: string;
@@ -18,11 +18,11 @@ export interface ResourceType {
 	readonly kind: string;
 	readonly namespaced: boolean;
 	readonly shortNames: readonly string[];
-	/** "status", "scale" and others, as discovery names them. */
+	/** "status", "scale" and others, under their names in discovery. */
 	readonly subresources: readonly string[];
-	/** A CustomResourceDefinition's: its columns, and that it takes no strategic merge patch. */
+	/** Set for a CustomResourceDefinition: its columns. Such a kind accepts no strategic merge patch. */
 	readonly custom?: { readonly columns: readonly PrinterColumn[] };
-	/** Where the number of replicas stands, for kinds with "scale". */
+	/** The path of the number of replicas, for kinds with "scale". */
 	readonly replicasPath?: string;
 }
 
@@ -35,7 +35,7 @@ const namespaced: readonly Row[] = [
 	["", "services", "Service", "svc", "status"],
 	["", "serviceaccounts", "ServiceAccount", "sa", "token"],
 	["", "events", "Event", "ev", ""],
-	// Kubernetes keeps both kinds of Events in one place, in two forms; nobody here reads one as the other.
+	// Kubernetes stores both kinds of Events in one place, in two forms. No client here reads one as the other.
 	["events.k8s.io", "events", "Event", "", ""],
 	["", "replicationcontrollers", "ReplicationController", "rc", "status scale"],
 	["apps", "deployments", "Deployment", "deploy", "status scale"],
@@ -47,7 +47,7 @@ const namespaced: readonly Row[] = [
 	["coordination.k8s.io", "leases", "Lease", "", ""],
 	["rbac.authorization.k8s.io", "roles", "Role", "", ""],
 	["rbac.authorization.k8s.io", "rolebindings", "RoleBinding", "", ""],
-	// Stored, and in nobody's way here.
+	// Stored, without any effect here.
 	["networking.k8s.io", "networkpolicies", "NetworkPolicy", "netpol", ""],
 ];
 
@@ -56,13 +56,13 @@ const clusterWide: readonly Row[] = [
 	["", "nodes", "Node", "no", "status"],
 	["rbac.authorization.k8s.io", "clusterroles", "ClusterRole", "", ""],
 	["rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding", "", ""],
-	// Stored and never asked: what they refuse, the small API server lets pass.
+	// Stored, but never evaluated: the small API server allows what they would refuse.
 	["admissionregistration.k8s.io", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", "", "status"],
 	["admissionregistration.k8s.io", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", "", ""],
 	["apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "status"],
 ];
 
-/** They are asked and answered, and never stored. */
+/** Reviews are answered and never stored. */
 const reviews: readonly Row[] = [
 	["authentication.k8s.io", "tokenreviews", "TokenReview", "", ""],
 	["authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", "", ""],
@@ -93,14 +93,14 @@ export function isReview(type: ResourceType): boolean {
 	return reviews.some(([group, plural]) => group === type.group && plural === type.plural);
 }
 
-/** One of Kubernetes' own, which is always there. */
+/** One of Kubernetes' own types, which always exists. */
 export function builtInType(key: string): ResourceType {
 	const type = builtIn.find((each) => each.key === key);
 	if (!type) throw new Error(`There is no built-in resource "${key}"`);
 	return type;
 }
 
-/** Its definition, as an apiextensions.k8s.io/v1 object describes it. */
+/** The types of a definition, which is an apiextensions.k8s.io/v1 object. */
 export function customTypes(definition: ApiObject): ResourceType[] {
 	const { spec } = definition;
 	const group = textAt(spec, "group");
@@ -126,7 +126,7 @@ export function customTypes(definition: ApiObject): ResourceType[] {
 		}));
 }
 
-/** All types that are served at this moment. */
+/** All types that are served now. */
 export function servedTypes(definitions: readonly ApiObject[]): readonly ResourceType[] {
 	return [...builtIn, ...definitions.flatMap(customTypes)];
 }

@@ -1,4 +1,4 @@
-// The scale subresource: how many pods a controller wants, without knowing its kind.
+// The scale subresource: how many pods a controller wants, for any kind of controller.
 import { isRecord } from "../../disruption/record.ts";
 import { numberAt, textAt, valueAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, sentObject } from "./api-request.ts";
@@ -33,7 +33,7 @@ function scaleOf(store: ObjectStore, request: ApiRequest, path: string) {
 		kind: "Scale",
 		apiVersion: "autoscaling/v1",
 		metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-		// Left out where it is 0, as Go does.
+		// Left out if it is 0, as Go does.
 		spec: typeof replicas === "number" && replicas > 0 ? { replicas } : {},
 		status: {
 			replicas: numberAt(object, "status.replicas") ?? 0,

@@ -1,4 +1,4 @@
-// The certificates of a small cluster. Apart from the cluster itself, whose process begins sooner without what makes them.
+// The certificates of a small cluster. A separate file, because the cluster's process starts sooner without the code that makes them.
 import { join } from "node:path";
 import { type ClusterCertificates, createClusterCertificates } from "../machine/certificates.ts";
 

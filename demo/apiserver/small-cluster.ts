@@ -1,4 +1,4 @@
-// A whole small cluster in this process: its API server and those who keep it going.
+// A whole small cluster in this process: its API server and its controllers.
 import { join } from "node:path";
 import type { IssuedCertificates } from "../machine/certificates.ts";
 import type { Endpoint } from "../machine/endpoint.ts";
@@ -20,17 +20,17 @@ import { runStatefulSetController } from "./controllers/stateful-sets.ts";
 
 export interface SmallClusterOptions {
 	readonly name: string;
-	/** Its audit log goes there. */
+	/** The folder of its audit log. */
 	readonly dir: string;
-	/** Of small-certificates.ts. */
+	/** From small-certificates.ts. */
 	readonly certificates: IssuedCertificates;
-	/** Left out: any that is free. */
+	/** By default any free port. */
 	readonly port?: number;
-	/** NAME-n0, NAME-n1 …; none unless said otherwise. */
+	/** The number of nodes, NAME-n0, NAME-n1 and so on. None by default. */
 	readonly nodes?: number;
 	/** How long pods take to start and to end. */
 	readonly times?: PodTimes;
-	/** Pods that have a real process, and whoever runs it. */
+	/** Whether a real process runs for a pod, which other code manages. */
 	readonly runsElsewhere?: (pod: ApiObject) => boolean;
 	readonly dialPod: (pod: ApiObject, port: number) => Endpoint | undefined;
 }
@@ -47,7 +47,7 @@ export interface SmallCluster {
 	stop(): Promise<void>;
 }
 
-/** Must be stopped. */
+/** The caller must stop it. */
 export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
 	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
 	const { runsElsewhere = () => false } = options;

@@ -37,7 +37,7 @@ export class StatusError extends Error {
 	}
 }
 
-/** "pods", "leases.coordination.k8s.io". */
+/** For example "pods" or "leases.coordination.k8s.io". */
 export function qualified({ group, plural }: Named): string {
 	return group === "" ? plural : `${plural}.${group}`;
 }
@@ -109,7 +109,7 @@ export function methodNotAllowed(): StatusError {
 	});
 }
 
-/** What a field of an object must not be; `reason` as in field.Error ("FieldValueInvalid"). */
+/** A field of an object is invalid. `reason` is as in field.Error, for example "FieldValueInvalid". */
 export function invalid(
 	type: Pick<ResourceType, "group" | "kind">,
 	name: string,

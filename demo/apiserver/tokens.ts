@@ -1,4 +1,4 @@
-// Tokens of service accounts: issued by TokenRequest, bound to a pod where that is asked for, and checked at every use.
+// Tokens of service accounts: issued by TokenRequest, bound to a pod if the request asks for it, and checked at every use.
 import { randomUUID } from "node:crypto";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
 import { isRecord } from "../../disruption/record.ts";
@@ -11,7 +11,7 @@ import { badRequest, conflict, invalid, notFound } from "./status-error.ts";
 
 /** Also the audience of tokens that name none. */
 export const issuer = "https://kubernetes.default.svc.cluster.local";
-// Not RSA as in Kubernetes: that key would take longer to make than the rest of the cluster, and nobody looks into a token.
+// Not RSA as in Kubernetes: that key would take longer to make than the rest of the cluster, and no client reads a token.
 const algorithm = "ES256";
 const shortestSeconds = 600;
 const defaultSeconds = 3_600;
@@ -31,13 +31,13 @@ export interface VerifiedToken {
 export interface TokenIssuer {
 	/** Answers a TokenRequest. */
 	request(request: ApiRequest): Promise<ApiAnswer>;
-	/** Undefined for what is not of ours, has expired, or is bound to what is gone. */
+	/** Undefined if another issuer made the token, if it has expired, or if it is bound to an object that is gone. */
 	verify(token: string): Promise<VerifiedToken | undefined>;
 }
 
 export async function createTokenIssuer(store: ObjectStore): Promise<TokenIssuer> {
 	const { publicKey, privateKey } = await generateKeyPair(algorithm);
-	// Signatures do not change; what they are bound to does, and is looked up each time.
+	// Signatures do not change, so their checks are kept. The objects that tokens are bound to are looked up each time.
 	const known = new Map<string, Claims>();
 
 	async function claimsOf(token: string): Promise<Claims | undefined> {
@@ -56,7 +56,7 @@ export async function createTokenIssuer(store: ObjectStore): Promise<TokenIssuer
 			known.set(token, claims);
 			return claims;
 		} catch {
-			// Whatever is wrong with it: nobody is known by it.
+			// An invalid token identifies no user.
 			return undefined;
 		}
 	}

@@ -1,4 +1,4 @@
-// One watch: what was written after a version, or all there is and what is written from then on, line by line.
+// One watch: the writes after a version, or all objects and then the writes from now on, line by line.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject } from "./api-object.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -8,18 +8,18 @@ import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 import { expired, invalid } from "./status-error.ts";
 
 export interface WatchWriter {
-	/** One event. */
+	/** Writes one event. */
 	write(event: { readonly type: string; readonly object: object }): void;
-	/** The watch is over, by its own time. */
+	/** The watch has reached its timeout. */
 	end(): void;
 }
 
 const bookmarkMs = 10_000;
-/** So that who watches anew begins where this watch ended. */
+/** A last bookmark before the end, so that a new watch begins where this watch ended. */
 const lastBookmarkMs = 2_000;
 const defaultSeconds = 1_800;
 
-/** Refuses at once with StatusError, or writes until `end` or until what it gave back is called. */
+/** Throws StatusError at once, or writes until `end` or until the returned function is called. */
 export function startWatchStream(store: ObjectStore, request: ApiRequest, writer: WatchWriter): () => void {
 	const { type, query } = request;
 	const isWanted = selection(request);
@@ -31,7 +31,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	if (!missed) {
 		const { status } = expired(`too old resource version: ${asked} (${store.compacted})`);
 		writer.write({ type: "ERROR", object: status });
-		// It stays open, as Kubernetes leaves it: who reads it knows that nothing more comes.
+		// The stream stays open, as in Kubernetes. The client knows that nothing more comes.
 		return startTimers(query, { bookmark: () => undefined, end: () => writer.end() });
 	}
 	if (initial) for (const object of store.list(type.key).filter(isWanted)) writer.write({ type: "ADDED", object });
@@ -42,7 +42,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 		const seen = asSeen(event, isWanted);
 		if (seen) writer.write(seen);
 	};
-	// A version of the future is accepted, as by Kubernetes: nothing is told until it has come.
+	// A version of the future is accepted, as in Kubernetes. Events are sent once it has come.
 	const from = initial ? store.version : Number(asked);
 	missed.forEach(tell);
 	const unsubscribe = store.subscribe((event) => {
@@ -62,14 +62,14 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	return stop;
 }
 
-/** As somebody sees it who is told of nothing else than `isWanted`. */
+/** The event as seen by a client that watches only objects with `isWanted`. */
 function asSeen({ type, object, previous }: StoreEvent, isWanted: (object: ApiObject) => boolean) {
 	const was = previous !== undefined && isWanted(previous);
 	const is = type !== "DELETED" && isWanted(object);
 	if (was && is) return { type: "MODIFIED", object };
 	if (is) return { type: "ADDED", object };
 	if (!was) return undefined;
-	// As it was when it still belonged here, with the version at which it left.
+	// The last state that matched, with the version at which the object stopped matching.
 	const { resourceVersion } = object.metadata;
 	return { type: "DELETED", object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
@@ -98,7 +98,7 @@ function refuseInitialEventsWithoutMatch(query: URLSearchParams): void {
 	throw invalid(type, "", { field: "resourceVersionMatch", reason: "FieldValueForbidden", message });
 }
 
-/** The watch of somebody who asked for tables. */
+/** The watch of a client that asked for tables. */
 export function withTables(writer: WatchWriter, tableOf: (object: ApiObject) => object): WatchWriter {
 	return {
 		end: () => writer.end(),

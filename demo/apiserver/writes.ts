@@ -1,4 +1,4 @@
-// Create, update and patch, with the checks that make a write conditional: uid, resourceVersion, names that are taken.
+// Create, update and patch, with the checks that make a write conditional: uid, resourceVersion, existing names.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, textAt, valueAt } from "./api-object.ts";
@@ -30,7 +30,7 @@ export function create(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 201, body: isDryRun(request) ? object : store.put(type.key, object) };
 }
 
-/** A namespace that ends takes nothing more, evictions included. */
+/** A terminating namespace accepts nothing new, not even evictions. */
 export function refuseMissingNamespace(store: ObjectStore, { type, namespace }: ApiRequest, name: string): void {
 	const namespaces = builtInType("namespaces");
 	const found = store.find(namespaces.key, storeKey({ namespace: "", name: namespace }));
@@ -62,7 +62,7 @@ export function update(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	const old = store.find(type.key, storeKey(request));
 	if (!old && type.key === "leases.coordination.k8s.io" && request.subresource === "") {
 		if (uid !== "") throw wrongUid(request, uid, "");
-		// A PUT makes a Lease that is not there, as in Kubernetes.
+		// A PUT creates a missing Lease, as in Kubernetes.
 		if (textAt(wanted, "metadata.resourceVersion") === "") return create(store, request);
 	}
 	if (!old) throw notFound(type, name);
@@ -92,7 +92,7 @@ function replace(store: ObjectStore, request: ApiRequest, old: ApiObject, wanted
 	const version = textAt(wanted, "metadata.resourceVersion");
 	if (version !== "" && version !== old.metadata.resourceVersion) throw conflict(type, name, objectModified);
 	const next = withFieldOwners(request, old, updated(type, { old, wanted, subresource }));
-	// A write that changes nothing is none.
+	// A write that changes nothing makes no new version.
 	if (isDeepStrictEqual(next, old)) return { code: 200, body: old };
 	if (isDryRun(request)) return { code: 200, body: next };
 	if (isFinished(next)) {
@@ -102,7 +102,7 @@ function replace(store: ObjectStore, request: ApiRequest, old: ApiObject, wanted
 	return { code: 200, body: store.put(type.key, next) };
 }
 
-/** Deleted before, and now nothing holds it any more. */
+/** Whether the object was deleted before, and nothing holds it any more. */
 function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	const held = kind === "Namespace" && valueAt(spec, "finalizers") !== undefined;
 	return (
@@ -113,7 +113,7 @@ function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	);
 }
 
-/** "spec.replicas" and other paths, set in a copy. */
+/** Sets the value at a path such as "spec.replicas" in a copy. */
 export function withValueAt(object: JsonObject, path: string, value: unknown): JsonObject {
 	const [field = "", ...rest] = path.split(".");
 	if (rest.length === 0) return { ...object, [field]: value };

@@ -3,15 +3,15 @@ import { basename, dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * One answered request from the audit log of one cluster. Instants are microseconds since 1970: the whole fleet runs on one
- * machine and one clock, so the logs of all clusters are one timeline.
+ * One answered request from the audit log of one cluster. Instants are microseconds since 1970. The whole fleet runs on one machine and
+ * one clock, so the logs of all clusters form one timeline.
  */
 export type AuditEvent = {
 	readonly cluster: string;
 	readonly receivedAt: number;
 	readonly completedAt: number;
 	readonly verb: string;
-	/** "pods", "pods/status", "pods/eviction", "leases" … */
+	/** For example "pods", "pods/status", "pods/eviction" or "leases". */
 	readonly resource: string;
 	readonly namespace: string;
 	readonly name: string;
@@ -60,10 +60,10 @@ type AuditLine = {
 	stageTimestamp: string;
 };
 
-/** Reads one line; undefined for stages and requests that change nothing which the oracle looks at. */
+/** Reads one line. Undefined for stages other than the completed answer. */
 export function findAuditEvent(line: string, cluster: string): AuditEvent | undefined {
 	const entry = JSON.parse(line) as AuditLine;
-	// A panic has no answer that could be trusted, and a stream's start is not its end.
+	// The answer of a panic cannot be trusted, and the start of a stream is not its end.
 	if (entry.stage !== "ResponseComplete") {
 		return undefined;
 	}
@@ -76,7 +76,7 @@ export function findAuditEvent(line: string, cluster: string): AuditEvent | unde
 		verb: entry.verb,
 		resource: [objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join("/"),
 		namespace: objectRef?.namespace ?? "",
-		// A create names its object in the answer only.
+		// A create names its object only in the answer.
 		name: objectRef?.name ?? response?.metadata?.name ?? "",
 		user: entry.user?.username ?? "",
 		groups: entry.user?.groups ?? [],
@@ -87,15 +87,15 @@ export function findAuditEvent(line: string, cluster: string): AuditEvent | unde
 	};
 }
 
-/** "2026-11-20T10:00:00.123456Z": Date knows milliseconds only, and two evictions easily share one. */
+/** Reads "2026-11-20T10:00:00.123456Z". Date has only milliseconds, and two evictions easily share one. */
 function microseconds(timestamp: string): number {
 	const [, seconds, fraction] = /^(.*?)(?:\.(\d+))?Z$/.exec(timestamp) ?? [];
 	return Date.parse(`${seconds}Z`) * 1000 + Number((fraction ?? "").padEnd(6, "0").slice(0, 6));
 }
 
 /**
- * Reads the audit logs of any number of clusters, with what was rotated away, as one timeline in order of completion. `containing`: only
- * what has this text in it, a namespace for example, which saves reading the rest.
+ * Reads the audit logs of any number of clusters, with rotated files, as one timeline in order of completion. `containing` keeps only
+ * lines with this text, for example a namespace, which saves reading the rest.
  */
 export async function readTimeline(
 	logs: readonly { readonly name: string; readonly auditLog: string }[],
@@ -105,7 +105,7 @@ export async function readTimeline(
 	for (const log of logs) {
 		for (const path of rotated(log.auditLog)) {
 			for await (const line of createInterface({ input: createReadStream(path) })) {
-				// The last line may be half written; every complete one ends in a brace.
+				// The last line can be incomplete. Every complete one ends in a brace.
 				const event = line.endsWith("}") && line.includes(containing) ? parseWhole(line, log.name) : undefined;
 				if (event !== undefined) {
 					events.push(event);
@@ -127,7 +127,7 @@ function parseWhole(line: string, cluster: string): AuditEvent | undefined {
 	}
 }
 
-// The API server renames "audit.jsonl" to "audit-<time>.jsonl" when it is full; such names sort by age.
+// The API server renames a full "audit.jsonl" to "audit-<time>.jsonl". Such names sort by age.
 function rotated(path: string): string[] {
 	const extension = extname(path);
 	const stem = basename(path, extension);

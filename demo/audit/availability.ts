@@ -9,7 +9,7 @@ export type AvailabilitySample = {
 	readonly uid: string;
 	readonly change: "created" | "ready" | "unready" | "evicted" | "deleted" | "finished" | "relabelled";
 	readonly user: string;
-	/** Whether somebody took a healthy pod away: what a budget is about. An unready pod is an accident. */
+	/** Whether a client removed a healthy pod, which is what a budget limits. A pod that becomes unready is an accident. */
 	readonly disruption: boolean;
 	readonly healthy: number;
 	/** Expected minus healthy, never below zero. */
@@ -20,7 +20,7 @@ export type AvailabilityOptions = {
 	readonly namespace: string;
 	/** Labels that a pod must all have. */
 	readonly matchLabels: Readonly<Record<string, string>>;
-	/** How many pods there should be, over all clusters. */
+	/** The number of expected pods, over all clusters. */
 	readonly expected: number;
 };
 
@@ -31,7 +31,7 @@ type Pod = {
 	resourceVersion: bigint;
 	selected: boolean;
 	ready: boolean;
-	/** A deletion was accepted: never healthy again, whatever its kubelet still says. */
+	/** A deletion was accepted: the pod is never healthy again, whatever its kubelet still reports. */
 	ending: boolean;
 	readonly createdAt: number;
 	endingAt: number;
@@ -39,7 +39,7 @@ type Pod = {
 
 type Step = { readonly at: number; readonly event: AuditEvent; readonly object: AuditObject | undefined };
 
-// Who deletes pods that are lost already: by name, as the guard does it.
+// Users that delete pods which are already lost. They are known by name, as for the guard.
 const involuntaryUsers = new Set([
 	"system:serviceaccount:kube-system:taint-eviction-controller",
 	"system:serviceaccount:kube-system:node-controller",
@@ -48,12 +48,12 @@ const involuntaryUsers = new Set([
 ]);
 
 /**
- * The oracle of the safety tests: replays what the API servers did to the selected pods, and says after every event how many
- * were unavailable. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
+ * The oracle of the safety tests. It replays what the API servers did to the selected pods, and computes after every event how many were
+ * unavailable. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
  *
- * A change happens between the arrival of its request and the answer. What makes a pod unavailable is counted at the answer, what
- * makes it available at the arrival: the shortest outage that the log can mean. So a violation that is found did happen; one that
- * lasts less than a request is not found.
+ * A change happens between the arrival of its request and the answer. A change that makes a pod unavailable counts at the answer, and one
+ * that makes a pod available at the arrival. That is the shortest outage that the log can mean. So every violation that is found did
+ * happen, but one that lasts less than a request is not found.
  */
 export function replayAvailability(
 	events: readonly AuditEvent[],
@@ -88,7 +88,7 @@ export function replayAvailability(
 	return samples;
 }
 
-/** The disruptions after which more pods were unavailable than allowed. Accidents count against them, but are none themselves. */
+/** The disruptions after which more pods were unavailable than allowed. Accidents count against a disruption, but are none themselves. */
 export function findViolations(
 	samples: readonly AvailabilitySample[],
 	options: { readonly maxUnavailable: number },
@@ -96,7 +96,7 @@ export function findViolations(
 	return samples.filter((sample) => sample.disruption && sample.unavailable > options.maxUnavailable);
 }
 
-/** The largest number of pods that were unavailable at once, once all expected pods had been healthy. */
+/** The largest number of pods that were unavailable at once, after all expected pods had been healthy. */
 export function worstUnavailable(samples: readonly AvailabilitySample[]): number {
 	const complete = samples.findIndex((sample) => sample.unavailable === 0);
 	return complete === -1 ? Infinity : Math.max(...samples.slice(complete).map((sample) => sample.unavailable));
@@ -151,7 +151,7 @@ function apply(step: Step, pods: Map<string, Pod>, matchLabels: Readonly<Record<
 		pods.set(`${event.cluster}/${metadata.uid}`, pod);
 		return selected ? { pod, change: ready ? "ready" : "created" } : undefined;
 	}
-	// Answers leave the server out of order; the versions of a pod do not lie.
+	// Answers leave the server out of order, but the versions of a pod are in order.
 	if (resourceVersion < known.resourceVersion) {
 		return undefined;
 	}
@@ -159,7 +159,7 @@ function apply(step: Step, pods: Map<string, Pod>, matchLabels: Readonly<Record<
 	known.resourceVersion = resourceVersion;
 	known.selected = selected;
 	known.ready = ready;
-	// An eviction by name may have been laid to the wrong pod of that name; the pod itself, asked afterwards, knows better.
+	// An eviction by name may have been assigned to the wrong pod of that name. A later version of the pod itself corrects that.
 	known.ending = ending || (known.ending && event.receivedAt <= known.endingAt);
 	return changeOf(known, was, object);
 }
@@ -175,7 +175,7 @@ function changeOf(pod: Pod, was: Pod, object: AuditObject): Changed | undefined 
 	return { pod, change: pod.ready ? "ready" : finished ? "finished" : "unready" };
 }
 
-// An eviction answers with no more than "Success": the pod is the one that it names by uid, or the one which lives under that name.
+// An eviction answers only "Success". The pod is the one that the request names by uid, or the one that lives under that name.
 function findVictim(step: Step, pods: Map<string, Pod>): Pod | undefined {
 	const { event, object } = step;
 	const uid = object?.metadata?.uid ?? event.request?.deleteOptions?.preconditions?.uid;

@@ -4,7 +4,9 @@ const lookEveryMs = 500;
 /** npm, its shell, and a script of ours that starts another. */
 const maxAncestors = 4;
 
-/** `npm run` puts npm, a shell and perhaps a script above us; a hard kill of any of them leaves us alone with nobody to stop us. */
+/**
+ * `npm run` starts npm, a shell and perhaps a script above this process. If one of them is killed, no process is left to stop this one.
+ */
 export function watchAncestors(onGone: () => void): void {
 	const chain = [process.ppid];
 	if (process.env["npm_lifecycle_event"] !== undefined) {
@@ -14,7 +16,7 @@ export function watchAncestors(onGone: () => void): void {
 			chain.push(parent);
 			pid = parent;
 		}
-		// Without npm at its end it leads to somebody else's processes.
+		// A chain that does not end with npm leads to unrelated processes.
 		if (!isNpm(chain.at(-1) ?? 0)) chain.length = 1;
 	}
 	setInterval(() => {
@@ -36,7 +38,7 @@ function read(pid: number, file: "cmdline" | "stat"): string {
 	try {
 		return readFileSync(`/proc/${pid}/${file}`, "utf8");
 	} catch {
-		// No such file system, or no such process any more.
+		// There is no such file system, or no such process any more.
 		return "";
 	}
 }

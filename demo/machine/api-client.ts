@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 export type WatchEvent<T> = { readonly type: string; readonly object: T };
 
-/** A Kubernetes client of three calls: what the bench itself needs, without the start-up cost of a generated one. */
+/** A Kubernetes client with three calls, which is all that is needed here. A generated client would start more slowly. */
 export type ApiClient = {
 	readonly server: string;
 	get<T>(path: string): Promise<T>;
@@ -30,13 +30,13 @@ export type ApiClient = {
 	close(): void;
 };
 
-// A frozen API server answers nothing; a call must fail well before a test gives up.
+// A frozen API server answers nothing. A call must fail well before a test gives up.
 const requestTimeoutMs = 30_000;
 
 export const applyPatch = "application/apply-patch+yaml";
 export const strategicMergePatch = "application/strategic-merge-patch+json";
 
-/** Who an administrator pretends to be; the groups decide what that one may do. */
+/** The user that an administrator impersonates. The groups decide what that user may do. */
 export type Impersonation = { readonly user: string; readonly groups?: readonly string[] };
 
 export function createApiClient(options: {
@@ -83,7 +83,7 @@ export function createApiClient(options: {
 				resolve,
 			);
 			outgoing.on("error", (error) => {
-				// A connection that had been idle may have ended with its server; nothing is lost by reading again.
+				// An idle connection may have ended with its server. A read can be repeated without loss.
 				const isStale = method === "GET" && outgoing.reusedSocket && codeOf(error) === "ECONNRESET";
 				if (isStale) open(method, path, extra).then(resolve, reject);
 				else reject(error);
@@ -150,8 +150,8 @@ export function isStatus(error: unknown, status: number): boolean {
 export type Listed = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
 
 /**
- * Lists, then watches, for ever: after any failure it lists again, so that the caller sees the whole truth each time.
- * `path` is a collection with its query.
+ * Lists, then watches, for ever. After any failure it lists again, so that the caller always gets the complete state. `path` is a
+ * collection with its query.
  */
 export async function follow<T extends Listed>(options: {
 	readonly client: ApiClient;
@@ -166,7 +166,7 @@ export async function follow<T extends Listed>(options: {
 		try {
 			const list = await client.get<{ items: T[]; metadata: { resourceVersion: string } }>(path);
 			options.onList(list.items);
-			// A watch is renewed every few minutes, so that one which died without a word does not last for ever.
+			// A watch is renewed every few minutes, so that a dead watch does not last for ever.
 			const query = `watch=true&timeoutSeconds=120&resourceVersion=${list.metadata.resourceVersion}`;
 			const lifetime = AbortSignal.any([signal, AbortSignal.timeout(150_000)]);
 			await client.watch<T>(
@@ -187,7 +187,7 @@ export async function follow<T extends Listed>(options: {
 	}
 }
 
-/** Whether a call failed because of the network or of a server that is down, frozen or starting. */
+/** Whether a call failed because of the network, or because a server is down, frozen or starting. */
 export function isTransient(error: unknown): boolean {
 	if (error instanceof ApiError) {
 		return error.status >= 500 || error.status === 429 || error.status === 410 || error.status === 403;

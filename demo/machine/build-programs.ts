@@ -1,4 +1,4 @@
-// The shipped build of the plugin and the agent, made where it is missing or older than what it is made of.
+// The shipped build of the plugin and the agent. It is made if it is missing or older than its sources.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
@@ -12,7 +12,7 @@ export interface Programs {
 	readonly plugin: string;
 }
 
-/** Rejects with SetupError where it cannot be built. */
+/** Rejects with SetupError if it cannot be built. */
 export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	const programs = {
 		agent: join(repositoryRoot, "dist", "agent.js"),
@@ -26,7 +26,7 @@ export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	return programs;
 }
 
-/** The newest instant in a folder, or of a file. */
+/** The newest modification time in a folder, or of a file. */
 function changedAt(path: string): number {
 	const { mtimeMs } = statSync(path);
 	if (!statSync(path).isDirectory()) return mtimeMs;

@@ -22,7 +22,7 @@ export type CertificateRequest = {
 	readonly dnsNames?: readonly string[];
 	readonly ipAddresses?: readonly string[];
 	readonly uris?: readonly string[];
-	/** From now; a year unless said otherwise. */
+	/** From now. By default a year. */
 	readonly validForMs?: number;
 	readonly usages: readonly ("server" | "client")[];
 };
@@ -31,7 +31,7 @@ export type Authority = { readonly certificate: string; issue(request: Certifica
 
 const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
 const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" } as const;
-// Clocks are set wrong on purpose in some tests, by minutes; an hour before and a year after keeps certificates out of that.
+// Some tests set clocks wrong by minutes. Certificates are valid from an hour ago, and for a year, so that these tests are not affected.
 const validBeforeMs = 3_600_000;
 const validForMs = 365 * 86_400_000;
 
@@ -105,7 +105,7 @@ export type ClusterIdentity =
 	| "kwok"
 	| "operator";
 
-/** What the programs of a cluster need of its certificates: who else is there is not theirs to say. */
+/** The certificates that the programs of a cluster need. With these, they cannot issue certificates for others. */
 export type IssuedCertificates = {
 	readonly authority: Pick<Authority, "certificate">;
 	readonly pairs: Readonly<Record<ClusterIdentity, KeyPair>>;
@@ -113,17 +113,17 @@ export type IssuedCertificates = {
 
 export type ClusterCertificates = IssuedCertificates & {
 	readonly authority: Authority;
-	/** Where "ca.crt", "<identity>.crt", "<identity>.key" and the token keys were written. */
+	/** The folder of "ca.crt", "<identity>.crt", "<identity>.key" and the token keys. */
 	readonly folder: string;
 };
 
 export async function createClusterCertificates(options: {
 	readonly name: string;
 	readonly address: string;
-	/** The first address of the service range: "kubernetes.default.svc" as pods would see it. */
+	/** The first address of the service range, which is "kubernetes.default.svc" for pods. */
 	readonly serviceAddress: string;
 	readonly folder: string;
-	/** Whether to write "sa.key" and "sa.pub" too; so unless said otherwise. */
+	/** Whether to write "sa.key" and "sa.pub", too. By default true. */
 	readonly tokenKeys?: boolean;
 }): Promise<ClusterCertificates> {
 	const authority = await createAuthority(`${options.name}-ca`);
@@ -138,7 +138,7 @@ export async function createClusterCertificates(options: {
 		admin: { commonName: "admin", organizations: ["system:masters"], usages: ["client"] },
 		"controller-manager": { commonName: "system:kube-controller-manager", usages: ["client"] },
 		scheduler: { commonName: "system:kube-scheduler", usages: ["client"] },
-		// A node's name and group, because that is how admission tells a kubelet's final delete from other people's.
+		// With a node's name and group, because admission recognises a kubelet's final delete by these.
 		kwok: {
 			commonName: "system:node:kwok",
 			organizations: ["system:masters", "system:nodes"],
@@ -162,7 +162,7 @@ export async function createClusterCertificates(options: {
 }
 
 function writeTokenKeys(folder: string): void {
-	// RSA, because the API server signs tokens with RS256 everywhere else too.
+	// RSA, because the API server signs tokens with RS256 everywhere else, too.
 	const tokens = generateKeyPairSync("rsa", {
 		modulusLength: 2048,
 		publicKeyEncoding: { type: "spki", format: "pem" },
@@ -172,7 +172,7 @@ function writeTokenKeys(folder: string): void {
 	writeFileSync(join(folder, "sa.pub"), tokens.publicKey);
 }
 
-/** What the agents of one cluster show to their callers and to their peers in the other clusters. */
+/** The certificate that the agents of one cluster show to their callers and to their peers in other clusters. */
 export function issueAgentCertificate(
 	fleet: Authority,
 	{

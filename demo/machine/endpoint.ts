@@ -1,9 +1,9 @@
 import type { Server } from "node:net";
 
-/** Where something listens. */
+/** The address and port of a listener. */
 export type Endpoint = { readonly host: string; readonly port: number };
 
-/** Resolves when `server` listens there; port 0 for any. */
+/** Resolves when `server` listens there. Port 0 for any. */
 export function listen(server: Server, { host, port }: Endpoint): Promise<void> {
 	return new Promise((resolve, reject) => {
 		server.once("error", reject);

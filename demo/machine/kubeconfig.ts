@@ -8,11 +8,11 @@ export type KubeconfigEntry = {
 	readonly server: string;
 	readonly authority: string;
 	readonly user: string;
-	/** A client certificate, or the path of a file with a token that is read again when it changes. */
+	/** A client certificate, or the path of a file with a token. The file is read again when it changes. */
 	readonly credentials: KeyPair | { readonly tokenFile: string };
 };
 
-/** Writes a kubeconfig with everything embedded, so that the file can be copied alone; the first entry is the current context. */
+/** Writes a kubeconfig with everything embedded, so that the file can be copied alone. The first entry is the current context. */
 export function writeKubeconfig(path: string, entries: readonly KubeconfigEntry[]): void {
 	const clusters = new Map(
 		entries.map((entry) => [

@@ -4,14 +4,14 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { SetupError } from "./setup-error.ts";
 
-/** What to start: kept, so that a killed process can be started again with the same flags. */
+/** What to start. It is kept, so that a killed process can be started again with the same flags. */
 export type ProcessSpec = {
 	readonly name: string;
 	readonly command: string;
 	readonly args: readonly string[];
 	readonly env?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
-	/** Both output streams end here: a pipe would fill up and stall the child when its reader is busy or frozen. */
+	/** Gets both output streams. A pipe would fill up and stall the child if its reader is busy or frozen. */
 	readonly logFile: string;
 };
 
@@ -22,17 +22,17 @@ export type ManagedProcess = {
 	readonly logFile: string;
 	readonly pid: number;
 	readonly running: boolean;
-	/** Ends with the process that runs at the moment of the call. */
+	/** Resolves when the process that runs at the moment of the call has ended. */
 	readonly exited: Promise<Exit>;
 	freeze(): void;
 	thaw(): void;
-	/** SIGTERM and nothing else. */
+	/** Sends SIGTERM and nothing else. */
 	terminate(): void;
-	/** SIGKILL, and wait until it is gone. */
+	/** Sends SIGKILL, and waits until the process is gone. */
 	kill(): Promise<void>;
-	/** SIGTERM, after the grace period SIGKILL. */
+	/** Sends SIGTERM, and after the grace period SIGKILL. */
 	stop(graceMs?: number): Promise<Exit>;
-	/** The same command again; the process must have ended. */
+	/** Runs the same command again. The process must have ended. */
 	restart(): void;
 };
 
@@ -40,7 +40,7 @@ type Child = { readonly process: ChildProcess; readonly pid: number; readonly ex
 
 let parentDeathSignal: boolean | undefined;
 
-/** Wraps a command so that the kernel kills it when this process dies, however that happens. */
+/** Wraps a command so that the kernel kills it when this process dies for any reason. */
 export function boundToParent(command: string, args: readonly string[]): { command: string; args: string[] } {
 	parentDeathSignal ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"], { stdio: "ignore" }).status === 0;
 	if (parentDeathSignal) {
@@ -49,8 +49,8 @@ export function boundToParent(command: string, args: readonly string[]): { comma
 	return { command, args: [...args] };
 }
 
-// Where there is no parent death signal (macOS), a shell waits for the end of a pipe that only this process holds, and
-// then kills what is still on its list.
+// Without a parent death signal (macOS), a shell waits for the end of a pipe that only this process holds. Then it kills the processes
+// that are still on its list.
 const reaperScript = `
 trap '' INT TERM HUP
 pids=' '
@@ -123,7 +123,7 @@ export function startProcess(spec: ProcessSpec): ManagedProcess {
 		},
 		async stop(graceMs = 2000) {
 			signal("SIGTERM");
-			// A frozen process takes a SIGTERM only after it goes on.
+			// A frozen process handles SIGTERM only after it continues.
 			signal("SIGCONT");
 			const abort = new AbortController();
 			const timer = delay(graceMs, "late", { signal: abort.signal, ref: false }).catch(() => "cancelled");
@@ -150,7 +150,7 @@ function launch(spec: ProcessSpec): Child {
 		stdio: ["ignore", log, log],
 		cwd: spec.cwd,
 		env: { ...spec.env },
-		// An own session: a Ctrl-C in the terminal must reach us alone, or all components would end in no order.
+		// A separate session: Ctrl-C in the terminal must reach only this process, or all components would end in random order.
 		detached: true,
 	});
 	closeSync(log);

@@ -1,4 +1,4 @@
-/** Something that the person at the keyboard can put right: printed as message and hint, never with a stack. */
+/** A problem that the user can fix. It is printed as a message and a hint, never with a stack. */
 export class SetupError extends Error {
 	readonly hint: string | undefined;
 

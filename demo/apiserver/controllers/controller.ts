@@ -1,4 +1,4 @@
-// What controllers are made of: a queue of keys to look at, filled by writes, emptied in turns of the event loop.
+// The base of all controllers: a queue of keys to look at. Writes fill it, and turns of the event loop empty it.
 import type { ApiCore } from "../api-core.ts";
 import type { ApiObject, JsonObject } from "../api-object.ts";
 import type { ApiRequest, User, Verb } from "../api-request.ts";
@@ -6,7 +6,7 @@ import type { StoreEvent } from "../object-store.ts";
 import { builtInType } from "../resource-types.ts";
 import { StatusError } from "../status-error.ts";
 
-/** All controllers of a cluster; paused, writes pile up for them as they do for a controller manager that is frozen. */
+/** All controllers of a cluster. While they are paused, writes pile up for them, as for a frozen controller manager. */
 export class ControllerHost {
 	readonly core: ApiCore;
 	readonly #stoppers: (() => void)[] = [];
@@ -34,7 +34,7 @@ export class ControllerHost {
 		for (const stop of this.#stoppers) stop();
 	}
 
-	/** Looks at each key once for any number of writes that touch it; `keysOf` says which those are. */
+	/** Looks at each key once for any number of writes that touch it. `keysOf` returns the keys that a write touches. */
 	reconcile(options: {
 		readonly resources: readonly string[];
 		readonly keysOf: (event: StoreEvent) => readonly string[];
@@ -66,7 +66,7 @@ export class ControllerHost {
 		}
 	}
 
-	/** Something to do later, unless the cluster ends before. */
+	/** Runs the action later, unless the cluster ends before. */
 	after(ms: number, action: () => void): () => void {
 		const timer = setTimeout(() => {
 			if (!this.#stopped) this.#look("", action);
@@ -80,7 +80,7 @@ export class ControllerHost {
 		try {
 			look(key);
 		} catch (error) {
-			// A conflict with somebody else's write: that write brings the key back into the queue.
+			// A conflict with another client's write: that write brings the key back into the queue.
 			if (!(error instanceof StatusError)) throw error;
 		}
 	}
@@ -91,7 +91,7 @@ export class ControllerHost {
 	}
 }
 
-/** The name that Kubernetes' own controller of that kind has. */
+/** The user name of Kubernetes' own controller of that kind. */
 export function controllerName(name: string): string {
 	return `system:serviceaccount:kube-system:${name}`;
 }
@@ -111,12 +111,12 @@ export class ControllerClient {
 		return this.#send("create", resource, { namespace }, body) as ApiObject;
 	}
 
-	/** PUT of an object as it was read, and changed. */
+	/** PUT of an object that was read and changed. */
 	update(resource: string, object: ApiObject, subresource = ""): ApiObject {
 		return this.#send("update", resource, { ...placeOf(object), subresource }, object) as ApiObject;
 	}
 
-	/** The status where it is another than the object has. */
+	/** Writes the status if it differs from the object's. */
 	setStatus(resource: string, object: ApiObject, status: JsonObject): void {
 		if (JSON.stringify(object.status) === JSON.stringify(status)) return;
 		this.update(resource, { ...object, status }, "status");

@@ -1,4 +1,4 @@
-// DaemonSets: one pod on every node that its nodeSelector fits, cordoned or not.
+// DaemonSets: one pod on every node that matches the nodeSelector, cordoned or not.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, keyOf } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
@@ -26,7 +26,7 @@ export function runDaemonSetController(host: ControllerHost): void {
 			const nodes = store.list("nodes").filter((node) => isFor(set, node));
 			const owned = store.list("pods").filter((pod) => controllerOf(pod)?.uid === uid);
 			if (set.metadata.deletionTimestamp === undefined) {
-				// One that terminates holds its node until it is gone.
+				// A terminating pod occupies its node until it is gone.
 				const taken = new Set(owned.map((pod) => pod.spec?.["nodeName"]));
 				for (const node of nodes.filter(({ metadata }) => !taken.has(metadata.name))) {
 					const pod = podFromTemplate(set, { generateName: `${name}-` });

@@ -1,4 +1,4 @@
-// Kubernetes' own budgets: how many pods there should be, how many are healthy, how many may go (pkg/controller/disruption).
+// Kubernetes' own budgets: how many pods are expected, are healthy, and can be disrupted (pkg/controller/disruption).
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, keyOf, listAt, numberAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";
@@ -7,7 +7,7 @@ import { selectorOf } from "../selectors.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
 const resource = "poddisruptionbudgets.policy";
-/** A pod that was evicted and still lives after this long counts again. */
+/** A pod that was evicted and is still alive after this time counts again. */
 const deletionTimeoutMs = 120_000;
 
 export function runDisruptionController(host: ControllerHost): void {
@@ -76,7 +76,7 @@ export function runDisruptionController(host: ControllerHost): void {
 		return { expectedPods, desiredHealthy: minAvailable === undefined ? 1 : share(minAvailable, expectedPods) };
 	}
 
-	/** The sum of what the pods' controllers want; pods without one count for nothing. */
+	/** The sum of what the pods' controllers want. Pods without a controller count as zero. */
 	function expectedOf(pods: readonly ApiObject[]): number {
 		const scales = new Map<string, number>();
 		for (const pod of pods) {

@@ -1,4 +1,4 @@
-// What is owned goes with the last of its owners.
+// Deletes an object when the last of its owners is gone.
 import { type ApiObject, keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
@@ -31,7 +31,7 @@ export function runGarbageCollector(host: ControllerHost): void {
 		look: releaseForeground,
 	});
 
-	/** Who is deleted in the foreground waits for what it owns. */
+	/** An owner that is deleted in the foreground waits for its dependents. */
 	function releaseForeground(): void {
 		for (const resource of ["replicasets.apps", "statefulsets.apps", "deployments.apps"]) {
 			for (const owner of store.list(resource).filter(isForeground)) {

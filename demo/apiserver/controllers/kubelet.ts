@@ -1,4 +1,4 @@
-// The nodes' side: pods that start, get ready and end, each in its own time. Pods that `runsElsewhere` are somebody else's.
+// The nodes' side: pods start, become ready and end, each in its own time. Pods with `runsElsewhere` are run by other code.
 import { type ApiObject, keyOf, listAt, textAt, timestamp } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import type { ControllerHost } from "./controller.ts";
@@ -10,7 +10,7 @@ export interface PodTimes {
 	readonly stopMs: number;
 }
 
-/** As test/controlplane/kwok.yaml has them. */
+/** As in test/controlplane/kwok.yaml. */
 export const quickPods: PodTimes = { startMs: 50, readyMs: 300, stopMs: 100 };
 
 interface Step {

@@ -1,4 +1,4 @@
-// Namespaces: each has a service account "default", and one that is deleted ends when nothing is left in it.
+// Namespaces: each has a service account "default". A deleted one ends when nothing is left in it.
 import { keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
@@ -40,7 +40,7 @@ export function runNamespaceController(host: ControllerHost): void {
 		store.remove("namespaces", namespace);
 	}
 
-	// Whatever is gone may have been the last.
+	// Any removed object may have been the last.
 	host.reconcile({
 		resources: host.core.types.filter(({ namespaced }) => namespaced).map(({ key }) => key),
 		keysOf: ({ type, object }) => (type === "DELETED" ? [object.metadata.namespace ?? ""] : []),

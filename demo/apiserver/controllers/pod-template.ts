@@ -1,4 +1,4 @@
-// A pod as its controller's template has it.
+// A pod made from its controller's template.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, type JsonObject, textAt } from "../api-object.ts";
 
@@ -27,7 +27,7 @@ export function ownerReference({ apiVersion, kind, metadata: { name, uid } }: Ap
 	return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Neither finished nor about to be gone. */
+/** Whether the pod is neither finished nor terminating. */
 export function isActive(pod: ApiObject): boolean {
 	return pod.metadata.deletionTimestamp === undefined && !isFinished(pod);
 }

@@ -1,4 +1,4 @@
-// Which node a pod goes to: one that takes pods, with the fewest of its own kind and then the fewest at all.
+// Chooses a pod's node: one that takes pods, with the fewest of the same kind, and then the fewest pods at all.
 import { type ApiObject, controllerOf, keyOf, listAt, textAt, valueAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";
 import type { ControllerHost } from "./controller.ts";
@@ -16,7 +16,7 @@ export function runScheduler(host: ControllerHost): void {
 	host.reconcile({
 		resources: ["pods", "nodes"],
 		keysOf: ({ type, resource, object }) =>
-			// A node that changed, or a pod that is gone, may make room for any.
+			// A changed node or a removed pod can make room for any pod.
 			resource === "nodes" || type === "DELETED" ? store.list("pods").filter(isWaiting).map(keyOf) : [keyOf(object)],
 		look(key) {
 			const pod = store.find("pods", key);

@@ -1,4 +1,4 @@
-// StatefulSets: NAME-0, NAME-1 … each made anew under its own name when the one before is gone.
+// StatefulSets: NAME-0, NAME-1 and so on. Each pod is made again under its own name when its predecessor is gone.
 import { type ApiObject, controllerOf, keyOf, numberAt, textAt } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
@@ -24,7 +24,7 @@ export function runStatefulSetController(host: ControllerHost): void {
 			if (set.metadata.deletionTimestamp === undefined) scale(set, owned);
 			const active = owned.filter(isActive);
 			const ready = active.filter(isReady).length;
-			// Of one revision: a template that changes is taken by new pods alone.
+			// There is only one revision: a changed template reaches only new pods.
 			const revision = `${set.metadata.name}-1`;
 			client.setStatus(resource, set, {
 				currentRevision: revision,
@@ -53,7 +53,7 @@ export function runStatefulSetController(host: ControllerHost): void {
 				};
 				client.create("pods", namespace, podFromTemplate(set, { name: podName, labels }));
 			} else if (isFinished(pod) && isActiveOwner(pod, set)) client.remove("pods", pod);
-			// In order, each waits for the one before.
+			// In order: each pod waits for the one before.
 			if (!isParallel && !(pod && isReady(pod) && isActive(pod))) return;
 		}
 		const excess = owned.filter((pod) => ordinalOf(pod) >= wanted && isActive(pod));
