@@ -7,15 +7,15 @@ import { createApiClient } from "../../demo/machine/api-client.ts";
 export type KnownCluster = { readonly name: string; readonly server: string; readonly dir: string };
 
 /**
- * An administrator in the agents' name. The shipped policies let nobody but the agents write their Leases: what reaches those all the
- * same are hands that have become the agent.
+ * An administrator in the agents' name. The shipped policies let only the agents write their Leases, so this client acts as an intruder
+ * with the agents' identity.
  */
 export const inTheAgentsName: Impersonation = {
 	user: "system:serviceaccount:xpdb-system:xpdb-agent",
 	groups: ["system:masters"],
 };
 
-/** A client of the cluster's administrator, past all links, for any process on this machine. */
+/** A client of the cluster's administrator, for any process on this machine. It bypasses all links. */
 export function createAdminClient({ server, dir }: KnownCluster, as?: Impersonation): ApiClient {
 	const pki = (file: string) => readFileSync(join(dir, "pki", file), "utf8");
 	return createApiClient({

@@ -43,7 +43,7 @@ describeOnFleet("agents on real clusters", () => {
 		const victim = await firstAgent();
 		await connectFleet(sharedFleet().octet).killAgent("c1", victim.name);
 		await until((agents) => twoReady(agents) && agents.some((agent) => agent.restartCount > victim.restartCount));
-		// What a kubelet knows, the API server hears of a moment later.
+		// The API server learns a moment later what a kubelet knows.
 		const restarted = `jsonpath={.status.containerStatuses[0].restartCount}=${victim.restartCount + 1}`;
 		for (const what of [restarted, "condition=Ready"]) {
 			await kubectl("-n", victim.namespace, "wait", "pod", victim.name, `--for=${what}`, "--timeout=60s");

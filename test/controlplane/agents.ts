@@ -32,7 +32,7 @@ export type AgentsOptions = {
 	readonly onStarted: (pods: AgentPods) => void;
 };
 
-/** Makes one fleet of the clusters: installs the agents by the shipped manifests, and returns when all of them are ready. */
+/** Makes one fleet of the clusters: installs the agents by the shipped manifests, and resolves when all of them are ready. */
 export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
 	const program = join(options.programs, "agent.js");
 	const manifests = join(repositoryRoot, "agent", "deploy");
@@ -44,7 +44,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 	const authority = await createAuthority("xpdb-fleet-ca");
 	writeFileSync(join(options.dir, "fleet-ca.crt"), authority.certificate);
 	const { links } = options;
-	// Each cluster reaches the others by links of its own; itself it needs no link for.
+	// Each cluster reaches the others through links of its own. It reaches itself without a link.
 	const membersAsSeenFrom = (from: string) =>
 		options.clusters.map(({ id, name, address }) => {
 			const { host, port } =

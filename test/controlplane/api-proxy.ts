@@ -1,6 +1,6 @@
-// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate; who
-// comes with a token goes on with it, who comes without goes on as the operator, or as the administrator where a test says so (client
-// certificates do not pass a proxy).
+// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate. A call
+// with a token continues with that token. Client certificates cannot pass a proxy, so a call without a token continues as the operator,
+// or as the administrator if the test chooses so.
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -14,29 +14,29 @@ import { connect } from "node:tls";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A status; the connection dropped before the call arrives; or after it was carried out, and the answer is lost. */
+/** A status; or the connection is dropped before the call arrives; or the call is executed and its answer is lost. */
 export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
 
 export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];
 
-/** One call: "GET pods", "PUT leases", "POST pods/eviction", "GET pods/portforward". */
+/** One call, for example "GET pods", "PUT leases", "POST pods/eviction" or "GET pods/portforward". */
 export type ApiCall = {
 	readonly kind: string;
 	readonly path: string;
-	/** It asks what would become of it, and writes nothing. */
+	/** Whether it is a dry run, which writes nothing. */
 	readonly isDryRun: boolean;
 };
 
 export type ApiProxy = {
 	/** For LinkCondition.via. */
 	readonly endpoint: Endpoint;
-	/** Asked for each call: what becomes of it. Undefined: it goes through. */
+	/** Called for each call. Returns its fault, or undefined to let it pass. */
 	onCall: (call: ApiCall) => CallFault | undefined;
-	/** Asked for each call: how the text of its answer is changed. Undefined: not at all. */
+	/** Called for each call. Returns a function that changes the text of its answer, or undefined. */
 	onAnswer: (call: ApiCall) => ((text: string) => string) | undefined;
-	/** How long each call is kept before it goes on. */
+	/** How long each call is delayed. */
 	delayMs: (call: ApiCall) => number;
-	/** Cuts the port-forwards that are open now, and says how many. */
+	/** Cuts the port-forwards that are open now, and returns their number. */
 	cutPortForwards(): number;
 	close(): Promise<void>;
 };
@@ -173,7 +173,7 @@ function answerStatus(outgoing: Http2ServerResponse, code: Exclude<CallFault, st
 		reason: reasons[code],
 		code,
 	};
-	// As API Priority and Fairness does it.
+	// As API Priority and Fairness does.
 	outgoing.writeHead(code, { "content-type": "application/json", ...(code === 429 && { "retry-after": "1" }) });
 	outgoing.end(JSON.stringify(status));
 }
@@ -192,7 +192,7 @@ function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 	return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(":") && !hopByHop.has(name)));
 }
 
-/** The resource without its name, as in an audit log: what is left of /api/v1/namespaces/NS/pods/NAME/eviction is pods/eviction. */
+/** The resource without its name, as in an audit log: /api/v1/namespaces/NS/pods/NAME/eviction becomes pods/eviction. */
 function callOf({ method = "GET", url = "/" }: Request): ApiCall {
 	const { pathname, searchParams } = new URL(url, "https://any");
 	const [, , resource = pathname, name, subresource] =

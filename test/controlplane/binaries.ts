@@ -4,13 +4,14 @@ import { SetupError } from "../../demo/machine/setup-error.ts";
 import { type BinaryName, controlPlane, oldestControlPlane } from "./go-programs.ts";
 import { type Environment, findOrBuildPrograms, type ProgramCacheOptions } from "./program-cache.ts";
 
-/** The path of every program that a cluster is made of. */
+/** The path of every program of a cluster. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
 
 const assetNames: readonly BinaryName[] = ["etcd", "kube-apiserver", "kubectl"];
 
 /**
- * Finds the programs, building what is missing.
+ * Finds the programs, and builds missing ones.
+ *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
 export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise<Binaries> {
@@ -29,7 +30,8 @@ export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise
 }
 
 /**
- * Those of a cluster of the oldest Kubernetes, with the newest of all else.
+ * The programs of a cluster of the oldest Kubernetes, with the newest version of everything else.
+ *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
 export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheOptions): Promise<Binaries> {
@@ -38,7 +40,7 @@ export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheO
 	return { ...newest, ...oldest };
 }
 
-// Once KUBEBUILDER_ASSETS is set it is meant: a folder without the three programs is a mistake to report, not to ignore.
+// If KUBEBUILDER_ASSETS is set, it counts: a folder without the three programs is an error, and is not ignored.
 function findAssets(environment: Environment): Partial<Record<BinaryName, string>> {
 	const folder = environment["KUBEBUILDER_ASSETS"];
 	if (folder === undefined || folder === "") {

@@ -5,7 +5,7 @@ import { type WrongClock, wrongClock } from "./clock-fault.ts";
 
 const run = promisify(execFile);
 
-/** What a process with this clock says, less the time here. */
+/** What a process with this clock reports, minus the time here. */
 async function deviation(clock: WrongClock, expression: string): Promise<number> {
 	const env = { PATH: process.env["PATH"], ...wrongClock(clock) };
 	const { stdout } = await run(process.execPath, ["-e", `console.log(${expression})`], { env });

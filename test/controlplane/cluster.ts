@@ -24,7 +24,7 @@ export type ClusterOptions = {
 	/** 1 for c1. */
 	readonly index: number;
 	readonly nodes: number;
-	/** Made if it does not exist; everything of the cluster is in it. */
+	/** Created if it does not exist. It contains all files of the cluster. */
 	readonly dir: string;
 	readonly extraFlags?: Partial<Record<ComponentName, readonly string[]>>;
 	readonly signal?: AbortSignal;
@@ -39,26 +39,26 @@ export type RunningCluster = {
 	/** The UID of kube-system, as agents report it. */
 	readonly id: string;
 	readonly dir: string;
-	/** A kubeconfig of the administrator, with one context, named like the cluster. */
+	/** The administrator's kubeconfig, with one context named like the cluster. */
 	readonly kubeconfigPath: string;
 	readonly auditLog: string;
 	readonly certificates: ClusterCertificates;
-	/** As the administrator. */
+	/** The administrator's client. */
 	readonly client: ApiClient;
 	readonly components: Readonly<Record<ComponentName, ManagedProcess>>;
 	freeze(component: ComponentName): void;
 	thaw(component: ComponentName): void;
 	kill(component: ComponentName): Promise<void>;
-	/** Starts it again with the same flags, after a SIGKILL if it still runs, and waits until it is ready. */
+	/** Starts the component again with the same flags, and waits until it is ready. If it still runs, it is killed first. */
 	restart(component: ComponentName): Promise<void>;
 	stop(): Promise<void>;
 };
 
 const here = dirname(fileURLToPath(import.meta.url));
-// Ready in 8 s for three clusters on two idle cores; a machine that also compiles needs several times that.
+// Three clusters are ready in 8 s on two idle cores. A machine that also compiles needs several times that.
 const startTimeoutMs = 120_000;
 
-/** Starts one complete cluster and returns when its nodes take pods. */
+/** Starts one complete cluster. Resolves when its nodes take pods. */
 export async function startCluster(options: ClusterOptions): Promise<RunningCluster> {
 	const place: ClusterPlace = {
 		index: options.index,
@@ -85,7 +85,7 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 	const stop = async () => {
 		client.close();
 		for (const process of Object.values(started)) supervisor.release(process);
-		// Those that talk to the API server end first, at the same time: nothing depends on their order.
+		// The clients of the API server end first and at the same time, because their order does not matter.
 		await Promise.all(
 			[started.kwok, started.scheduler, started["controller-manager"]].map(async (process) => await process?.stop()),
 		);
@@ -132,7 +132,7 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 				await components[component].kill();
 				components[component].restart();
 				supervisor.watch(components[component]);
-				// Others may be down on purpose.
+				// Other components may be down on purpose.
 				await waitUntilReady({
 					component,
 					place,
@@ -181,7 +181,7 @@ async function prepare(place: ClusterPlace): Promise<ClusterCertificates> {
 			},
 		]);
 	}
-	// The audit log must exist for a reader that is faster than the first event.
+	// The audit log must exist before the first event, for readers that are faster.
 	writeFileSync(join(place.dir, "audit.jsonl"), "", { flag: "a", mode: 0o600 });
 	return certificates;
 }
@@ -204,19 +204,19 @@ async function waitUntilReady(options: {
 	const checks: Record<ComponentName, () => Promise<boolean>> = {
 		etcd: async () => await answersOk(`http://${place.address}:2379/health`),
 		apiserver: async () => (await client.get<string>("/readyz")) === "ok",
-		// The first thing that the controller manager does for everyone else: without this account no pod is admitted.
+		// The first thing that the controller manager makes for others. Without this account, no pod is admitted.
 		"controller-manager": async () => {
 			await client.get("/api/v1/namespaces/default/serviceaccounts/default");
 			return true;
 		},
-		// Its own port answers https with a certificate made at start; that it runs is enough, pods wait for it.
+		// Its own port answers https with a certificate made at start. It is enough that it runs, because pods wait for it.
 		scheduler: () => Promise.resolve(true),
 		kwok: async () => await answersOk(`http://${place.address}:${kwokPort}/healthz`),
 	};
 	await poll({ ...options, what: component }, checks[component]);
 }
 
-// Whoever else listens there may never answer.
+// With a timeout, because another program that listens there may never answer.
 async function answersOk(url: string): Promise<boolean> {
 	return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
 }
@@ -251,7 +251,7 @@ async function poll(waiting: Waiting, check: () => Promise<boolean>): Promise<vo
 	}
 }
 
-// What a program says when its port is taken, in the words of Go's net package.
+// Recognises a port that is in use, by the words of Go's net package.
 function describeFailure(
 	error: unknown,
 	place: ClusterPlace,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ProcessSpec } from "../../demo/machine/process.ts";
 import type { Binaries } from "./binaries.ts";
 
-/** The programs of a cluster, in the order in which they start; they stop in the opposite order. */
+/** The programs of a cluster, in the order in which they start. They stop in the reverse order. */
 export const componentNames = ["etcd", "apiserver", "controller-manager", "scheduler", "kwok"] as const;
 export type ComponentName = (typeof componentNames)[number];
 
@@ -10,7 +10,7 @@ export type ClusterPlace = {
 	/** 1 for c1. */
 	readonly index: number;
 	readonly name: string;
-	/** 127.<octet>.<index>.1: everything of this cluster listens here and nowhere else. */
+	/** 127.<octet>.<index>.1: all programs of this cluster listen here and nowhere else. */
 	readonly address: string;
 	readonly dir: string;
 	readonly certificates: string;
@@ -23,21 +23,21 @@ export function serviceRange(index: number): string {
 	return `10.0.${index}.0/24`;
 }
 
-/** The pod range of one node: big enough for every node's share of 10.20<index>.0.0/16. */
+/** The pod range of one node. The ranges of all nodes fill 10.20<index>.0.0/16. */
 export function podRange(place: ClusterPlace, node: { readonly number: number; readonly of: number }): string {
 	const bits = Math.max(4, Math.ceil(Math.log2(node.of)));
 	const offset = node.number * 2 ** (16 - bits);
 	return `10.${200 + place.index}.${offset >> 8}.${offset & 255}/${16 + bits}`;
 }
 
-// An event log, 3 nodes and some thousand pods a test run: the history of five minutes is plenty, half a gigabyte never full.
+// A test run has an event log, 3 nodes and some thousand pods. Five minutes of history are plenty, and half a gigabyte is never full.
 const etcdHistory = [
 	"--auto-compaction-mode=periodic",
 	"--auto-compaction-retention=5m",
 	"--quota-backend-bytes=536870912",
 ];
 
-// What workloads need, and no more: 90 MB instead of 150.
+// Only the controllers that workloads need: 90 MB instead of 150.
 const controllers = [
 	"serviceaccount-controller",
 	"root-ca-certificate-publisher-controller",
@@ -73,7 +73,7 @@ export function componentSpec(
 		name: `${place.name} ${programs[component]}`,
 		command: binaries[programs[component]],
 		args: [...flagsOf(component, place), ...extraFlags],
-		// Memory is plenty where processors are not: a collection each time that a heap is five times what lives, not twice.
+		// Memory is plentiful and processor time is not. So a heap is collected at five times its live data, and not at twice.
 		env: { PATH: process.env["PATH"] ?? "", HOME: join(place.dir, "home"), GOGC: "400" },
 		cwd: place.dir,
 		logFile: join(place.dir, `${component}.log`),
@@ -89,7 +89,7 @@ function flagsOf(component: ComponentName, place: ClusterPlace): string[] {
 			return [
 				`--name=${name}`,
 				`--data-dir=${join(dir, "etcd")}`,
-				// A killed process loses nothing by this, only a killed machine does.
+				// A killed process loses nothing by this. Only a machine that fails does.
 				"--unsafe-no-fsync",
 				"--log-level=warn",
 				`--listen-client-urls=http://${address}:2379`,
@@ -152,7 +152,7 @@ function flagsOf(component: ComponentName, place: ClusterPlace): string[] {
 			return [
 				kubeconfig,
 				`--config=${join(dir, "kwok.yaml")}`,
-				// One PortForward object for each agent pod says where that very pod listens.
+				// One PortForward object for each agent pod names the address of that pod.
 				"--enable-crds=PortForward",
 				"--manage-all-nodes=true",
 				`--node-ip=${address}`,

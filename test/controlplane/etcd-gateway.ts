@@ -1,7 +1,7 @@
-// etcd itself, behind an API server's back: what no request can bring about.
+// Calls etcd directly, without the API server, for states that no request can create.
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A call of etcd's JSON gateway: "range", "put", "compaction". */
+/** A call of etcd's JSON gateway: "range", "put" or "compaction". */
 export async function askEtcd(server: string, call: string, body: object): Promise<unknown> {
 	const response = await fetch(`http://${new URL(server).hostname}:2379/v3/kv/${call}`, {
 		method: "POST",
@@ -14,11 +14,11 @@ export async function askEtcd(server: string, call: string, body: object): Promi
 export interface StoredBudget {
 	readonly namespace: string;
 	readonly name: string;
-	/** Left out: an object without a spec. */
+	/** If left out, an object without a spec. */
 	readonly spec?: unknown;
 }
 
-/** Stores a budget that today's definition would refuse: an earlier one, or x-pdb's own, let it in. */
+/** Stores a budget that today's definition would refuse. An earlier definition, or x-pdb's own, accepted it. */
 export async function storeBudget({ server }: KnownCluster, { namespace, name, spec }: StoredBudget): Promise<void> {
 	const object = {
 		apiVersion: "x-pdb.form3.tech/v1alpha1",

@@ -1,23 +1,23 @@
-// Faults of a running fleet, each one function: it starts the fault and resolves with the function that ends it. They need no
-// more than FleetControl, so any process can cause them, several at once too.
+// Faults of a running fleet. Each function starts its fault and resolves with the function that ends it. They need only FleetControl, so
+// any process can cause them, even several at once.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ComponentName } from "./components.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import type { LinkCondition } from "./link-proxy.ts";
 
-/** Ends the fault; resolves when what was broken works again. */
+/** Ends the fault. Resolves when the broken part works again. */
 export type EndFault = () => Promise<void>;
 
 type Component = { readonly cluster: string; readonly component: ComponentName };
 type Agent = { readonly cluster: string; readonly pod: string };
 
-/** It neither answers nor goes away. */
+/** The component neither answers nor disappears. */
 export async function freezeComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.freeze(cluster, component);
 	return async () => await control.thaw(cluster, component);
 }
 
-/** Its end starts it again, with the same flags. */
+/** The end of the fault starts it again, with the same flags. */
 export async function killComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.kill(cluster, component);
 	return async () => await control.restart(cluster, component);
@@ -28,7 +28,7 @@ export async function degradeLink(control: FleetControl, link: string, condition
 	return async () => await control.setLink(link, {});
 }
 
-/** Resets all connections of the link now and again after each period. */
+/** Resets all connections of the link, now and after each period. */
 export async function resetLinkEvery(control: FleetControl, link: string, periodMs: number): Promise<EndFault> {
 	const over = new AbortController();
 	await control.resetLink(link);
@@ -49,7 +49,7 @@ export async function freezeAgent(control: FleetControl, { cluster, pod }: Agent
 	return async () => await control.thawAgent(cluster, pod);
 }
 
-/** Kills it; it stays dead until the end, as do others that die in this cluster meanwhile. */
+/** Kills the agent. It stays dead until the end of the fault, and so do other agents that die in this cluster meanwhile. */
 export async function killAgent(control: FleetControl, { cluster, pod }: Agent): Promise<EndFault> {
 	await control.setAgentRestarts(cluster, false);
 	await control.killAgent(cluster, pod);
@@ -59,7 +59,7 @@ export async function killAgent(control: FleetControl, { cluster, pod }: Agent):
 	};
 }
 
-/** Restarts the agents of a cluster with these variables, one after the other, so that one of them serves all the while. */
+/** Restarts the agents of a cluster with these variables, one after the other, so that one of them always serves. */
 export async function giveAgentsEnvironment(
 	control: FleetControl,
 	cluster: string,
@@ -76,7 +76,7 @@ export async function giveAgentsEnvironment(
 	return async () => await restartAll({});
 }
 
-/** Until every agent of the cluster is ready. */
+/** Waits until every agent of the cluster is ready. */
 export async function untilAgentsReady(control: FleetControl, cluster: string, timeoutMs = 120_000): Promise<void> {
 	const deadline = performance.now() + timeoutMs;
 	for (;;) {

@@ -12,7 +12,7 @@ export type AgentInfo = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly ip: string;
-	/** Undefined between two lives. */
+	/** Undefined between two runs of its process. */
 	readonly pid: number | undefined;
 	readonly ready: boolean;
 	readonly restartCount: number;
@@ -20,27 +20,27 @@ export type AgentInfo = {
 };
 
 /**
- * The faults that tests cause in a running fleet. Test files run in processes of their own, the parts of the fleet are children
- * of another: so the same calls go over loopback. Clusters are named "c1", pods by their name.
+ * The faults that tests cause in a running fleet. Test files run in separate processes, and the parts of the fleet are children of
+ * another process. So the same calls also go over loopback. Clusters are named "c1", and pods by their name.
  */
 export type FleetControl = {
 	freeze(cluster: string, component: ComponentName): Promise<void>;
 	thaw(cluster: string, component: ComponentName): Promise<void>;
 	kill(cluster: string, component: ComponentName): Promise<void>;
-	/** With the same flags; returns when it is ready. */
+	/** With the same flags. Resolves when it is ready. */
 	restart(cluster: string, component: ComponentName): Promise<void>;
 	listAgents(cluster: string): Promise<readonly AgentInfo[]>;
 	freezeAgent(cluster: string, pod: string): Promise<void>;
 	thawAgent(cluster: string, pod: string): Promise<void>;
-	/** SIGKILL; it is started again as after any crash. */
+	/** Sends SIGKILL. The agent restarts as after any crash. */
 	killAgent(cluster: string, pod: string): Promise<void>;
-	/** For agents that start from now on: fail points, a wrong clock. */
+	/** For agents that start from now on, for example fail points or a wrong clock. */
 	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
-	/** Off: agents that die stay dead until it is on again. */
+	/** If off, agents that die stay dead until it is on again. */
 	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
-	/** The names that the next two calls know (links.ts); none in a fleet that was started without links. */
+	/** The names that the next two calls know (links.ts). Empty in a fleet without links. */
 	listLinks(): Promise<readonly string[]>;
-	/** In place of the condition before; {} is a link without a fault. */
+	/** Replaces the previous condition. {} is a link without a fault. */
 	setLink(link: string, condition: LinkCondition): Promise<void>;
 	/** Resets the connections that are open now. */
 	resetLink(link: string): Promise<void>;
@@ -107,7 +107,7 @@ export function createFleetControl(
 	};
 }
 
-/** Answers the calls of connectFleet() for as long as the fleet runs. */
+/** Answers the calls of connectFleet() as long as the fleet runs. */
 export async function serveFleetControl(control: FleetControl, octet: number): Promise<Server> {
 	const server = createServer((request, response) => {
 		const answer = async () => {
@@ -115,7 +115,7 @@ export async function serveFleetControl(control: FleetControl, octet: number): P
 			if (!Object.hasOwn(control, method)) {
 				throw new Error(`No such call: "${method}"`);
 			}
-			// Both ends are this file, so the arguments fit the method.
+			// Both ends are in this file, so the arguments fit the method.
 			const call = control[method] as (...all: unknown[]) => Promise<unknown>;
 			return await call(...args);
 		};

@@ -19,7 +19,7 @@ import { isClaimed } from "./octet.ts";
 const stateFile = "fleet.json";
 const ownEntries = /^(c\d+|bin|kubeconfig|demo\.yaml|ready|fleet-ca\.crt|fleet\.json)$/;
 
-/** What a fleet says about itself in its folder, for tests in other processes. */
+/** What a fleet records about itself in its folder, for tests in other processes. */
 export type FleetState = {
 	readonly pid: number;
 	readonly octet: number;
@@ -31,7 +31,7 @@ export type FleetState = {
 	}[];
 };
 
-/** Makes the folder, or empties one that an earlier fleet left; anything else in it is refused, never removed. */
+/** Creates the folder, or empties one that an earlier fleet left. A folder with other contents is refused, and never removed. */
 export async function prepareFleetDir(dir: string): Promise<void> {
 	try {
 		makeFolder(dir);
@@ -66,7 +66,7 @@ function unusable(dir: string, why: string, cause?: unknown): SetupError {
 	return new SetupError(`Cannot write to the folder "${dir}": ${why}`, { hint: "Give another with --dir", cause });
 }
 
-// Step by step: Node's own recursive mkdir never returns for a path such as /proc/x.
+// Step by step, because Node's own recursive mkdir never returns for a path such as /proc/x.
 function makeFolder(dir: string): void {
 	if (!existsSync(dir)) {
 		makeFolder(dirname(dir));
@@ -74,7 +74,7 @@ function makeFolder(dir: string): void {
 	}
 }
 
-// A dead process may keep its number where nobody collects it, so the octet must be held too.
+// A dead process can keep its id while its parent does not collect it, so the octet must be held, too.
 function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
@@ -92,7 +92,7 @@ export function readFleetState(dir: string): FleetState | undefined {
 	try {
 		return JSON.parse(readFileSync(path, "utf8")) as FleetState;
 	} catch {
-		// Cut off by a hard kill.
+		// The file was cut off by a hard kill.
 		return { pid: -1, octet: 0, clusters: [] };
 	}
 }
@@ -101,7 +101,7 @@ export function writeFleetState(dir: string, state: FleetState): void {
 	writeFileSync(join(dir, stateFile), `${JSON.stringify(state, undefined, "\t")}\n`);
 }
 
-/** DIR/bin, to be put first on the PATH: kubectl, and our plugin. */
+/** DIR/bin with kubectl and our plugin. The caller puts it first on the PATH. */
 export function writePrograms(dir: string, binaries: Binaries, programs: string): void {
 	const bin = writePluginLauncher(dir, join(programs, "kubectl-xpdb.js"));
 	symlinkSync(binaries.kubectl, join(bin, "kubectl"));

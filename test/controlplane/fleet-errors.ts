@@ -1,6 +1,9 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 
-/** What is built with Go cannot be had on this machine; a test run skips what needs it by name and gives this message as the reason. */
+/**
+ * Programs that are built with Go are not available on this machine. A test run skips the tests that need them by name, with this
+ * message.
+ */
 export class ProgramsUnavailableError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);
@@ -8,7 +11,7 @@ export class ProgramsUnavailableError extends SetupError {
 	}
 }
 
-/** Another process listens where a cluster wanted to; another octet may be free. */
+/** Another process listens on a cluster's address. Another octet may be free. */
 export class AddressInUseError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);

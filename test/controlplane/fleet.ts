@@ -24,21 +24,21 @@ export type FleetOptions = {
 	readonly clusters: number;
 	readonly nodes: number;
 	readonly dir: string;
-	/** Left out: the first free one. */
+	/** By default the first free one. */
 	readonly octet?: number;
-	/** Installs two agents in each cluster; on unless said otherwise. */
+	/** Whether to install two agents in each cluster. By default true. */
 	readonly agents?: boolean;
-	/** Agent and plugin with the fail points that tests of crashes need (dist/test). */
+	/** Whether agent and plugin have the fail points that tests of crashes need (dist/test). */
 	readonly failPoints?: boolean;
-	/** Builds agent and plugin anew where their sources have changed since; otherwise only where one is missing. */
+	/** Whether to rebuild agent and plugin if their sources have changed since. Otherwise only missing ones are built. */
 	readonly isFresh?: boolean;
-	/** Added to the environment of every agent: fail points, a wrong clock. */
+	/** Added to the environment of every agent, for example fail points or a wrong clock. */
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
-	/** Installs the admission webhooks with the agents. */
+	/** Whether to install the admission webhooks with the agents. */
 	readonly guard?: boolean;
-	/** Routes what operators and agents send through links whose condition FleetControl.setLink() changes. */
+	/** Whether operators and agents use links, whose condition FleetControl.setLink() changes. */
 	readonly links?: boolean;
-	/** The clusters that are of the oldest Kubernetes that is supported, by their names. */
+	/** The names of the clusters that run the oldest supported Kubernetes. */
 	readonly oldest?: readonly string[];
 	readonly log?: (line: string) => void;
 	readonly signal?: AbortSignal;
@@ -47,14 +47,14 @@ export type FleetOptions = {
 export type Fleet = {
 	readonly dir: string;
 	readonly octet: number;
-	/** c1, c2 …: as the administrator. The same with "-operator" is alice of the group xpdb-operators. */
+	/** c1, c2 and so on, as the administrator. The same names with "-operator" are alice of the group xpdb-operators. */
 	readonly contexts: readonly string[];
 	readonly kubeconfigPath: string;
 	readonly binaries: Binaries;
 	readonly clusters: readonly RunningCluster[];
-	/** The agents of each cluster, in the order of the clusters; none without agents. */
+	/** The agents of each cluster, in the order of the clusters. Empty in a fleet without agents. */
 	readonly agents: readonly AgentPods[];
-	/** Faults; from other processes through connectFleet(octet). */
+	/** Causes faults. Other processes use connectFleet(octet). */
 	readonly control: FleetControl;
 	stop(): Promise<void>;
 };
@@ -62,7 +62,7 @@ export type Fleet = {
 // 10.20<index>.0.0/16 is the pod range of a cluster.
 const maximumClusters = 50;
 
-/** Starts the clusters, all at once, and the agents in them; ends everything again if any part fails. */
+/** Starts all clusters at once, and the agents in them. If any part fails, ends everything again. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	if (options.clusters < 1 || options.clusters > maximumClusters) {
 		throw new SetupError(`Cannot start ${options.clusters} clusters: 1 to ${maximumClusters} are possible`);
@@ -75,7 +75,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const programsDir = join(repositoryRoot, "dist", ...(options.failPoints === true ? ["test"] : []));
 	const programs =
 		options.agents === false ? undefined : buildPrograms(programsDir, { ifOld: options.isFresh === true, log });
-	// Awaited later; until then a failure must not end the process.
+	// Awaited later. Until then, a failure must not end the process.
 	programs?.catch(() => undefined);
 	const { octet, clusters } = await startClusters({
 		...options,
@@ -149,7 +149,7 @@ function writeState(dir: string, octet: Octet, clusters: readonly RunningCluster
 	});
 }
 
-// Links are for what is tested: the administrator sets the scene and looks at it, whatever the links do.
+// Links affect what is tested. The administrator prepares and observes the fleet without them.
 function kubeconfigEntries(clusters: readonly RunningCluster[], links: Links | undefined) {
 	const serverOf = (cluster: RunningCluster, user: "admin" | "operator") => {
 		if (user === "admin" || links === undefined) return cluster.server;
@@ -192,7 +192,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 			if (!(error instanceof AddressInUseError) || options.octet !== undefined) {
 				throw error;
 			}
-			// Someone who makes no claim listens in this range: a leftover, or another program.
+			// A program that makes no claim listens in this range, for example a leftover.
 			options.log(`${error.message}; trying the next`);
 			from = octet.value + 1;
 			for (const entry of readdirSync(options.dir).filter((name) => /^c\d+$/.test(name))) {
@@ -203,7 +203,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 }
 
 async function startAll(options: ClustersOptions, octet: number) {
-	// When one fails the others are no use, and must not go on starting.
+	// When one cluster fails, the others are useless, and must not continue to start.
 	const abort = new AbortController();
 	const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
 	const results = await Promise.allSettled(

@@ -11,21 +11,21 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 }
 
 /**
- * Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed.
- * `oldest`: those of its clusters that are of the oldest Kubernetes.
+ * Starts a fleet for each worker of the real-cluster suites, and ends the fleets afterwards. If a test failed, their logs are kept.
+ * `oldest` names the clusters that run the oldest Kubernetes.
  */
 export async function startSharedFleets(
 	project: TestProject,
 	oldest: readonly string[],
 ): Promise<(() => Promise<void>) | undefined> {
-	// Node 24 spins for ever in its own clean-up (FreeEnvironment) where agents were frozen or killed before; a process
-	// that exits by itself skips it. All results are written by then.
+	// If agents were frozen or killed before, Node 24 spins for ever in its own clean-up (FreeEnvironment). A process that exits by
+	// itself skips it. All results are written by then.
 	process.once("exit", (code) => process.exit(code));
 	const fleets: Fleet[] = [];
 	const stop = () => Promise.all(fleets.map((fleet) => fleet.stop()));
 	const removeDirs = () => fleets.forEach(({ dir }) => rmSync(dir, { recursive: true, force: true }));
 	try {
-		// The first may have to build the control plane for all of them.
+		// The first fleet may have to build the control plane for all of them.
 		fleets.push(await startSharedFleet(oldest));
 		const others = Array.from({ length: project.config.maxWorkers - 1 }, () => startSharedFleet(oldest));
 		const results = await Promise.allSettled(others);

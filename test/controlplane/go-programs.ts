@@ -1,12 +1,12 @@
-// What the tests build with Go, from modules whose versions go/*/go.mod pins; of programs of our own the sources are there too.
+// The programs that tests build with Go, from modules whose versions go/*/go.mod pins. The sources of our own programs are there, too.
 
 export interface GoModule {
-	/** In go/. */
+	/** The folder in go/. */
 	readonly folder: string;
 	/** The module whose version the programs are stamped with. */
 	readonly main: string;
 	readonly packages: readonly string[];
-	/** What Go leaves out, or takes besides, where the sources ask. */
+	/** Build tags, by which Go leaves out or adds sources. */
 	readonly tags?: readonly string[];
 	readonly stamps: (version: string) => readonly string[];
 	/** Go names a program after its import path. */
@@ -14,15 +14,15 @@ export interface GoModule {
 }
 
 export interface GoPrograms<Name extends string = string> {
-	/** Of their folder in the cache. */
+	/** The name of their folder in the cache. */
 	readonly name: string;
-	/** In a sentence, as what is built. */
+	/** The text for messages about what is built. */
 	readonly what: string;
 	readonly duration: string;
 	readonly modules: readonly GoModule[];
-	/** What is there when all is built. */
+	/** The programs that exist when everything is built. */
 	readonly programs: readonly Name[];
-	/** Instead of Go. */
+	/** An alternative to Go, for the message. */
 	readonly otherwise?: string;
 }
 
@@ -62,7 +62,7 @@ export const controlPlane: GoPrograms<BinaryName> = {
 
 export type OldestName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
 
-/** The oldest Kubernetes that is supported: what differs between versions. etcd, kwok and kubectl are those of the newest. */
+/** The programs of the oldest supported Kubernetes that differ between versions. etcd, kwok and kubectl are the newest. */
 export const oldestControlPlane: GoPrograms<OldestName> = {
 	name: "oldest",
 	what: "the oldest Kubernetes that is supported",
@@ -74,7 +74,7 @@ export const oldestControlPlane: GoPrograms<OldestName> = {
 			packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(
 				(name) => `k8s.io/kubernetes/cmd/${name}`,
 			),
-			// It still had the clouds of providers in it, whose clients take as long to compile as a third of the rest.
+			// That version still contained the clouds of providers. Their clients take as long to compile as a third of the rest.
 			tags: ["providerless"],
 			stamps: kubernetesStamps,
 		},
@@ -91,7 +91,7 @@ export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {
 			folder: "krew",
 			main: "sigs.k8s.io/krew",
 			packages: ["sigs.k8s.io/krew/cmd/krew", "sigs.k8s.io/krew/cmd/validate-krew-manifest"],
-			// Without a version it takes itself for one in development, which asks GitHub for no newer one.
+			// Without a version, it considers itself a development version, which does not ask GitHub for a newer one.
 			stamps: () => [],
 		},
 	],
@@ -128,7 +128,7 @@ export const fluxPrograms: GoPrograms<"flux-sync"> = {
 	programs: ["flux-sync"],
 };
 
-// Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
+// Without stamps in these two packages, /version has a wrong answer, and clients that compare versions fail.
 function kubernetesStamps(version: string): string[] {
 	const [major, minor] = version.replace(/^v/, "").split(".");
 	const values = {

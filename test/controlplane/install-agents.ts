@@ -11,11 +11,11 @@ export type AgentInstallation = FleetDeclaration & {
 	readonly kubectl: string;
 	/** The folder of the shipped manifests. */
 	readonly manifests: string;
-	/** Installs the admission webhooks too. */
+	/** Whether to install the admission webhooks, too. */
 	readonly guard: boolean;
 };
 
-/** Applies the shipped manifests as a person would, with the addresses and the CA of this fleet filled in and nothing else changed. */
+/** Applies the shipped manifests as a person would. Only the addresses and the CA of this fleet are filled in. */
 export async function installAgents(installation: AgentInstallation): Promise<void> {
 	const { cluster, guard, manifests } = installation;
 	const documents = agentManifests(manifests, installation)
@@ -29,7 +29,7 @@ export async function installAgents(installation: AgentInstallation): Promise<vo
 function fillIn(manifest: Manifest, installation: AgentInstallation): Manifest {
 	const { cluster, fleetCertificate } = installation;
 	if (manifest.webhooks !== undefined) {
-		// No kube-proxy gives the Service an address here, and EndpointSlices refuse loopback ones.
+		// No kube-proxy gives the Service an address here, and EndpointSlices refuse loopback addresses.
 		const webhooks = manifest.webhooks.map((webhook) => ({
 			...webhook,
 			clientConfig: {

@@ -7,7 +7,7 @@ export type KubernetesModule =
 	| { readonly kind: "found"; readonly dir: string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** Where Go keeps the sources that the control plane is built from: Kubernetes' own tests come with them. */
+/** The folder where Go keeps the sources of the control plane, with Kubernetes' own tests. */
 export function findKubernetesModule(): KubernetesModule {
 	const go = findGo();
 	if (go.kind === "missing") return go;

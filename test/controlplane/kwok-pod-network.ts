@@ -4,7 +4,7 @@ import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { ClusterPlace } from "./components.ts";
 import { forwardPorts } from "./port-forwards.ts";
 
-/** Every pod has an address of its own, and its API server reaches it through kwok. */
+/** Every pod has its own address, which its API server reaches through kwok. */
 export function createPodNetwork(
 	client: ApiClient,
 	cluster: Pick<ClusterPlace, "index" | "address" | "name"> & { readonly octet: number },
@@ -19,7 +19,7 @@ export function createPodNetwork(
 	};
 }
 
-/** Pod addresses 127.<octet>.<index>.10 and on, in turn, so that a successor does not get the address of the one just gone. */
+/** Pod addresses from 127.<octet>.<index>.10 on, in turn. So a successor does not get the address of the pod that has just ended. */
 function createAddresses(cluster: { readonly octet: number; readonly index: number; readonly name: string }) {
 	const first = 10;
 	const last = 250;

@@ -1,5 +1,5 @@
-// What hands that should not be there do to the agents' Leases, past the shipped policies in the agents' own name. Safety does not rest
-// on them; how soon things go on does.
+// What an intruder could do to the agents' Leases. It bypasses the shipped policies with the agents' own identity. Safety does not depend
+// on these Leases. How soon work continues does.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
@@ -32,7 +32,7 @@ export async function deleteLeases(client: ApiClient, budgetNamespace: string): 
 	return () => Promise.resolve();
 }
 
-/** Makes them unreadable; the end deletes them, as their message tells people to. */
+/** Makes the Leases unreadable. The end deletes them, as their message tells people to do. */
 export async function garbleLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	const leases = await leasesOf(client, budgetNamespace);
 	for (const lease of leases) {
@@ -48,7 +48,7 @@ export async function garbleLeases(client: ApiClient, budgetNamespace: string): 
 	};
 }
 
-/** Takes them over in somebody else's name, whoever holds them; ends by itself, because nobody renews them. */
+/** Takes over the Leases under another name, whoever holds them. The fault ends by itself, because they are not renewed. */
 export async function stealLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const lease of await leasesOf(client, budgetNamespace)) {
 		const state = JSON.parse(lease.metadata.annotations[stateAnnotation] ?? "{}") as Record<string, unknown>;

@@ -11,7 +11,7 @@ afterEach(async () => {
 	for (const end of cleanup.splice(0).toReversed()) await end();
 });
 
-/** What one end of a connection got until now, and a way to wait for more. */
+/** What one end of a connection has received so far, and a way to wait for more. */
 function watch(socket: Socket) {
 	let text = "";
 	let over: string | undefined;
@@ -65,7 +65,7 @@ async function linkTo(port: number): Promise<LinkProxy> {
 	return link;
 }
 
-/** A link in this condition and both ends of a connection over it. */
+/** A link in this condition, and both ends of a connection over it. */
 async function connected(condition: LinkCondition = {}) {
 	const { server, port } = await listening();
 	const link = await linkTo(port);
@@ -89,7 +89,7 @@ describe("startLinkProxy()", () => {
 	});
 
 	test("brings everything later by its delay, a connection by a round trip more", async () => {
-		// The round trip of the connection goes on while a slow machine comes to what follows.
+		// The round trip of the connection continues while a slow machine reaches the next lines.
 		const startedAt = performance.now();
 		const { client, far } = await connected({ delayMs: 30 });
 		client.socket.write("question");

@@ -1,40 +1,40 @@
-// One directed link of a fleet as a TCP proxy on loopback, whose condition tests change while connections are open. What cannot
-// pass is kept and passes later, as TCP itself would send it again: a stream loses nothing, unless it is reset.
+// One directed link of a fleet, as a TCP proxy on loopback. Tests change its condition while connections are open. Data that cannot pass
+// is kept and passes later, as if TCP sent it again: a stream loses nothing unless it is reset.
 import type { Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 
-/** "there": from who connected to who was called. */
+/** "there" is the direction from the caller to the called side. */
 export type LinkWay = "there" | "back";
 
 export type LinkCondition = {
-	/** Half of a round trip: everything arrives this much later, in both directions; a connection costs a round trip more. */
+	/** Half of a round trip: everything arrives this much later, in both directions. A new connection costs one more round trip. */
 	readonly delayMs?: number;
-	/** Nothing arrives this way, ends of connections neither. */
+	/** Nothing arrives in these directions, not even ends of connections. */
 	readonly blackHole?: LinkWay | "both";
 	/** In each direction of each connection. */
 	readonly bytesPerSecond?: number;
-	/** Open connections are reset, and so is every new one. */
+	/** Open connections and new ones are reset. */
 	readonly cut?: boolean;
-	/** New connections go here and not to the link's own far end: to a proxy of a test, for instance. */
+	/** New connections go here instead of the link's far end, for example to a proxy of a test. */
 	readonly via?: Endpoint;
 };
 
 export type LinkProxy = {
-	/** Where callers connect. */
+	/** The address to which callers connect. */
 	readonly near: Endpoint;
 	readonly condition: LinkCondition;
-	/** In place of the condition before; {} is a link without a fault. */
+	/** Replaces the previous condition. {} is a link without a fault. */
 	set(condition: LinkCondition): void;
 	/** Resets the connections that are open now. */
 	reset(): void;
 	close(): Promise<void>;
 };
 
-/** What is on its way: bytes, the end of what was sent, or the end of the connection. */
+/** Something on its way: bytes, the end of what was sent, or the end of the connection. */
 type Parcel = { readonly dueAt: number; readonly content: Buffer | "end" | "closed" | "reset" };
 
-// More than that and the sender waits, as by TCP's own window.
+// With more than this, the sender waits, as by TCP's own window.
 const windowBytes = 4 * 1024 * 1024;
 const dripPeriodMs = 50;
 
@@ -48,7 +48,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 			return;
 		}
 		const far = connect({ ...(condition.via ?? options.far), allowHalfOpen: true, noDelay: true });
-		// The handshake that the real link would have had: SYN there, its answer back.
+		// Stands for the handshake of the real link: SYN there, and its answer back.
 		const handshakeMs = 2 * (condition.delayMs ?? 0);
 		const wake = [
 			carry({ from: near, to: far, way: "there", condition: () => condition, handshakeMs }),
@@ -91,7 +91,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 	};
 }
 
-/** Carries one direction; returns a function that looks at the condition anew. */
+/** Carries one direction. Returns a function that checks the condition again. */
 function carry(options: {
 	readonly from: Socket;
 	readonly to: Socket;
@@ -129,7 +129,7 @@ function carry(options: {
 		for (let parcel = parcels[0]; parcel !== undefined && !to.destroyed; parcel = parcels[0]) {
 			const wait = Math.max(parcel.dueAt, bytesPerSecond === undefined ? 0 : nextDripAt) - performance.now();
 			if (wait > 0) {
-				// Timers are early by up to a millisecond.
+				// Timers can fire up to a millisecond early.
 				timer = setTimeout(deliver, Math.ceil(wait));
 				return;
 			}

@@ -4,12 +4,12 @@ import type { LinkProxy } from "./link-proxy.ts";
 import { startLinkProxy } from "./link-proxy.ts";
 
 /**
- * The links of a fleet, by name: "plugin->c1" from the plugin to the API server of c1 (and through it, by port-forward, to the agents
- * there), "c1->c1" from the agents of c1 to their API server, "c1->c2" from the agents of c1 to those of c2.
+ * The links of a fleet, by name. "plugin->c1" goes from the plugin to the API server of c1, and through it, by port-forward, to the
+ * agents there. "c1->c1" goes from the agents of c1 to their API server. "c1->c2" goes from the agents of c1 to those of c2.
  */
 export type Links = {
 	readonly byName: ReadonlyMap<string, LinkProxy>;
-	/** Where the link's caller connects. */
+	/** The address to which the link's caller connects. */
 	near(name: string): Endpoint;
 	close(): Promise<void>;
 };
@@ -17,7 +17,7 @@ export type Links = {
 type LinkedCluster = { readonly name: string; readonly index: number; readonly address: string };
 
 export const peerPort = 8444;
-// At the address of who is called, so that its certificate fits: 7000 for the plugin, 7001 for the agents of c1 …
+// At the address of the called side, so that its certificate fits. 7000 is for the plugin, 7001 for the agents of c1, and so on.
 const firstPort = 7000;
 
 export async function startLinks(clusters: readonly LinkedCluster[]): Promise<Links> {

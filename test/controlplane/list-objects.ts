@@ -1,4 +1,4 @@
-// Every object of a cluster, of whatever kind: what was there before and is there afterwards can be compared.
+// All objects of a cluster, of every kind, so that a test can compare the objects before and after.
 import { type ApiClient, isStatus } from "../../demo/machine/api-client.ts";
 
 interface ResourceList {
@@ -10,10 +10,10 @@ interface ObjectList {
 	readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 }
 
-/** Events come and go by themselves; a port-forward is a part of the bench, as the kubelet would be. */
+/** Events come and go by themselves. A port-forward is a part of the test setup, as a kubelet would be. */
 const left = new Set(["events", "portforwards"]);
 
-/** As "secrets xpdb-system/xpdb-agent-tls", in their order. */
+/** Names such as "secrets xpdb-system/xpdb-agent-tls", sorted. */
 export async function listObjects(client: ApiClient): Promise<readonly string[]> {
 	const { groups } = await client.get<{
 		readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
@@ -34,7 +34,7 @@ export async function listObjects(client: ApiClient): Promise<readonly string[]>
 	return (await Promise.all(listed)).flat(2).toSorted();
 }
 
-/** A kind whose definition is going is listed for a moment longer than it answers. */
+/** A kind whose definition is being removed is listed for a moment longer than it answers. */
 async function orNothing<T>(answer: Promise<T>, nothing: T): Promise<T> {
 	try {
 		return await answer;

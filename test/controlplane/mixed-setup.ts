@@ -1,8 +1,8 @@
-// The gate's fleets: one member of the oldest Kubernetes, so that whatever spans the fleet spans two versions.
+// The gate's fleets: one member runs the oldest Kubernetes, so that whatever spans the fleet spans two versions.
 import type { TestProject } from "vitest/node";
 import { startSharedFleets } from "./global-setup.ts";
 
-/** Suites that need one cluster alone work in c1. */
+/** Suites that need only one cluster use c1. */
 const oldest = ["c3"];
 
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {

@@ -3,15 +3,15 @@ import { listen } from "../../demo/machine/endpoint.ts";
 import { codeOf, messageOf, SetupError } from "../../demo/machine/setup-error.ts";
 import { AddressInUseError } from "./fleet-errors.ts";
 
-/** The second octet of 127.<octet>.<cluster>.1: each fleet has its own, so that fleets fit side by side. */
+/** The second octet of 127.<octet>.<cluster>.1. Each fleet has its own, so that several fleets can run at the same time. */
 export type Octet = { readonly value: number; release(): Promise<void> };
 
 const first = 10;
 const last = 250;
-// The port of the listener that says "taken"; nothing ever connects to it.
+// The port of the listener that marks the octet as taken. No program ever connects to it.
 const claimPort = 6443;
 
-/** Claims the octet that was asked for, or the first free one from `from` on; the claim ends with this process, however it ends. */
+/** Claims the requested octet, or the first free one from `from` on. The claim ends with this process, even after a kill. */
 export async function claimOctet(options: { readonly octet?: number; readonly from?: number } = {}): Promise<Octet> {
 	if (options.octet !== undefined) {
 		return await claim(options.octet);

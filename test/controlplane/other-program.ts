@@ -1,5 +1,5 @@
-// Loaded into a process by `node --import`: XPDB_OTHER_PROGRAM runs in the place of the program that it was started with. See
-// otherProgram() in program-fault.ts.
+// `node --import` loads this into a process. Then XPDB_OTHER_PROGRAM runs instead of the program that the process was started with (see
+// otherProgram() in program-fault.ts).
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 

@@ -1,4 +1,4 @@
-// An API server takes up a new policy about a second after it was made: until then whoever is tested could do what it refuses.
+// An API server enforces a new policy about a second after its creation. Until then, a tested account could do what the policy refuses.
 import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, ApiError, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -6,7 +6,7 @@ import { createAdminClient, inTheAgentsName, type KnownCluster } from "./admin-c
 
 const timeoutMs = 30_000;
 
-/** Resolves when each of the shipped policies has refused a request that would change nothing; the agents' pods are there by then. */
+/** Resolves when each shipped policy has refused a request that would change nothing. The agents' pods exist by then. */
 export async function waitForPolicies(cluster: KnownCluster, signal?: AbortSignal): Promise<void> {
 	const admin = createAdminClient(cluster);
 	const agent = createAdminClient(cluster, inTheAgentsName);

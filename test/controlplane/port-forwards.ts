@@ -6,7 +6,7 @@ import { applyPatch, isStatus, isTransient } from "../../demo/machine/api-client
 const group = "kwok.x-k8s.io";
 const version = "v1alpha1";
 
-/** Installs kwok's PortForward kind, and returns when it is served: kwok asks once at its start, and again only after seconds. */
+/** Installs kwok's PortForward kind. Resolves when it is served, because kwok asks once at its start, and again only after seconds. */
 export async function installPortForwards(client: ApiClient): Promise<void> {
 	await client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
 		apiVersion: "apiextensions.k8s.io/v1",
@@ -44,7 +44,7 @@ async function isServed(client: ApiClient): Promise<boolean> {
 	}
 }
 
-/** Makes `pods/portforward` of this pod end at its own address; the garbage collector takes the object away with the pod. */
+/** Makes `pods/portforward` of this pod end at the pod's own address. The garbage collector removes the object with the pod. */
 export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
 	const { name, namespace, uid } = pod.metadata;
 	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;
@@ -54,6 +54,6 @@ export async function forwardPorts(client: ApiClient, pod: AgentPodObject, addre
 		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
 		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
 	};
-	// Applied, not created: for two seconds after their kind was installed the API server holds back creations of objects.
+	// Applied, and not created: for two seconds after the installation of a kind, the API server delays creations of its objects.
 	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);
 }

@@ -1,5 +1,5 @@
-// Builds what the tests need of Go programs where it is missing: the control plane, and what the arguments name besides. A step of
-// `npm test` of its own, so that its minutes are not a test's. Exit code 3: they cannot be had here, and the reason is printed.
+// Builds missing Go programs for the tests: the control plane, and what the arguments name. It is a separate step of `npm test`, so that
+// its minutes do not count for a test. Exit code 3 means that the programs are not available here. The reason is printed.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";

@@ -1,4 +1,4 @@
-// Programs that are built with Go once for all: in ~/.cache/xpdb, by what decides what they are.
+// Programs that are built once with Go and kept in ~/.cache/xpdb, by everything that determines them.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,8 @@ export interface ProgramCacheOptions {
 }
 
 /**
- * The folder that they are in, built where it is missing.
+ * The folder of the programs, which are built if they are missing.
+ *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
 export async function findOrBuildPrograms(

@@ -1,4 +1,4 @@
-// Rights and identities that go away while somebody works with them.
+// Rights and identities that are removed while a user works with them.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
@@ -6,7 +6,7 @@ import type { EndFault } from "./faults.ts";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const mergePatch = "application/merge-patch+json";
 
-/** Everything that the operators of a cluster may do; the end gives it back. */
+/** Removes all rights of a cluster's operators. The end of the fault restores them. */
 export async function withdrawOperatorRights(client: ApiClient): Promise<EndFault> {
 	const paths = [`${rbac}/clusterroles/xpdb-operators`, `${rbac}/namespaces/xpdb-system/roles/xpdb-operators`];
 	const before = await Promise.all(
@@ -20,8 +20,8 @@ export async function withdrawOperatorRights(client: ApiClient): Promise<EndFaul
 }
 
 /**
- * Deletes the account whose tokens operators bring to the agents, and with it all of these tokens; the end makes it anew. Resolves when
- * the API server has noticed: it remembers for ten seconds which tokens were good.
+ * Deletes the account whose tokens operators send to the agents, and so invalidates these tokens. The end of the fault creates it again.
+ * Resolves when the API server has noticed: for ten seconds, it remembers which tokens were valid.
  */
 export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault> {
 	const collection = "/api/v1/namespaces/xpdb-system/serviceaccounts";
@@ -33,7 +33,7 @@ export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault
 	type Reviewed = { readonly status: { readonly authenticated?: boolean } };
 	const isGood = async () =>
 		(await client.send<Reviewed>("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)).status.authenticated;
-	// Asked once before, so that its own memory is the youngest.
+	// Asked first, so that the API server remembers this answer longer than any other about the account.
 	await isGood();
 	await client.send("DELETE", `${collection}/xpdb-operator`);
 	while ((await isGood()) === true) await delay(250);

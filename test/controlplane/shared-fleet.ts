@@ -1,13 +1,13 @@
 import { describe, inject } from "vitest";
 
-/** The fleet of a worker that runs real-cluster suites, as far as it can be told to another process. */
+/** The fleet of a worker that runs real-cluster suites, with the data that another process can get. */
 export type SharedFleet = {
 	readonly dir: string;
 	readonly octet: number;
 	/** Has a context for each cluster as its administrator, and one named with "-operator" as the operator. */
 	readonly kubeconfigPath: string;
 	readonly contexts: readonly string[];
-	/** The clusters that are of the oldest Kubernetes. */
+	/** The clusters that run the oldest Kubernetes. */
 	readonly oldest: readonly string[];
 	readonly clusters: readonly {
 		readonly name: string;
@@ -25,8 +25,8 @@ declare module "vitest" {
 }
 
 /**
- * describe() for tests on the shared fleet: where no fleet can be had, or `missing` says that something else cannot, each of them
- * is skipped by name, with the reason.
+ * describe() for tests on the shared fleet. If there is no fleet, or `missing` says that something else is not available, each test is
+ * skipped by name, with the reason.
  */
 export function describeOnFleet(
 	name: string,
@@ -40,12 +40,12 @@ export function describeOnFleet(
 	else describe.skip(`${name} (skipped: ${reason})`, suite);
 }
 
-/** The clusters of the oldest Kubernetes in a fleet that a suite starts for itself: the last one, if the shared fleet has any. */
+/** The clusters of the oldest Kubernetes in a fleet that a suite starts itself: the last cluster, if the shared fleet has any. */
 export function oldestOfOwnFleet(clusters: number): readonly string[] {
 	return sharedFleet().oldest.length === 0 ? [] : [`c${clusters}`];
 }
 
-/** The fleet of this worker, for hooks and tests inside describeOnFleet(); outside of them there may be none. */
+/** The fleet of this worker, for hooks and tests inside describeOnFleet(). Outside of them, there may be none. */
 export function sharedFleet(): SharedFleet {
 	const fleets = inject("fleets");
 	if ("unavailable" in fleets) throw new Error(`There is no fleet: ${fleets.unavailable}`);

@@ -1,21 +1,21 @@
-// Starts again what ends by itself, as a kubelet does with static pods: a scheduler, for one, ends itself where a restarted API
-// server shows it a pod on another node than before. What was ended on purpose stays down.
+// Restarts processes that end by themselves, as a kubelet does with static pods. For example, a scheduler ends itself if a restarted API
+// server shows it a pod on another node than before. Processes that are ended on purpose stay down.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ManagedProcess } from "../../demo/machine/process.ts";
 
 const restartAfterMs = 500;
 
 export class Supervisor {
-	/** Of these an end is not the end. */
+	/** The processes that are restarted. */
 	readonly #watched = new Set<ManagedProcess>();
 
-	/** From now on until `release`; the process is running. */
+	/** Watches the process from now on until `release`. It must be running. */
 	watch(process: ManagedProcess): void {
 		this.#watched.add(process);
 		void this.#restartAtEnd(process);
 	}
 
-	/** It may end now. */
+	/** The process may end now. */
 	release(process: ManagedProcess): void {
 		this.#watched.delete(process);
 	}
@@ -24,7 +24,7 @@ export class Supervisor {
 		const { pid } = process;
 		await process.exited;
 		await delay(restartAfterMs, undefined, { ref: false });
-		// Meanwhile somebody else may have seen to it.
+		// Another caller may have restarted it meanwhile.
 		if (!this.#watched.has(process) || process.running || process.pid !== pid) return;
 		process.restart();
 		await this.#restartAtEnd(process);

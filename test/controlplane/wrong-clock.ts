@@ -1,5 +1,5 @@
-// Loaded into a process by `node --import`: its calendar goes wrong, its monotonic clock stays right, as on a machine whose
-// time is wrong. See wrongClock() in clock-fault.ts.
+// `node --import` loads this into a process. Its wall clock goes wrong, and its monotonic clock stays right, as on a machine with a wrong
+// time (see wrongClock() in clock-fault.ts).
 const startedAt = performance.now();
 const offsetMs = Number(process.env["XPDB_CLOCK_OFFSET_MS"] ?? 0);
 const rate = Number(process.env["XPDB_CLOCK_RATE"] ?? 1);

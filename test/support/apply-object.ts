@@ -1,4 +1,4 @@
-// Objects brought into a cluster as kubectl would, without a process for each: a tenth of a second of a processor, some thousand times.
+// Brings objects into a cluster as kubectl would, but without a process each. A process costs a tenth of a second, some thousand times.
 import { type ApiClient, applyPatch } from "../../demo/machine/api-client.ts";
 
 export interface KubernetesObject {
@@ -17,7 +17,7 @@ export function isClusterScoped({ kind }: Pick<KubernetesObject, "kind">): boole
 	return clusterScoped.test(kind);
 }
 
-/** Where objects of this kind are created. One that needs a namespace and names none is in "default". */
+/** The path where objects of this kind are created. An object that needs a namespace and names none goes to "default". */
 export function collectionPath({ apiVersion, kind, metadata }: KubernetesObject): string {
 	const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 	const scope = isClusterScoped({ kind }) ? "" : `/namespaces/${metadata.namespace ?? "default"}`;
@@ -33,7 +33,10 @@ export function objectPath(object: KubernetesObject): string {
 	return `${collectionPath(object)}/${object.metadata.name}`;
 }
 
-/** One after the other, so that what is in a namespace may follow it. Fields that an earlier call set and this one leaves out are removed. */
+/**
+ * Applies the objects one after the other, so that a namespace comes before its contents. Fields that only an earlier call set are
+ * removed.
+ */
 export async function applyObjects(client: ApiClient, objects: readonly object[], manager = "tests"): Promise<void> {
 	for (const object of objects as readonly KubernetesObject[]) {
 		await client.send("PATCH", `${objectPath(object)}?fieldManager=${manager}&force=true`, object, applyPatch);

@@ -1,4 +1,4 @@
-// An API server with one budget: merge patches, versions and dry runs as Kubernetes has them, and faults by the test.
+// An API server with one budget: merge patches, versions and dry runs as in Kubernetes, and faults that the test chooses.
 import { isRecord } from "../../disruption/record.ts";
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
@@ -9,13 +9,13 @@ type Call = "get" | "rehearse" | "write" | "tell";
 export class BudgetServer {
 	readonly context: KubeContext;
 	readonly events: unknown[] = [];
-	/** What was asked, in its order. */
+	/** The calls, in their order. */
 	readonly calls: Call[] = [];
-	/** Asked before each call; what it throws is the answer. */
+	/** Called before each call. If it throws, the error is the answer. */
 	onCall: (call: Call) => void = () => undefined;
-	/** The write is done, and then this happens to its answer. */
+	/** Called when the write is done, before its answer is returned. */
 	onWritten: () => void = () => undefined;
-	/** A definition without `spec.suspend` drops it. */
+	/** A definition without `spec.suspend` drops the field. */
 	dropsSuspend = false;
 	#object: Readonly<Record<string, unknown>> | undefined;
 	#version = 100;
@@ -46,7 +46,7 @@ export class BudgetServer {
 		return recordIn(recordIn(this.#object, "metadata"), "annotations");
 	}
 
-	/** Somebody else writes it. */
+	/** Another client writes the budget. */
 	edit(patch: Readonly<Record<string, unknown>>): void {
 		const edited = merged(this.#object, patch);
 		this.#store(isRecord(edited) ? edited : {});
@@ -80,7 +80,7 @@ export class BudgetServer {
 	}
 }
 
-/** RFC 7386. */
+/** As in RFC 7386. */
 function merged(target: unknown, patch: unknown): unknown {
 	if (!isRecord(patch)) return patch;
 	const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};

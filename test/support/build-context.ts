@@ -1,4 +1,4 @@
-// A context of the kubeconfig, and its API server as functions of the test.
+// A context of the kubeconfig. The test provides its API server as functions.
 import { ApiError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
@@ -8,14 +8,14 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
-/** As kubectl words it. */
+/** In kubectl's words. */
 export function forbidden(path: string): ApiError {
 	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
 }
 
 type Call = (path: string, body?: unknown) => unknown;
 
-/** A client that answers by these functions; what is not given fails the test. */
+/** A client that answers with these functions. A call without its function fails the test. */
 export function newClient(calls: {
 	readonly get?: Call;
 	readonly list?: Call;
@@ -24,7 +24,7 @@ export function newClient(calls: {
 	readonly mergePatch?: Call;
 	readonly apply?: Call;
 	readonly delete?: Call;
-	/** What a guarded request waits for before it is written: credentials, a connection. */
+	/** What a guarded request waits for before it is written, for example credentials or a connection. */
 	readonly wait?: () => Promise<void> | void;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for

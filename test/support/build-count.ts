@@ -25,7 +25,7 @@ export function podReference(name: string): PodReference {
 
 export type Present = Extract<CandidateState, { kind: "present" }>;
 
-/** A healthy pod that nobody has reserved. */
+/** A healthy pod without a reservation. */
 export function presentPod(name: string, more: Partial<Omit<Present, "kind" | "pod">> = {}): Present {
 	return {
 		kind: "present",

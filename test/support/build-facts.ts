@@ -1,4 +1,4 @@
-// A drain to plan: two clusters of a fleet, "eu" and "us", with a node each that goes and one that stays.
+// A drain to plan: two clusters of a fleet, "eu" and "us". In each, one node is drained and one stays.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { CandidateState, Count } from "../../disruption/budget/cluster.ts";
 import type { FilteredPods } from "../../plugin/drain/pod-filters.ts";
@@ -20,7 +20,7 @@ export interface FactFields {
 	readonly us?: readonly V1Pod[];
 	readonly filtered?: Partial<FilteredPods>;
 	readonly volumes?: readonly LocalVolume[];
-	/** Nobody may count the budget. */
+	/** Set if the budget cannot be counted. */
 	readonly never?: NeverPlanned;
 	readonly coverage?: Coverage;
 	readonly cluster?: Partial<ClusterFacts>;
@@ -34,7 +34,7 @@ export const planOptions: PlanOptions = {
 	now: Date.parse("2026-01-02T00:00:00Z"),
 };
 
-/** A ready pod of StatefulSet db, ready five seconds after it was made. */
+/** A pod of StatefulSet db that became ready five seconds after it was made. */
 export function databasePod(name: string, fields: PodFields = {}): V1Pod {
 	const pod = newV1Pod(name, {
 		namespace: "shop",

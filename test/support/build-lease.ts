@@ -1,4 +1,4 @@
-// The smallest Lease of budget shop/db: made, held by nobody, nothing reserved.
+// The smallest Lease of budget shop/db: it exists, has no holder, and contains no reservation.
 import type { Grant } from "../../disruption/budget/cluster.ts";
 import { annotationsOf, type BudgetLease, leaseName, newState } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -26,7 +26,7 @@ export function newLease(
 	return lease;
 }
 
-/** The Lease as the API server would have it. */
+/** The Lease as the API server would return it. */
 export function leaseFields(lease: BudgetLease): LeaseObject {
 	return {
 		name: lease.name,

@@ -7,7 +7,7 @@ export interface PodFields {
 	readonly annotations?: Record<string, string>;
 	readonly owner?: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
 	readonly phase?: string;
-	/** Left out, nothing says whether it is. */
+	/** If left out, no condition says whether the pod is ready. */
 	readonly ready?: boolean;
 	readonly emptyDir?: boolean;
 	readonly deletedAt?: string;

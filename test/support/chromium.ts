@@ -1,24 +1,24 @@
-// A page as Chromium shows it, steered through a pipe: what is measured needs neither a script in the page nor a port.
+// A page as Chromium shows it, controlled through a pipe. So a measurement needs neither a script in the page nor a port.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 
-/** Undefined where there is none. */
+/** Undefined if no Chromium is installed. */
 export const chromiumProgram = [process.env["CHROMIUM"], "chromium", "chromium-browser", "google-chrome"].find(
 	(name) => name !== undefined && name !== "" && spawnSync("which", [name]).status === 0,
 );
 
 export interface BrowserPage extends AsyncDisposable {
-	/** What was asked for over a network or from a disk, the pages themselves among it. */
+	/** All requests to the network or the disk, with the pages themselves. */
 	readonly requests: readonly string[];
-	/** What the page and the browser complained about. */
+	/** Errors and warnings of the page and the browser. */
 	readonly complaints: readonly string[];
 	open(url: string): Promise<void>;
-	/** A method of the Chrome DevTools Protocol. */
+	/** Calls a method of the Chrome DevTools Protocol. */
 	send<T = unknown>(method: string, params?: object): Promise<T>;
-	/** What an expression comes to in the page. */
+	/** The value of an expression in the page. */
 	evaluate<T>(expression: string): Promise<T>;
 }
 
@@ -37,7 +37,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-chromium-"));
 	const child = spawn(
 		program,
-		// Who is root has no sandbox; what is looked at is our own page.
+		// The sandbox does not work for root. The page is our own, so none is needed.
 		["--headless=new", "--no-sandbox", "--remote-debugging-pipe", `--user-data-dir=${folder}`, "about:blank"],
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] },
 	);
@@ -88,7 +88,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 
 type Call = <T>(method: string, params?: object, sessionId?: string) => Promise<T>;
 
-/** Messages are JSON, each ended by a zero byte. */
+/** Messages are JSON, and each ends with a zero byte. */
 function connect(child: ChildProcess, onEvent: (message: Message) => void): Call {
 	const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
 	const open = new Map<number, PromiseWithResolvers<unknown>>();

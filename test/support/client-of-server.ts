@@ -1,4 +1,4 @@
-// The plugin's client of a server that a test has started.
+// The plugin's client for a server that a test has started.
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../plugin/kubernetes/connection.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
@@ -6,7 +6,7 @@ import type { VerboseLog } from "../../plugin/terminal/verbose-log.ts";
 
 const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
 
-/** As to an https server, but for TLS: with the login, which no other plain server is told. */
+/** Like a client of an https server, but without TLS: it sends the login, which no other plain server gets. */
 function plainConnection(port: number, flags: Readonly<Record<string, unknown>>): Connection {
 	const server = `http://127.0.0.1:${port}`;
 	const globals = readGlobalFlags({ server: server.replace("http:", "https:"), ...flags });
@@ -14,7 +14,7 @@ function plainConnection(port: number, flags: Readonly<Record<string, unknown>>)
 	return { ...connection, server, cluster: { ...connection.cluster, server, skipTLSVerify: true } };
 }
 
-/** Must be closed. */
+/** The caller must close it. */
 export function clientOfServer(
 	port: number,
 	flags: Readonly<Record<string, unknown>> = {},

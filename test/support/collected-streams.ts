@@ -1,4 +1,4 @@
-// Streams that keep what was written, each chunk marked with where it went.
+// Streams that keep what was written. Each chunk is marked with its stream.
 import type { Streams } from "../../plugin/terminal/streams.ts";
 
 export interface CollectedStreams extends Streams {
@@ -8,7 +8,7 @@ export interface CollectedStreams extends Streams {
 	readonly err: () => string;
 }
 
-/** `answers`: what the person types, line by line; none at all is no terminal. */
+/** `answers` are the lines that the person types. Without it there is no terminal. */
 export function collectStreams(answers?: readonly string[]): CollectedStreams {
 	const written: { readonly to: "out" | "err"; readonly text: string }[] = [];
 	const rest = [...(answers ?? [])];

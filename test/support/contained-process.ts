@@ -1,10 +1,10 @@
-// Runs a program of an unpacked image nearly as a container would: its files alone and read-only, under the image's user, with no rights over
-// the machine. The network is the machine's.
+// Runs a program of an unpacked image nearly as a container would. It sees only the image's files, read-only, runs as the image's user,
+// and has no rights over the machine. The network is the machine's.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 
 const inNamespaces = ["unshare", "--user", "--map-root-user", "--mount", "--"] as const;
 
-/** Why it cannot be had here; undefined where it can. */
+/** Why containment is not possible here. Undefined if it is. */
 export function missingForContained(): string | undefined {
 	const [program, ...args] = inNamespaces;
 	const { status, error } = spawnSync(program, [...args, "unshare", "--user", "--map-user=65532", "true"]);
@@ -19,7 +19,7 @@ exec unshare --user --map-user=65532 --map-group=65532 --root="$root" --wd=/ "$@
 
 export interface Contained extends AsyncDisposable {
 	readonly output: () => string;
-	/** Its exit code. */
+	/** The exit code. */
 	readonly ended: Promise<number | null>;
 	signal(name: NodeJS.Signals): void;
 }

@@ -1,4 +1,4 @@
-// The engine of evictions over a fake fleet, for tests.
+// The eviction engine over a fake fleet, for tests.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { PodTally } from "../../plugin/events/pod-tally.ts";
@@ -13,13 +13,13 @@ export interface Run {
 	readonly fleet: FakeFleet;
 	readonly evictions: Evictions;
 	readonly events: readonly RunEvent[];
-	/** Of its events so far. */
+	/** The tally of the events so far. */
 	readonly tally: () => PodTally;
 	readonly stop: AbortController;
 	readonly timeout: AbortController;
 	readonly leftBehind: readonly unknown[];
 	readonly runtime: RoundRuntime;
-	/** `readAt`: when the pod was listed; now, if left out. */
+	/** `readAt`: when the pod was listed. By default now. */
 	job(member: FakeMember, pod: FakePod, readAt?: number): EvictionJob;
 }
 

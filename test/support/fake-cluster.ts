@@ -1,4 +1,4 @@
-// A cluster whose answers the test says; everything it is asked stands in `asked`.
+// A cluster whose answers the test provides. `asked` records every call.
 import type { ServedCluster } from "../../agent/server/gate.ts";
 import * as samples from "./samples.ts";
 

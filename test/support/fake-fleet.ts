@@ -1,5 +1,5 @@
-// A fleet in memory: members with pods, one budget, leases without time; and API servers whose evictions take the pods
-// away. Small, but true where it matters: counts subtract reservations, commits compare the nonce, evictions the version.
+// A fleet in memory: members with pods and one budget, Leases without time, and API servers whose evictions remove the pods. It is small,
+// but correct where it matters: counts subtract reservations, commits compare the nonce, and evictions compare the version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -31,7 +31,7 @@ export interface FakePod {
 	annotations: Readonly<Record<string, string>>;
 	healthy: boolean;
 	finished: boolean;
-	/** Its phase is Pending. */
+	/** Whether the pod's phase is Pending. */
 	pending?: boolean;
 	version: number;
 }
@@ -46,22 +46,22 @@ export interface FakeEviction {
 export const namespace = "shop";
 
 export class FakeFleet {
-	/** Those that the run is connected to. */
+	/** The members that the run is connected to. */
 	members: readonly FakeMember[];
-	/** Those that ConfigMap xpdb-fleet lists. */
+	/** The members that ConfigMap xpdb-fleet lists. */
 	declared: readonly FakeMember[];
 	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
 	/** Pods whose evictions were only tried, as CLUSTER/NAME. */
 	readonly dryRuns: string[] = [];
 	budgets: MemberBudget[] = [];
-	/** What the API servers answer to an eviction, one after the other; then yes. */
+	/** The API servers' answers to evictions, one after the other. After the last one, evictions succeed. */
 	readonly refusals: ApiError[] = [];
-	/** Pods that were ever unavailable at once. */
+	/** The largest number of pods that were ever unavailable at once. */
 	mostUnavailable = 0;
 	/** Called when an eviction arrives, before it is answered. */
 	onEviction: () => void = () => undefined;
-	/** What each eviction waits for before it is written: credentials, a connection. */
+	/** What each eviction waits for before it is written, for example credentials or a connection. */
 	beforeSending: () => Promise<void> | void = () => undefined;
 
 	constructor(names: readonly string[]) {
@@ -69,7 +69,7 @@ export class FakeFleet {
 		this.declared = this.members;
 	}
 
-	/** A new member of this name, which the run has not heard of. */
+	/** Declares a new member of this name, which the run does not know yet. */
 	declare(name: string): FakeMember {
 		const member = new FakeMember(name, this);
 		this.declared = [...this.declared, member];
@@ -113,7 +113,7 @@ export class FakeFleet {
 		return lists;
 	}
 
-	/** Called when the budgets have been listed, before that is answered. */
+	/** Called when the budgets have been listed, before the answer. */
 	onList: () => Promise<void> | void = () => undefined;
 	/** How often the budgets were listed. */
 	lists = 0;
@@ -139,23 +139,23 @@ export class FakeMember implements AgentCluster {
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
-	/** That only it has. */
+	/** Budgets that only this member has. */
 	readonly ownBudgets: MemberBudget[] = [];
-	/** Where it declares another fleet than the others. */
+	/** Set if the member declares another fleet than the others. */
 	otherHash: string | undefined;
-	/** Its API server answers evictions only after that. */
+	/** The member's API server answers evictions only after this. */
 	slow: Promise<void> | undefined;
-	/** As long as its lists are said to have taken. */
+	/** How long the member's lists claim to have taken. */
 	tookMs = 0;
 	/** How often a pod was read. */
 	reads = 0;
-	/** Its Lease cannot be read. */
+	/** Whether the member's Lease cannot be read. */
 	isGarbled = false;
 	looks = 0;
 	rounds = 0;
 	onLook: () => void = () => undefined;
 	onConfirm: () => void = () => undefined;
-	/** Called when a pod is read, before it is answered. */
+	/** Called when a pod is read, before the answer. */
 	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
 	/** By the budget's name. */
@@ -185,7 +185,7 @@ export class FakeMember implements AgentCluster {
 		return [...this.#fleet.budgets, ...this.ownBudgets];
 	}
 
-	/** Somebody changes the pod. */
+	/** A client changes the pod. */
 	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
 		this.#version += 1;
 		Object.assign(pod, fields, { version: this.#version });

@@ -1,12 +1,14 @@
-// What a stranger can send to a port of an agent: one connection with a hundred thousand requests, or ten thousand connections.
-// As a worker thread: the test that floods has to look at the agent at the same time.
+// Floods a port of an agent as a stranger could: one connection with a hundred thousand requests, or ten thousand connections. It runs in
+// a worker thread, because the test has to look at the agent at the same time.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/** `requests`: over one connection, which is not opened again. `connections`: each says the beginning of something. */
+/**
+ * `requests` and `resets` use one connection, which is not reopened. `connections` opens many, and each sends the beginning of a message.
+ */
 export type FloodKind = "requests" | "resets" | "connections";
 
 export interface FloodOptions {
@@ -16,11 +18,11 @@ export interface FloodOptions {
 	readonly host: string;
 	readonly port: number;
 	readonly count: number;
-	/** Where connections come from: the first two parts of loopback addresses, 127.66. */
+	/** The source of the connections: the first two parts of loopback addresses, for example 127.66. */
 	readonly from: string;
 }
 
-/** What each port of an agent has to bear, by the port's number in its pod. */
+/** The floods that each port of an agent has to withstand, by the port's number in its pod. */
 export const strangerFloods: readonly (Pick<FloodOptions, "kind" | "protocol" | "count"> & {
 	readonly port: 8080 | 8443 | 8444;
 })[] = [
@@ -33,7 +35,7 @@ export const strangerFloods: readonly (Pick<FloodOptions, "kind" | "protocol" | 
 	{ port: 8444, protocol: "grpc", kind: "connections", count: 10_000 },
 ];
 
-/** Resolves when all was sent, or the agent has ended the connection. */
+/** Resolves when everything was sent, or when the agent has ended the connection. */
 export async function sendFlood(options: FloodOptions): Promise<void> {
 	const worker = new Worker(new URL(import.meta.url), { workerData: options });
 	const [result] = (await Promise.race([
@@ -44,7 +46,7 @@ export async function sendFlood(options: FloodOptions): Promise<void> {
 	if (result !== "over") throw new Error(`The flood ended with ${result}`);
 }
 
-/** At once: more would be the client's own end of descriptors. */
+/** The most connections open at once. With more, the client itself would run out of descriptors. */
 const openAtOnce = 4_000;
 
 async function sendConnections({ protocol, host, port, count, from }: FloodOptions): Promise<void> {
@@ -64,7 +66,7 @@ async function sendConnections({ protocol, host, port, count, from }: FloodOptio
 	for (const socket of open) socket.destroy();
 }
 
-/** What a TLS client says first: the server answers it with a handshake, and it costs the client nothing. */
+/** The first message of a TLS client. The server answers it with a handshake, and it costs the client nothing. */
 async function clientHello(): Promise<Buffer> {
 	const server = createServer();
 	server.listen(0, "127.0.0.1");
@@ -106,14 +108,14 @@ function* pipelined(count: number): Generator<Buffer> {
 	for (let sent = 0; sent < count; sent += some) yield chunk;
 }
 
-/** Calls of Describe with a made-up token each, whatever the server says about how many it takes at once. */
+/** Calls of Describe, each with a made-up token. They ignore the server's limit of concurrent calls. */
 function* streams(count: number, reset: boolean): Generator<Buffer> {
 	yield Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, Buffer.alloc(0))]);
 	const cancel = Buffer.from([0, 0, 0, 8]);
 	let chunk: Buffer[] = [];
 	for (let index = 0; index < count; index++) {
 		const id = 2 * index + 1;
-		// END_HEADERS; END_STREAM comes with the empty message.
+		// The flag is END_HEADERS. END_STREAM comes with the empty message.
 		chunk.push(frame(1, 4, id, headers(index)), reset ? frame(3, 0, id, cancel) : frame(0, 1, id, Buffer.alloc(5)));
 		if (chunk.length < 500) continue;
 		yield Buffer.concat(chunk);
@@ -131,7 +133,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 	return Buffer.concat([head, payload]);
 }
 
-/** HPACK without a table: POST and https by their index, all else spelt out. */
+/** HPACK without a table: POST and https by their index, everything else as text. */
 function headers(index: number): Buffer {
 	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 	const token = `${encode({ alg: "RS256" })}.${encode({ aud: ["xpdb-agent"], sub: `${index}` })}.${encode({ s: 1 })}`;

@@ -9,22 +9,22 @@ import { clientOfServer } from "./client-of-server.ts";
 export interface ForwardingServer extends Disposable {
 	readonly client: KubernetesClient;
 	readonly paths: string[];
-	/** Status and body in place of the next upgrade. */
+	/** Status and body of the answer to the next upgrade, in place of the upgrade. */
 	refusal: { readonly code: number; readonly body: string } | undefined;
-	/** Text on the error channel in place of data. */
+	/** Text on the error channel, in place of data. */
 	podError: string | undefined;
-	/** Names of pods that take a connection and say nothing, as far as anybody asks. */
+	/** Names of pods that accept a connection and never answer. */
 	readonly silent: Set<string>;
-	/** Names of pods that die with their nodes after their first word. */
+	/** Names of pods that die with their nodes after their first answer. */
 	readonly dying: Set<string>;
-	/** Names of pods to which the API server finds no way, and says nothing. */
+	/** Names of pods that the API server cannot reach, without saying so. */
 	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
-	/** Bytes that the pods were sent. */
+	/** The number of bytes that were sent to the pods. */
 	readonly said: number;
 }
 
-/** v4.channel.k8s.io to the real TCP server on this port. */
+/** Forwards over v4.channel.k8s.io to the real TCP server on this port. */
 export async function startForwardingServer(target: number): Promise<ForwardingServer> {
 	const http = createServer();
 	const upgrader = new WebSocketServer({ noServer: true, handleProtocols: () => "v4.channel.k8s.io" });
@@ -49,7 +49,7 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 		}
 		upgrader.handleUpgrade(request, socket, head, (ws) => {
 			api.sockets.add(ws);
-			// The port's number comes first on both channels, together with whatever the pod says at once.
+			// The port's number comes first on both channels, together with what the pod sends at once.
 			ws.send(Buffer.from([0, 0, 0]));
 			ws.send(Buffer.from([1, 0, 0]));
 			if (api.podError !== undefined) {

@@ -1,5 +1,5 @@
-// The published schemas in their strict form: what they do not name is wrong here, so that code and schema cannot drift
-// apart. Readers get them as they are, with room for what later versions add.
+// The published schemas in a strict form: fields that they do not name are errors here, so that code and schema cannot drift apart.
+// Readers get the schemas as they are, which leave room for fields of later versions.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,14 +11,14 @@ export function readSchema(name: string): Schema {
 	return JSON.parse(readFileSync(path, "utf8")) as Schema;
 }
 
-/** What is wrong with a value; nothing where it is as published. */
+/** The problems of a value. Empty if it matches the published schema. */
 export function createValidator(schema: Schema): (value: unknown) => readonly string[] {
 	const ajv = new Ajv2020({ strict: true, strictRequired: false });
 	const whole = ajv.compile(schema);
 	return (value: unknown) => {
 		const isValid: boolean = whole(value);
 		if (isValid) return [];
-		// Of the union of all types, only the one that it says it is has something to say.
+		// In the union of all types, only the problems of the type that the value names are relevant.
 		const type = typeof value === "object" && value !== null && "type" in value ? String(value.type) : "";
 		const named = ajv.getSchema(`${String(schema["$id"])}#/$defs/${type}`) ?? whole;
 		if (named(value) === true) throw new Error(`${type} is valid, but the union of all types does not take it`);
@@ -33,7 +33,7 @@ export function strictSchema(name: string): Schema {
 	const schema = readSchema(name);
 	const { later: _, ...defs } = (schema["$defs"] ?? {}) as Record<string, Schema>;
 	const strict = close({ ...schema, $defs: defs }) as Schema;
-	// A part of others: what they add is theirs to close.
+	// `line` is a part of other schemas. They close the fields that they add.
 	const { line } = strict["$defs"] as Record<string, Schema>;
 	if (line) delete line["unevaluatedProperties"];
 	const union = strict["oneOf"];
@@ -41,7 +41,7 @@ export function strictSchema(name: string): Schema {
 	return strict;
 }
 
-/** Every object with named properties has no others. */
+/** Closes every object with named properties. */
 function close(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(close);
 	if (typeof value !== "object" || value === null) return value;
@@ -50,7 +50,7 @@ function close(value: unknown): unknown {
 	return { ...Object.fromEntries(entries), ...(isObject && { unevaluatedProperties: false }) };
 }
 
-/** What is wrong with the output of a run: each line against the schema, then the lines together. */
+/** The problems of the output of a run: each line against the schema, then the lines together. */
 export function eventProblems(output: string): readonly string[] {
 	const validate = createValidator(strictSchema("events-v1"));
 	if (!output.endsWith("\n")) return ["the output does not end with a whole line"];

@@ -2,7 +2,7 @@ import type { Clock } from "../../agent/process/clock.ts";
 
 /** A clock that stands still until it is moved. */
 export interface ManualClock extends Clock {
-	/** Runs the timers that are due on the way, in their order. */
+	/** Moves the clock, and runs the timers that become due, in their order. */
 	advance(ms: number): void;
 }
 

@@ -1,4 +1,4 @@
-// A program on a real pseudo-terminal, as a person has it: what it shows, keys, signals, its end.
+// Runs a program on a real pseudo-terminal, as a person does: its screen, keys, signals and end.
 import { spawn } from "@lydell/node-pty";
 import { TerminalEmulator } from "./terminal-emulator.ts";
 
@@ -6,25 +6,25 @@ export interface PseudoTerminalOptions {
 	readonly columns?: number;
 	readonly rows?: number;
 	readonly env?: Readonly<Record<string, string>>;
-	/** For each thing that is waited for. */
+	/** The timeout of each wait. */
 	readonly patienceMs?: number;
-	/** Each piece as it comes, before the screen has it. */
+	/** Gets each chunk as it comes, before the screen does. */
 	readonly onData?: (data: string) => void;
 }
 
 export interface PseudoTerminal extends Disposable {
 	readonly pid: number;
 	readonly screen: TerminalEmulator;
-	/** All that was written so far. */
+	/** Everything that was written so far. */
 	output(): string;
 	press(keys: string): void;
 	resize(columns: number, rows: number): void;
-	/** Resolves when what is shown has this; rejects with what is shown, when it ends without it or takes too long. */
+	/** Resolves when the screen contains this. Rejects with the screen if the program ends first or takes too long. */
 	shows(text: string | RegExp): Promise<void>;
-	/** Resolves when this holds; looked at whenever something was written. */
+	/** Resolves when this holds. It is checked after each write. */
 	until(isSo: () => boolean): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
-	/** As a closed window does it: the terminal itself is gone. */
+	/** Closes the terminal, as a closed window does. */
 	hangUp(): void;
 	readonly ended: Promise<{ readonly exitCode: number; readonly signal: number }>;
 }

@@ -1,4 +1,4 @@
-// The shipped agent as a process, in front of a small API server, as its Deployment starts it; all on loopback.
+// The shipped agent as a process in front of a small API server, started as by its Deployment. Everything is on loopback.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,16 +19,16 @@ export interface RealAgent extends AsyncDisposable {
 	readonly ports: { readonly grpc: number; readonly peers: number; readonly http: number };
 	readonly fleetCertificate: string;
 	readonly pid: number;
-	/** Of an agent of this very cluster. */
+	/** The certificate of an agent of this cluster. */
 	readonly pair: KeyPair;
-	/** The most memory that it has had so far. */
+	/** The most memory that the agent has used so far. */
 	highestMb(): number;
-	/** How often it was started again. */
+	/** How often the agent was restarted. */
 	restarts(): number;
 	log(): string;
 }
 
-/** The memory limit of an agent: above it the kernel ends it. */
+/** The memory limit of an agent. Above it, the kernel kills the agent. */
 export const memoryLimitMb = Number(
 	/limits:\s+memory: (\d+)Mi/.exec(
 		readFileSync(join(repositoryRoot, "agent", "deploy", "deployment.yaml"), "utf8"),

@@ -1,4 +1,4 @@
-// A certificate that nobody trusts, and its key: what a kubeconfig has to hold to be readable.
+// A certificate that no program trusts, and its key. A kubeconfig must contain them to be readable.
 
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBMjCB5aADAgECAhQufvw3z+HnKEymWg00gWYvd9cbyDAFBgMrZXAwDjEMMAoG

@@ -101,7 +101,7 @@ export const count: Count = {
 	],
 };
 
-/** One that is held, with somebody waiting and a pod granted; one that is free; one that nobody can read. */
+/** One is held, with a waiting run and a granted pod. One is free. One cannot be read. */
 export const leases: readonly ListedLease[] = [
 	{
 		name: "xpdb-1",
@@ -154,7 +154,7 @@ export const leases: readonly ListedLease[] = [
 	},
 ];
 
-/** As a member says of itself. */
+/** A member's description of itself. */
 export const description = {
 	clusterId,
 	clusterName: "eu-1",
@@ -184,7 +184,7 @@ export const fullDescription = {
 
 const budgetsOf = (id: string) => ({ clusterId: id, fleetHash: "5f", budgets: count.budgets });
 
-/** As a member tells whoever meets it. */
+/** A member's answer to a plugin that discovers the fleet. */
 export const introduction = {
 	...fullDescription,
 	budgets: budgetsOf(clusterId),

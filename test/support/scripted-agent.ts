@@ -1,9 +1,9 @@
-// A real gRPC server on loopback whose answers the test says.
+// A real gRPC server on loopback whose answers the test provides.
 import { Server, ServerCredentials, type UntypedHandleCall } from "@grpc/grpc-js";
 import { type AgentServiceServer, AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 
 export interface ScriptedAgent extends AsyncDisposable {
-	/** HOST:PORT. */
+	/** As HOST:PORT. */
 	readonly address: string;
 }
 

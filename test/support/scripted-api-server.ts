@@ -20,13 +20,13 @@ export interface ScriptedRequest {
 	readonly stream: ServerHttp2Stream;
 	json(status: number, body: unknown): void;
 	text(status: number, body: string): void;
-	/** A watch: headers at once, then one JSON document a line. */
+	/** Opens a watch: headers at once, then one JSON document on each line. */
 	open(): ScriptedWatch;
 }
 
 export interface ScriptedWatch {
 	send(...events: readonly unknown[]): void;
-	/** Bytes as they are. */
+	/** Writes these bytes unchanged. */
 	write(bytes: string | Buffer): void;
 	end(): void;
 }
@@ -36,15 +36,15 @@ export interface ScriptedServer {
 	readonly requests: readonly ScriptedRequest[];
 	/** Sessions that are open now. */
 	readonly sessions: ReadonlySet<ServerHttp2Session>;
-	/** Nothing gets through any more, and nobody is told: a frozen machine, or a cut line. */
+	/** Nothing passes any more, and neither end is told, as with a frozen machine or a cut cable. */
 	freeze(): void;
 	thaw(): void;
-	/** Every connection is reset. */
+	/** Resets every connection. */
 	breakConnections(): void;
 	close(): Promise<void>;
 }
 
-/** An HTTP/2 server on loopback whose answers the test writes; in front of it a TCP proxy that can freeze. */
+/** An HTTP/2 server on loopback whose answers the test provides. A TCP proxy in front of it can freeze. */
 export async function startScriptedServer(handle: (request: ScriptedRequest) => void): Promise<ScriptedServer> {
 	const requests: ScriptedRequest[] = [];
 	const sessions = new Set<ServerHttp2Session>();

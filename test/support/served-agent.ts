@@ -1,4 +1,4 @@
-// Both ports of an agent, for real, in front of a fake cluster.
+// Both real ports of an agent, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
@@ -41,37 +41,37 @@ export interface ServedAgentOptions {
 	/** Why callers with a token may not decide about a budget. */
 	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
-	/** Told of each call that is for one of these. */
+	/** Called for each call that is for one of the members. */
 	readonly onPassedOn?: (options: RouteOptions) => void;
-	/** As the agent's own cluster declares it; it need not list itself. */
+	/** The fleet as the agent's own cluster declares it. It need not contain that cluster. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
-	/** The real one if left out. */
+	/** By default the real clock. */
 	readonly clock?: Pick<Clock, "now" | "after">;
-	/** Judges each token anew; `verdict` if left out. */
+	/** Judges each token anew. By default the result is `verdict`. */
 	readonly judge?: () => CallerVerdict;
-	/** Of both ports. */
+	/** The open calls of both ports. */
 	readonly openCalls?: OpenCalls;
 	readonly held?: HeldLeases;
 }
 
 export interface ServedAgent extends AsyncDisposable {
-	/** Through the token port, for the agent's own cluster unless said otherwise. */
+	/** Calls through the token port, by default for the agent's own cluster. */
 	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
 	clientForCallers(token?: string): AgentServiceClient;
 	clientForPeers(pair?: KeyPair): AgentServiceClient;
-	/** Through the peer port. */
+	/** Calls through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
-	/** Of the port for callers with a token. */
+	/** The port for callers with a token. */
 	readonly callerPort: number;
 	/** HOST:PORT of the peer port. */
 	readonly peerAddress: string;
-	/** Of both ports, as when certificates change. */
+	/** Renews the connections of both ports, as after a change of certificates. */
 	renewConnections(graceMs: number): void;
 	readonly stopping: AbortController;
 	readonly held: HeldLeases;
 	readonly watcher: CallWatcher;
-	/** Without the audit lines. */
+	/** Log lines without the audit lines. */
 	readonly log: string[];
 	readonly audit: string[];
 	readonly metrics: ReturnType<typeof createMetrics>;
@@ -175,7 +175,7 @@ export interface ServedAgents {
 	readonly serve: (options?: Partial<ServedAgentOptions>) => Promise<ServedAgent>;
 }
 
-/** Serves agents of one fleet to the tests of a file; each ends with its test. */
+/** Serves agents of one fleet to the tests of a file. Each agent ends with its test. */
 export function servedAgents(): ServedAgents {
 	const running: ServedAgent[] = [];
 	let fleet: Authority;

@@ -1,4 +1,4 @@
-// The plugin as one file, which takes both processors some seconds to build: once for all suites of a run.
+// The plugin as one file. Its build takes some seconds of both processors, so all suites of a run share it.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,10 +9,13 @@ const dist = join(repositoryRoot, "dist");
 const executable = join(dist, process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb");
 const lock = join(dist, "executable.lock");
 const pidFile = join(lock, "pid");
-/** Between making the lock and saying whose it is lies less than this. */
+/** More than the time between making the lock and writing its process id. */
 const unsignedLockMs = 2_000;
 
-/** The path of dist/kubectl-xpdb, built if it is older than the bundle beside it. Suites that ask at the same time wait for one build. */
+/**
+ * The path of dist/kubectl-xpdb. It is built if it is older than the bundle next to it. Suites that ask at the same time wait for one
+ * build.
+ */
 export async function shippedExecutable(): Promise<string> {
 	while (!takeLock()) await delay(200);
 	try {
@@ -40,7 +43,7 @@ function takeLock(): boolean {
 	return true;
 }
 
-/** Its process has ended without removing it. */
+/** Whether the process of the lock has ended without removing it. */
 function isAbandoned(): boolean {
 	try {
 		process.kill(Number(readFileSync(pidFile, "utf8")), 0);

@@ -1,5 +1,5 @@
-// One agent beside a small true API server, on a clock that stands still. What its watches show, and which of its requests
-// get lost, a test says.
+// One agent in front of a small but true API server, on a clock that stands still. The test decides what its watches show, and which of
+// its requests are lost.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { BudgetHistories } from "../../agent/leases/budget-histories.ts";
 import { LocalCluster, type LocalClusterOptions } from "../../agent/leases/local-cluster.ts";
@@ -17,29 +17,29 @@ import { type ApiCall, clusterApi, SimulatedApiServer } from "../explore/simulat
 import { budget, labels, memberBudget, newSpec, selector } from "./build-count.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
-/** Sees a request, before it is executed or before its answer arrives; may throw, and may wait. */
+/** Gets a request before it is executed, or before its answer arrives. It may throw, and may wait. */
 export type Interception = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
 
 export interface SimulatedAgent {
 	readonly api: ClusterApi;
 	readonly pods: PodStore;
 	readonly local: LocalCluster;
-	/** They look at nothing until they begin. */
+	/** They read nothing until they begin. */
 	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
 	/** "VERB RESOURCE NAME" of each request that was executed. */
 	readonly requests: string[];
-	/** What it reported beside its answers. */
+	/** Problems that the agent reported besides its answers. */
 	readonly problems: unknown[];
-	/** Which connection to the API server it has; undefined: none that stands. */
+	/** The agent's current connection to the API server. Undefined if it has none. */
 	connection: number | undefined;
 	before: Interception;
 	after: Interception;
-	/** The watches show everything until now, and that they are alive. */
+	/** The watches show everything until now, and a sign of life. */
 	see(): void;
-	/** A sign of life and nothing else: the view stays where it is. */
+	/** Only a sign of life: the view does not change. */
 	live(): void;
-	/** The watch of budgets begins anew, with a list of them. */
+	/** The watch of budgets starts again with a list. */
 	relistBudgets(): void;
 }
 
@@ -54,7 +54,7 @@ export interface SimulatedAgents {
 
 export const unavailable = new AgentUnavailableError("The API server does not answer", "eu-1");
 
-/** A request of a kind is lost on its way, or its answer is. */
+/** Requests of this kind are lost: before their execution, or only their answers. */
 export function losing(what: string): Interception {
 	return ({ verb, resource }) => {
 		if (`${verb} ${resource}` === what) throw unavailable;
@@ -176,7 +176,7 @@ function newAgent(
 	return agent;
 }
 
-/** Lets everything run that waits for no clock. */
+/** Runs everything that does not wait for a clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

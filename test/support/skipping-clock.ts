@@ -1,13 +1,13 @@
 import type { Clock } from "../../agent/process/clock.ts";
 
 /**
- * The machine's clock, which can skip ahead: for tests over real sockets, where a clock that stands still would stop
- * them and one that runs fast would make a busy machine look dead.
+ * The machine's clock, which can skip ahead. It is for tests over real sockets: a clock that stands still would stop them, and a fast one
+ * would make a busy machine look dead.
  */
 export interface SkippingClock extends Clock {
-	/** Time jumps; timers that are due run now, each once, in their order. */
+	/** Time jumps. Timers that are due run now, each once, in their order. */
 	skip(ms: number): void;
-	/** How long each timer was set for, in their order. */
+	/** The durations of all timers, in the order in which they were set. */
 	readonly set: readonly number[];
 }
 
@@ -50,5 +50,5 @@ export function createSkippingClock(): SkippingClock {
 	};
 }
 
-/** For `expect.poll`: what comes over a socket comes late on a busy machine. */
+/** For `expect.poll`: on a busy machine, data comes late over a socket. */
 export const patiently = { timeout: 10_000, interval: 10 };

@@ -1,4 +1,4 @@
-// Commands as somebody is told them who typed no flag.
+// Suggested commands for a user who typed no flag.
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { SuggestedCommands } from "../../plugin/flags/suggested-commands.ts";
 

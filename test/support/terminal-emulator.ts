@@ -1,5 +1,5 @@
-// What a terminal shows after all that was written to it: as much of one as the plugin's screens use. A sequence that it does not know
-// is an error, so that nobody relies on one that was not looked at.
+// What a terminal shows after everything that was written to it. It supports as much as the plugin's screens use. An unknown sequence is
+// an error, so that each new sequence is looked at.
 
 const escape = String.fromCodePoint(0x1b);
 const bell = String.fromCodePoint(7);
@@ -7,7 +7,7 @@ const bell = String.fromCodePoint(7);
 /** One column of the screen. */
 export interface Cell {
 	readonly character: string;
-	/** Its colour and weight: "yellow bold". */
+	/** Its colour and weight, for example "yellow bold". */
 	readonly looks: string;
 }
 
@@ -24,10 +24,10 @@ export class TerminalEmulator {
 	#column = 0;
 	#saved = { row: 0, column: 0 };
 	#rest = "";
-	/** Private modes that are set, such as 25: the cursor is shown. */
+	/** Private modes that are set. For example, 25 means that the cursor is shown. */
 	readonly modes = new Set(["25"]);
 	readonly #look: { colour?: string | undefined; weight?: string | undefined } = {};
-	/** Select-graphic-rendition sequences so far, those that only reset left out. */
+	/** Number of select-graphic-rendition sequences so far, without those that only reset. */
 	styles = 0;
 
 	constructor(columns: number, rows: number) {
@@ -39,17 +39,17 @@ export class TerminalEmulator {
 		return this.#alternate !== undefined;
 	}
 
-	/** Lines without the spaces at their ends. */
+	/** Lines without trailing spaces. */
 	get lines(): readonly string[] {
 		return this.#textOf(this.#alternate ?? this.#normal);
 	}
 
-	/** What stands where the screen is not. */
+	/** The text of the normal screen. */
 	get normalLines(): readonly string[] {
 		return this.#textOf(this.#normal);
 	}
 
-	/** What is shown, with how it looks; undefined where nothing was written. */
+	/** What is shown, with its look. Undefined where nothing was written. */
 	get cells(): readonly (readonly (Cell | undefined)[])[] {
 		return Array.from(
 			{ length: this.rows },
@@ -110,7 +110,7 @@ export class TerminalEmulator {
 		return line;
 	}
 
-	/** The alternate screen has no lines but its rows; the other one keeps all that scrolled out of sight. */
+	/** The alternate screen has only its rows. The normal screen keeps all lines that scrolled out of sight. */
 	#moveTo(row: number, column: number): void {
 		this.#row = Math.max(0, row);
 		this.#column = Math.min(Math.max(0, column), this.columns - 1);
@@ -153,7 +153,7 @@ export class TerminalEmulator {
 		}
 	}
 
-	/** Of the others nobody here takes notice. */
+	/** Other parameters have no effect here. */
 	#style(parameter: number): void {
 		if (parameter === 0 || parameter === 39) this.#look.colour = undefined;
 		if (parameter === 0 || parameter === 22) this.#look.weight = undefined;

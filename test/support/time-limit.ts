@@ -1,13 +1,13 @@
-// A limit of time that is over as soon as somebody is asked who never answers, and not before: however busy the machine is.
+// A timeout that expires only when the test asks a source that never answers, however busy the machine is.
 
 export interface TimeLimit {
-	/** As complete() takes it. */
+	/** As complete() expects it. */
 	readonly startTimer: (end: () => void, ms: number) => () => void;
-	/** Aborts when the time is over. */
+	/** Aborts at the timeout. */
 	readonly signal: AbortSignal;
 	/** An answer that does not come. */
 	readonly never: () => Promise<never>;
-	/** The limits that were set, in milliseconds. */
+	/** The timeouts that were set, in milliseconds. */
 	readonly limits: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export function createTimeLimit(): TimeLimit {
 		},
 		signal: controller.signal,
 		never() {
-			// After the answers that are there.
+			// After the answers that are already there.
 			setImmediate(() => controller.abort());
 			return new Promise(() => undefined);
 		},
