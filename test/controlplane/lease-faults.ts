@@ -48,7 +48,7 @@ export async function garbleLeases(client: ApiClient, budgetNamespace: string): 
 	};
 }
 
-/** Takes over the Leases under another name, whoever holds them. The fault ends by itself, because they are not renewed. */
+/** Takes over the Leases under another name, even from a living holder. The fault ends by itself, because they are not renewed. */
 export async function stealLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const lease of await leasesOf(client, budgetNamespace)) {
 		const state = JSON.parse(lease.metadata.annotations[stateAnnotation] ?? "{}") as Record<string, unknown>;

@@ -15,7 +15,7 @@ export interface MemberOptions {
 	readonly agent: number | undefined;
 	/** The call is for the agent that keeps the line. That agent does not forward it. */
 	readonly here?: boolean;
-	/** Whether this agent forwards callers to another, whose line counts then. Its own line is older than the other agent's. */
+	/** Whether this agent forwards callers to another, whose line counts then. Its own line is from the time before there was another. */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
 	/** Gets every count. */
 	readonly budgets: KnownBudgets;

@@ -19,9 +19,9 @@
 //   before.
 // If etcd came back from a backup, everything that is written from then on is newer than all that a view had seen of it.
 // If members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round must not have started, or must be uncovered: a member-by-member reading of the budgets must exist
-// in which no budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second
-// before it sent the request (on its clock). Without such a list, only what was true at the sending is read.
+// A pod that is evicted without a round must not have started, or must be uncovered: in some member-by-member reading of the budgets, no
+// budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second before it
+// sent the request (on its clock). Without such a list, only what was true at the sending is read.
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
 // - If a grant is older than a second, old budgets are excused until a second before its eviction was sent. A budget that every agent of

@@ -1,4 +1,4 @@
-// What the schedules of one scenario came to.
+// The results of the schedules of one scenario.
 import type { StrategyCounts } from "./job.ts";
 import { nothingSpent, type Spent } from "./spending.ts";
 

@@ -202,7 +202,8 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => {
 			const isSecondCounted = waitsFor(world, "drain-2", "commit") || reservationsIn(server(world, "c2")).length > 0;
 			if (isCall(step, "drain-1", "commit") && !isSecondCounted) return true;
-			// The second call finds the Lease committed. If it was granted something, it sees that its reservation is missing.
+			// The drain that commits second finds the Lease committed. Where it is granted something, it sees that its reservation is
+			// missing.
 			const [, id = ""] = / granting nothing at (.+)\//.exec(step.what) ?? [];
 			return id !== "" && reservationsIn(server(world, id)).length === 0;
 		},

@@ -1,5 +1,5 @@
-// The clock of a simulated agent as its watches have it. Their timers are steps of the watches only. So a pause before a watch is
-// reopened wakes no round, and time passes for rounds as without that pause.
+// The clock of a simulated agent as its watches have it. Their timers are steps of the watches only. Such a step moves the process's
+// clock and fires no other timer. So a pause before a watch is reopened wakes no round.
 import type { Clock } from "../../agent/process/clock.ts";
 import type { SimulatedClock, SimulatedTimer } from "./simulated-process.ts";
 
