@@ -56,7 +56,7 @@ function goOn(script, args, environment = {}) {
 		stdio: "inherit",
 		env: { ...process.env, ...environment, PATH: bin + path.delimiter + process.env.PATH },
 	});
-	// Ctrl-C reaches the child as well, which then ends its clusters. If this process left first, it would not wait for that.
+	// Ctrl-C reaches the child as well, which then ends its clusters. If this process left first, no process would wait for that.
 	process.on("SIGINT", () => {});
 	process.on("SIGTERM", () => child.kill("SIGTERM"));
 	child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

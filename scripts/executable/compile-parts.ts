@@ -11,7 +11,7 @@ const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
 if (streams === "terminal") pretendTerminal();
 // Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. For this
-// call alone, the process pretends to start later: `evict` would otherwise wait as long before its first try.
+// call alone, the process pretends to start later. Other calls would wait for that time, as `evict` does before its first try.
 if (words[0] === "__complete") {
 	const uptime = process.uptime.bind(process);
 	const later = uptime() + 60;

@@ -53,7 +53,7 @@ export class AwaitStops {
 	/** The stops that took place. */
 	readonly made: PlannedStop[] = [];
 	readonly #plan: StopPlan;
-	/** Names of processes that are never stopped. */
+	/** Whether a process is never stopped. */
 	readonly #spares: (process: StoppableProcess) => boolean;
 	readonly #planned = new Map<string, PlannedStop | undefined>();
 	readonly #counts = new Map<string, number>();
