@@ -3,7 +3,7 @@
 //
 // Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
-import { askAgainAfterMs, classifyFailure, retryAfterMs } from "../budget/classify-failure.ts";
+import { classifyFailure, retryAfterMs } from "../budget/classify-failure.ts";
 import type { Member } from "../budget/cluster.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import { AgentUnavailableError, LeaseLostError } from "../errors.ts";
@@ -223,7 +223,7 @@ class GrantRounds {
 		else if (error instanceof AgentUnavailableError) {
 			for (const waiting of asked) waiting.last = { reason, message };
 			this.#observer.unreachable(error);
-			await this.#pause(askAgainAfterMs);
+			await this.#pause(failure.afterMs);
 		} else for (const waiting of asked) this.#later(waiting, { reason, message });
 	}
 

@@ -1,27 +1,16 @@
 // Why a pod or a node is not done: the closed list of reasons in -o json. A new reason needs a new minor version of the schema. Messages
 // are for people and may change.
-import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
+import { failureReasons, refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
 	// One of our budgets, or a holder of it, blocks the pod for now.
 	...waitReasons,
-	"LeaseHeld",
 	// One of our budgets refuses, and someone has to fix it.
 	...refusalReasons,
 	// The budget blocks nothing, because a user suspended it.
 	"BudgetSuspended",
-	// The agents.
-	"PeerUnreachable",
-	"AgentRefused",
-	// The API server and its own budgets.
-	"DisruptionBudget",
-	"MultipleBudgets",
-	"NamespaceTerminating",
-	"WebhookDenied",
-	"Forbidden",
-	"ServerBusy",
-	"ServerUnreachable",
-	"Refused",
+	// A question or a request failed.
+	...failureReasons,
 	// The run itself.
 	"CordonFailed",
 	"PodsNotAllowed",

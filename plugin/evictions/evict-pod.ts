@@ -17,7 +17,7 @@ import type { Reason } from "../events/reason.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { wouldWait } from "./dry-run-rounds.ts";
 import type { EvictionJob } from "./eviction-job.ts";
-import { type PodReading, readPod } from "./send-eviction.ts";
+import { podReader } from "./send-eviction.ts";
 import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";
@@ -83,25 +83,26 @@ interface Try {
 async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRun): Promise<EvictionStep> {
 	const { covered } = deps;
 	const context = job.context.name;
+	const isMember = covered?.fleet.memberOf(context) !== undefined;
 	// A cluster without agents does not belong to the fleet.
-	if (!covered) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
+	if (!covered || !(isMember || covered.contexts.has(context))) {
+		return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
+	}
 	const { fleet, contexts, changes } = covered;
 	const asked = fleet.members;
 	let step: EvictionStep | undefined;
-	if (fleet.memberOf(context)) {
+	if (isMember) {
 		contexts.add(context);
 		step = await orAfterFailure(job, deps, () => tryMember(job, { isFirst, ends }, deps, covered));
 		const differs = step.kind === "again" && step.reason === "FleetsDiffer";
 		const isRefused = step.kind === "failed" && step.reason === "AgentRefused";
 		if (!differs && !isRefused) return step;
-	} else if (!contexts.has(context)) return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
+	}
 	// The agent that refused may no longer be a member.
 	const answer = await unlessOver(changes.ask(asked), ends);
-	const isSettled = answer?.kind === "same" || answer?.kind === "changed";
-	if (!answer || (step && answer.kind === "changed")) return { kind: "again", afterMs: 0 };
-	if (!step && isSettled)
-		return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
-	switch (answer.kind) {
+	switch (answer?.kind) {
+		case undefined:
+			return { kind: "again", afterMs: 0 };
 		case "refused":
 			return failedPod(job, { reason: "AgentRefused", message: answer.message });
 		case "unreachable":
@@ -111,9 +112,12 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 			return waitForFleet(job, answer.message, deps);
 		case "same":
 		case "changed":
+			if (!step) return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
+			if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
 			// The members declare the same fleet, but their answers say otherwise.
-			if (step?.kind !== "again") return step ?? { kind: "again", afterMs: 0 };
-			return waitForFleet(job, step.message ?? "the members of the fleet disagree", deps);
+			return step.kind === "again"
+				? waitForFleet(job, step.message ?? "the members of the fleet disagree", deps)
+				: step;
 	}
 }
 
@@ -135,7 +139,7 @@ async function tryMember(
 	// The caller decides whether the run was stopped or timed out.
 	if (!(await judging.take(ends))) return { kind: "again", afterMs: 0 };
 	const startedAt = runtime.now();
-	const read = (): Promise<PodReading> => readPod(job.context.client, job.pod);
+	const read = podReader(job);
 	let coverage: PodCoverage | undefined;
 	try {
 		const { memberIds } = currentBudgets;

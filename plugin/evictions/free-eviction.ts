@@ -7,8 +7,8 @@ import type { Places } from "../../disruption/round/places.ts";
 import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
-import { type EvictionJob, podEvent } from "./eviction-job.ts";
-import { type EvictionOptions, type PodReading, readPod, requestEviction } from "./send-eviction.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import { type EvictionOptions, podReader, requestEviction, tellEvicting } from "./send-eviction.ts";
 import { type EvictionStep, retryLater } from "./eviction-step.ts";
 import { failedPod } from "./pod-outcome.ts";
 
@@ -37,11 +37,7 @@ const goodForMs = 10_000;
  * eviction names the version that was just read. Rejects as sendFreely() does.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
-	const found = await seeAnew(
-		job,
-		() => readPod(job.context.client, job.pod),
-		() => deps.runtime.now(),
-	);
+	const found = await seeAnew(job, podReader(job), () => deps.runtime.now());
 	if (found.kind === "gone") return { kind: "gone" };
 	const answeredAt = deps.runtime.now();
 	const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
@@ -61,20 +57,10 @@ export async function sendFreely(
 ): Promise<EvictionStep> {
 	const { client } = job.context;
 	const { uid } = job.pod;
-	const read = (): Promise<PodReading> => readPod(client, job.pod);
+	const read = podReader(job);
 	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
-	if (!job.isTold) {
-		job.attempts += 1;
-		emit({
-			type: "pod.evicting",
-			...podEvent(job),
-			dryRun: options.dryRun ? "server" : "none",
-			deletes: options.deletes,
-			budgets: [],
-			attempt: job.attempts,
-		});
-	}
+	if (!job.isTold) tellEvicting(job, options, [], emit);
 	const mayBeSent = (): boolean => !places.isPaused && !stop.aborted && !job.timeout.signal.aborted;
 	const guard = (): boolean => mayBeSent() && (free.guard?.() ?? true);
 	const preconditions = {

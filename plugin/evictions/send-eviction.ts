@@ -157,6 +157,29 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 	};
 }
 
+/** Reads the job's pod as readPod() does. */
+export function podReader({ context, pod }: Pick<EvictionJob, "context" | "pod">): () => Promise<PodReading> {
+	return () => readPod(context.client, pod);
+}
+
+/** Reports a new attempt to evict the pod. `budgets` are those of its grant. */
+export function tellEvicting(
+	job: EvictionJob,
+	{ deletes, dryRun }: EvictionOptions,
+	budgets: readonly string[],
+	emit: EventSink,
+): void {
+	job.attempts += 1;
+	emit({
+		type: "pod.evicting",
+		...podEvent(job),
+		dryRun: dryRun ? "server" : "none",
+		deletes,
+		budgets,
+		attempt: job.attempts,
+	});
+}
+
 /** Makes the evictor of one ticket. A test build adds its fail points around it. */
 export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
@@ -167,18 +190,8 @@ export function createEvictor(options: EvictionOptions, emit: EventSink): Evicto
 		let isTold = false;
 		return {
 			async evict(pod, preconditions, reservationId, guard) {
-				if (!isTold) {
-					isTold = true;
-					job.attempts += 1;
-					emit({
-						type: "pod.evicting",
-						...podEvent(job),
-						dryRun: "none",
-						deletes: options.deletes,
-						budgets,
-						attempt: job.attempts,
-					});
-				}
+				if (!isTold) tellEvicting(job, options, budgets, emit);
+				isTold = true;
 				return requestEviction(client, pod, options, { preconditions, reservationId, guard });
 			},
 			read: async (pod) => readPod(client, pod),

@@ -6,7 +6,7 @@ import type { RoundBudget } from "../../../disruption/budget/budget.ts";
 import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
 import type { RoundRuntime } from "../../../disruption/round/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
-import { readPod } from "../../evictions/send-eviction.ts";
+import { podReader } from "../../evictions/send-eviction.ts";
 import { unreadableIn } from "../../fleet/budget-members.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Finding } from "./explanation.ts";
@@ -63,8 +63,7 @@ export async function coverPods(
 }
 
 async function covered(each: CoveredPod, deps: Omit<Parameters<typeof coverPod>[1], "read">): Promise<CoveredPod> {
-	const { context, pod } = each.job;
-	const found = await coverPod(each.job, { ...deps, read: () => readPod(context.client, pod) });
+	const found = await coverPod(each.job, { ...deps, read: podReader(each.job) });
 	switch (found.kind) {
 		case "uncovered":
 			return each;
