@@ -45,11 +45,12 @@ export class Evictions {
 	readonly #places = new Places();
 	#pausedAt = 0;
 	readonly #terminating = new Set<EvictionJob>();
+	readonly #atFirstGrant = new Map<string, number>();
 
 	constructor(deps: EvictionsDependencies) {
 		this.#deps = deps;
 		const { fleet } = deps;
-		this.#shared = { ...deps, places: this.#places, covered: fleet && coveredRun(fleet, deps, this.#places) };
+		this.#shared = { ...deps, places: this.#places, covered: fleet && this.#coveredRun(fleet) };
 	}
 
 	get counts(): EvictionCounts {
@@ -62,6 +63,11 @@ export class Evictions {
 	/** The budgets under which grants were requested so far. */
 	get budgets(): readonly RoundBudget[] {
 		return this.#shared.covered?.queue.budgets ?? [];
+	}
+
+	/** How many pods of the budget, NAMESPACE/NAME, were healthy by the count on which this run's first grant under it rests. */
+	healthyAtFirstGrant(budget: string): number | undefined {
+		return this.#atFirstGrant.get(budget);
 	}
 
 	/** Resolves when the pod is gone (or its eviction is accepted, see waitsUntilGone), stopped or failed. */
@@ -123,36 +129,48 @@ export class Evictions {
 		this.#terminating.delete(job);
 		return outcome;
 	}
-}
 
-function coveredRun(fleet: EvictionFleet, deps: EvictionsDependencies, places: Places): CoveredRun {
-	const { emit, runtime, options } = deps;
-	const lists = new CoverageLists(fleet, runtime);
-	const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
-	const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
-	const suspensions = new ToldSuspensions(deps, fleet);
-	const observe = (): GrantObserver => observerOf({ ...deps, emit: suspensions.emit });
-	return {
-		fleet,
-		lists,
-		currentBudgets,
-		changes: new FleetChanges(fleet, emit, () => lists.forget()),
-		suspensions,
-		queue: new GrantQueue({ ...deps, members: () => fleet.members, places, observe }),
-		dryRun: options.dryRun ? new DryRunRounds({ ...deps, fleet, places }) : undefined,
-		contexts: new Set(),
-		judging: new Semaphore(judgedAtOnce),
-	};
+	#coveredRun(fleet: EvictionFleet): CoveredRun {
+		const { emit, runtime, options } = this.#deps;
+		const deps = this.#deps;
+		const places = this.#places;
+		const lists = new CoverageLists(fleet, runtime);
+		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
+		const suspensions = new ToldSuspensions(deps, fleet);
+		const observe = (): GrantObserver => observerOf({ ...deps, emit: suspensions.emit }, this.#atFirstGrant);
+		return {
+			fleet,
+			lists,
+			currentBudgets,
+			changes: new FleetChanges(fleet, emit, () => lists.forget()),
+			suspensions,
+			queue: new GrantQueue({ ...deps, members: () => fleet.members, places, observe }),
+			dryRun: options.dryRun ? new DryRunRounds({ ...deps, fleet, places }) : undefined,
+			contexts: new Set(),
+			judging: new Semaphore(judgedAtOnce),
+		};
+	}
 }
 
 /** Reports the rounds under the same budgets as events. */
-function observerOf({ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">): GrantObserver {
+function observerOf(
+	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
+	atFirstGrant: Map<string, number>,
+): GrantObserver {
 	const told = new ToldStates(emit);
+	const healthy = new Map<string, number>();
 	return {
 		answered: () => reachability.answered(),
 		unreachable: (error) => reachability.failed(error),
-		counted: (states) => told.tell(states),
-		granted: () => told.forget(),
+		counted(states) {
+			for (const state of states) healthy.set(formatBudgetName(state.budget), state.healthy);
+			told.tell(states);
+		},
+		granted() {
+			for (const [budget, count] of healthy) if (!atFirstGrant.has(budget)) atFirstGrant.set(budget, count);
+			told.forget();
+		},
 		leaseAcquired: ({ budget, cluster, holder, leaseDurationMs, waitedMs }) =>
 			emit({
 				type: "lease.acquired",

@@ -1,4 +1,5 @@
-// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before.
+// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before. What an agent counts before
+// the run may be a moment old, so the count of the first grant under a budget is asked too: the higher one is waited for.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -11,6 +12,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import type { Timeout } from "./eviction-job.ts";
+import type { Evictions } from "./evictions.ts";
 import type { FailedPod } from "./pod-outcome.ts";
 import type { PodTarget } from "./pod-targets.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
@@ -27,6 +29,10 @@ export interface RecoveryDependencies {
 	readonly emit: EventSink;
 	readonly reachability: Reachability;
 	readonly runtime: Pick<RoundRuntime, "sleep">;
+}
+
+export interface RecoveryWaitDependencies extends RecoveryDependencies {
+	readonly evictions: Pick<Evictions, "healthyAtFirstGrant">;
 }
 
 interface Stopped {
@@ -84,12 +90,17 @@ export async function waitUntilMeasured(
 /** Waits for as many healthy pods as before, or for the expected number if that is lower now. */
 export async function waitUntilRecovered(
 	before: readonly Measured[],
-	deps: RecoveryDependencies,
+	deps: RecoveryWaitDependencies,
 ): Promise<{ readonly kind: "recovered" } | Stopped | FailedPod> {
-	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
+	const { fleet, timeout, stop, emit, reachability, runtime, evictions } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
 	const doubts = new Doubts(deps);
-	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
+	const missing = new Map(
+		before.map(({ budget, healthy }) => {
+			const name = formatBudgetName(budget.name);
+			return [name, { budget, healthy: Math.max(healthy, evictions.healthyAtFirstGrant(name) ?? 0) }] as const;
+		}),
+	);
 	for (;;) {
 		const asked = fleet.members;
 		try {

@@ -6,7 +6,7 @@ import { createTimeout } from "../evictions/eviction-job.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import {
 	type Measured,
-	type RecoveryDependencies,
+	type RecoveryWaitDependencies,
 	waitUntilMeasured,
 	waitUntilRecovered,
 } from "../evictions/recovery.ts";
@@ -17,7 +17,7 @@ import type { NodeTarget } from "../nodes/node-target.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 
 export function drainRecovery(session: EvictionSession, fleet: Fleet, options: DrainOptions, stop: AbortSignal) {
-	const within = (): RecoveryDependencies => {
+	const within = (): RecoveryWaitDependencies => {
 		const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
 		session.limit(timeout.signal);
 		return { ...session, fleet, timeout, stop };

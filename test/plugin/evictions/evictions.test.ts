@@ -45,6 +45,9 @@ describe("pods under a budget", () => {
 				healthy: 5,
 			}),
 		);
+		// The first grant's count, though five were healthy at the others'.
+		expect(run.evictions.healthyAtFirstGrant("shop/db")).toBe(6);
+		expect(run.evictions.healthyAtFirstGrant("shop/other")).toBeUndefined();
 		expect(run.evictions.counts.terminating).toBe(0);
 		expect(run.tally().counts).toEqual({ total: 6, done: 6, waiting: 0, terminating: 0, failed: 0 });
 	});

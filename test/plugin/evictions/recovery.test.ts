@@ -41,6 +41,7 @@ function newWorld() {
 		emit,
 		runtime,
 		reachability: new Reachability(emit, () => runtime.now()),
+		evictions: { healthyAtFirstGrant: (): number | undefined => undefined },
 	};
 	return { eu, us, pod, fake, fleet, target, deps, events, timeout, stop };
 }
@@ -99,6 +100,20 @@ describe("waitUntilRecovered()", () => {
 		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
 		expect(eu.looks).toBeGreaterThan(1);
 		expect(events).toMatchObject([{ type: "budget.changed", budget: expect.stringMatching(/\/db$/), healthy: 2 }]);
+	});
+
+	test("waits for what the first grant counted, where the agent's view lagged before the run", async () => {
+		const { eu, pod, fleet, target, deps } = newWorld();
+		pod.healthy = false;
+		const before = await measureBudgets(fleet, [target]);
+		expect(before).toMatchObject([{ healthy: 1 }]);
+		const looks = eu.looks;
+		eu.onLook = () => {
+			if (eu.looks === looks + 3) pod.healthy = true;
+		};
+		const evictions = { healthyAtFirstGrant: (budget: string) => (budget === "shop/db" ? 2 : undefined) };
+		expect(await waitUntilRecovered(before, { ...deps, evictions })).toEqual({ kind: "recovered" });
+		expect(eu.looks).toBeGreaterThanOrEqual(looks + 3);
 	});
 
 	test("needs no more than are expected now", async () => {
