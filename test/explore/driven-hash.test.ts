@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DrivenHash, reachableFrom } from "./driven-hash.ts";
+import { codeOf, DrivenHash, reachableFrom } from "./driven-hash.ts";
 import { findScenario } from "./scenarios.ts";
 
 test("DrivenHash.of() is the same for the same scenario, and another one where the scenario says something else", () => {
@@ -19,4 +19,21 @@ test("reachableFrom() follows what is imported for its values, and not what is i
 	// Driven code imports only types from these.
 	for (const file of ["plugin/kubernetes/kubernetes-client.ts", "agent/process/clock.ts"])
 		expect(files.has(file)).toBe(false);
+});
+
+test("codeOf() leaves out comments, types and layout, and nothing that runs", () => {
+	const code = codeOf('import { a } from "./a.ts";\nexport const limit = 3;\nexport class B { #c = "// d"; }\n');
+	const written = `// A comment.
+import { a } from "./a.ts";
+import type { D } from "./d.ts";
+/** Another one. */
+export const limit: number = 3; // pods
+export class B {
+	#c: string = "// d";
+}
+`;
+	expect(codeOf(written)).toBe(code);
+	expect(code).toContain('"./a.ts"');
+	expect(codeOf(written.replace("// d", "// e"))).not.toBe(code);
+	expect(codeOf(written.replace("= 3", "= 4"))).not.toBe(code);
 });

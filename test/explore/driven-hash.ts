@@ -1,9 +1,11 @@
 // Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of
-// a long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule.
+// a long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule. Comments and types
+// change none either, so they do not count.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transformSync } from "esbuild";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
@@ -22,7 +24,7 @@ export class DrivenHash {
 	constructor() {
 		const hash = createHash("sha256");
 		const files = [...reachableFrom([entry, "test/explore/scenarios.ts"])].toSorted();
-		for (const file of files) hash.update(`${file}\n${withoutScenarios(file)}\n`);
+		for (const file of files) hash.update(`${file}\n${codeOf(withoutScenarios(file))}\n`);
 		this.#sources = hash.digest("hex");
 		this.#scenarioLines = files.filter((file) => scenarioFiles.test(file)).flatMap((file) => read(file).split("\n"));
 	}
@@ -62,6 +64,13 @@ export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 function withoutScenarios(file: string): string {
 	const text = read(file);
 	return scenarioFiles.test(file) ? text.replace(/^export const \w+: [^=]*= \[\n[\s\S]*?^\];\n/gm, "") : text;
+}
+
+/** The program without its comments, types and layout: what runs. */
+export function codeOf(text: string): string {
+	// Imports stay as they are written: an import without a use would run a module.
+	const tsconfigRaw = { compilerOptions: { verbatimModuleSyntax: true } };
+	return transformSync(text, { loader: "ts", minifyWhitespace: true, legalComments: "none", tsconfigRaw }).code;
 }
 
 function read(file: string): string {
