@@ -3,6 +3,7 @@
 import { parseCommandLine } from "./cli.ts";
 import { commands } from "./command-table.ts";
 import type { CommandDependencies } from "./flags/command.ts";
+import { SuggestedCommands } from "./flags/suggested-commands.ts";
 import { reportError } from "./run/report-error.ts";
 import type { ExitCode } from "./terminal/exit.ts";
 import { guardStreams } from "./terminal/guarded-streams.ts";
@@ -14,6 +15,7 @@ const backgroundCommand = "__complete-in-background";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
 	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };
+	let checkCommand: string | undefined;
 	try {
 		if (argv[0] === completeCommand) {
 			const { complete } = await import("./commands/complete.ts");
@@ -33,8 +35,9 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 			return 0;
 		}
 		const runner = await parsed.command.load();
+		checkCommand = new SuggestedCommands(parsed.input.globals).xpdbInAll(["check"]);
 		return await runner(parsed.input, deps);
 	} catch (error) {
-		return reportError(error, { argv, stderr: deps.streams.stderr });
+		return reportError(error, { argv, stderr: deps.streams.stderr, checkCommand });
 	}
 }

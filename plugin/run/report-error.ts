@@ -10,10 +10,14 @@ export interface ErrorReport {
 	readonly argv: readonly string[];
 	/** A stream of guardStreams(), because the error quotes foreign text. */
 	readonly stderr: TextSink;
+	/** The command that looks at the clusters of this call, if its flags could be read. */
+	readonly checkCommand?: string | undefined;
 }
 
-export function reportError(error: unknown, { argv, stderr }: ErrorReport): ExitCode {
-	const { lines, code } = describeError(error, argv);
+export function reportError(error: unknown, { argv, stderr, checkCommand }: ErrorReport): ExitCode {
+	const { lines: described, code } = describeError(error, argv);
+	const isUncovered = error instanceof FleetUncoveredError && checkCommand !== undefined;
+	const lines = isUncovered ? [...described, `Find out why: ${checkCommand}`] : described;
 	for (const line of lines) stderr.write(`${line}\n`);
 	return code;
 }

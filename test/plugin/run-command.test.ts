@@ -247,6 +247,7 @@ test("members that cannot be reached: exit code 4", async () => {
 	expect(err).toMatch(
 		/^error: Cannot cover the fleet: .*nothing was touched\n {2}eu: The connection to the server 127.0.0.1:1 was refused/,
 	);
+	expect(err).toMatch(/\nFind out why: kubectl xpdb check\n$/);
 });
 
 describe("reportError()", () => {
