@@ -4,39 +4,36 @@
 // pre-activity. After the version was read, `committedAfter` confirmed that the grant stands for it. A reservation that ends touches its
 // pod first, so an eviction of an older version gets a 409. With other labels, other budgets may cover the pod.
 // Assumption: `read` is a consistent read of this very pod.
-import type { Ticket } from "./ticket.ts";
+import type { EvictionAnswer, Ticket } from "./ticket.ts";
 
-export type FoundPod =
-	| { readonly kind: "gone" }
-	| { readonly kind: "terminating" }
-	| {
-			readonly kind: "present";
-			readonly resourceVersion: string;
-			readonly labels: Readonly<Record<string, string>>;
-			/** Names of the pre-activities that this pod has to wait for. */
-			readonly preActivities: readonly string[];
-	  };
+/** The pod of a grant as it is now. In its place is undefined if the pod is gone. */
+export interface FoundPod {
+	readonly isTerminating: boolean;
+	readonly resourceVersion: string;
+	readonly labels: Readonly<Record<string, string>>;
+	/** Names of the pre-activities that this pod has to wait for. */
+	readonly preActivities: readonly string[];
+}
 
-export type BoundVersion =
-	| { readonly kind: "gone" }
-	| { readonly kind: "terminating" }
-	/** The grant can no longer be used. */
-	| { readonly kind: "lost"; readonly why: string }
-	| { readonly kind: "bound"; readonly resourceVersion: string };
-
-/** `committedAfter` returns why the grant does not stand for the version that was read, or undefined if it stands. */
+/**
+ * Returns the version to evict, or the answer that ends the grant. `conflict`: the grant can no longer be used. `committedAfter` returns why
+ * the grant does not stand for the version that was read, or undefined if it stands.
+ */
 export async function bindToVersion(
-	ticket: Pick<Ticket, "labels">,
-	read: () => Promise<FoundPod>,
-	committedAfter: (version: Extract<FoundPod, { kind: "present" }>) => Promise<string | undefined>,
-): Promise<BoundVersion> {
+	{ pod: { namespace, name }, labels }: Pick<Ticket, "pod" | "labels">,
+	read: () => Promise<FoundPod | undefined>,
+	committedAfter: (version: FoundPod) => Promise<string | undefined>,
+): Promise<string | Extract<EvictionAnswer<never>, { kind: "accepted" | "gone" | "conflict" }>> {
+	const lost = (why: string) =>
+		({ kind: "conflict", message: `pod ${namespace}/${name} ${why} before it was evicted` }) as const;
 	const found = await read();
-	if (found.kind !== "present") return { kind: found.kind };
-	if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
+	if (!found) return { kind: "gone" };
+	if (found.isTerminating) return { kind: "accepted" };
+	if (!sameLabels(found.labels, labels)) return lost("got other labels");
 	const [preActivity] = found.preActivities;
-	if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
+	if (preActivity !== undefined) return lost(`got the pre-activity ${preActivity}`);
 	const why = await committedAfter(found);
-	return why === undefined ? { kind: "bound", resourceVersion: found.resourceVersion } : { kind: "lost", why };
+	return why === undefined ? found.resourceVersion : lost(why);
 }
 
 function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {

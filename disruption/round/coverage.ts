@@ -170,7 +170,7 @@ export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
 	readonly memberIds: () => readonly string[];
 	/** Reads this very pod. */
-	readonly read: () => Promise<PodReading>;
+	readonly read: () => Promise<PodReading | undefined>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/** Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels. */
 	readonly mayBeginRound: boolean;
@@ -193,8 +193,9 @@ export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): 
 	let mustRead = lists.hadBudgets(namespace) && now() - pod.seen.readAt > coverageFreshForMs;
 	let isTimed = false;
 	for (let attempt = 0; attempt < maxAttempts; ) {
-		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(pod, read, now) : undefined]);
-		if (found?.kind === "gone") return { kind: "gone" };
+		const isReading = mustRead;
+		const [listed, found] = await Promise.all([lists.list(namespace), isReading && seeAnew(pod, read, now)]);
+		if (isReading && !found) return { kind: "gone" };
 		const version = pod.seen;
 		const judge = (): CoverageJudgement =>
 			judgeCoverage({ namespace, version }, listed, { memberIds: memberIds(), now: now(), triedAt });
@@ -244,20 +245,18 @@ async function waitForChange(
 	changesEveryMs: number,
 	{ read, runtime }: Pick<PodCoverageDependencies, "read" | "runtime">,
 ): Promise<"gone" | "seen"> {
-	let gone = false;
-	const { changed } = await readAfterChange(
+	const { found, changed } = await readAfterChange(
 		changesEveryMs,
 		pod.seen.resourceVersion,
 		async () => {
-			const found = await seeAnew(pod, read, () => runtime.now());
-			gone = found.kind === "gone";
+			const seen = await seeAnew(pod, read, () => runtime.now());
 			// Only a new version counts as a change here, and not that the pod is terminating.
-			return found.kind === "gone" ? found : { ...found, kind: "present" as const };
+			return seen && { ...seen, isTerminating: false };
 		},
 		runtime,
 	);
 	if (!changed) isQuietNow(pod);
-	return gone ? "gone" : "seen";
+	return found ? "seen" : "gone";
 }
 
 function messageOf({ members }: ListedBudgets, budget: string): string {

@@ -8,33 +8,14 @@
 // all members and were requested within that last second. The grant is used only if they show the very budgets that it was granted under,
 // unchanged. So a budget that was created or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
-import { bindToVersion, type BoundVersion, type FoundPod } from "./bind-to-version.ts";
+import { bindToVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
 import type { Cluster, PodReference } from "../budget/cluster.ts";
 import { type CoverageJudgement, judgeCoverage, type ListedBudgets } from "../budget/coverage-judgement.ts";
 import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
-import type { Ticket } from "./ticket.ts";
-
-/**
- * The API server's answer to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is the
- * part of a refusal that the caller keeps (status code, message).
- */
-export type EvictionAnswer<R> =
-	/** The API server accepted the eviction, and the pod terminates in its own time. */
-	| { readonly kind: "accepted" }
-	| { readonly kind: "gone" }
-	/**
-	 * The pod has another uid or another version (409), so nothing has happened. From evictUnderTicket(): the pod is no longer the one that
-	 * was granted, its reservation no longer stands, or every attempt failed. Request a new round.
-	 */
-	| { readonly kind: "conflict"; readonly message?: string }
-	/** The guard returned false right before the request was written, so nothing was sent. evictUnderTicket() never returns this. */
-	| { readonly kind: "notSent" }
-	/** It is unknown whether the eviction took effect. The reservation stands until there is evidence, or until the fence ends it. */
-	| { readonly kind: "unknown"; readonly error: unknown }
-	| { readonly kind: "refused"; readonly refusal: R };
+import type { EvictionAnswer, Ticket } from "./ticket.ts";
 
 export interface Evictor<R> {
 	evict(
@@ -44,13 +25,9 @@ export interface Evictor<R> {
 		/** Called synchronously right before the request is written, after every wait. If it returns false, nothing is sent. */
 		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
-	/** A consistent read of this very pod. A pod with another uid under the same name is `gone`. */
-	read(pod: PodReference): Promise<FoundPod>;
+	/** A consistent read of this very pod. Undefined if it is gone, or if its name has another uid. */
+	read(pod: PodReference): Promise<FoundPod | undefined>;
 }
-
-type FoundVersion =
-	| Exclude<FoundPod, { kind: "present" }>
-	| Pick<Extract<FoundPod, { kind: "present" }>, "kind" | "resourceVersion">;
 
 /** The budgets of all members, as they are now. */
 export interface CurrentBudgets {
@@ -90,15 +67,12 @@ export async function evictUnderTicket<R>(
 	let unknown: { readonly error: unknown } | undefined;
 	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
 		if (mustConfirm) {
-			const found = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
-			if (found.kind === "gone") return { kind: "gone" };
-			if (found.kind === "terminating") return { kind: "accepted" };
-			if (found.kind === "lost") {
-				await cancelTicket(ticket, cluster, runtime, { sent: true });
-				return { kind: "conflict", message: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
+			const confirmed = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
+			if ("kind" in confirmed) {
+				if (confirmed.kind === "conflict") await cancelTicket(ticket, cluster, runtime, { sent: true });
+				return confirmed;
 			}
-			resourceVersion = found.resourceVersion;
-			guard = found.guard;
+			({ resourceVersion, guard } = confirmed);
 		}
 		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, guard);
 		switch (answer.kind) {
@@ -130,13 +104,14 @@ export async function evictUnderTicket<R>(
 	};
 }
 
-type Confirmed =
-	| Exclude<BoundVersion, { kind: "bound" }>
-	/** `guard` returns whether the lists of budgets are still fresh and still cover the pod. */
-	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
+/** A version that the grant stands for. `guard` returns whether the lists of budgets are still fresh and still cover the pod. */
+interface ConfirmedVersion {
+	readonly resourceVersion: string;
+	readonly guard: () => boolean;
+}
 
 /**
- * Reads the pod, then confirms the reservation. A busy pod is read right after one of its changes, and read again if the confirmation took
+ * Reads the pod, then confirms the reservation. Returns the answer that ends the grant if it does not stand. A busy pod is read right after one of its changes, and read again if the confirmation took
  * too long. An eviction under a native PodDisruptionBudget takes the API server up to 100 ms, and it compares the version only at the end.
  */
 async function confirmAnew<R>(
@@ -145,16 +120,16 @@ async function confirmAnew<R>(
 	evictor: Evictor<R>,
 	budgets: CurrentBudgets,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
-): Promise<Confirmed> {
+): Promise<ConfirmedVersion | Exclude<Awaited<ReturnType<typeof bindToVersion>>, string>> {
 	const { pod, changesEveryMs } = ticket;
 	const { namespace } = pod;
 	const patientUntil = runtime.now() + patientForMs;
 	for (;;) {
 		let judge: (() => CoverageJudgement) | undefined;
 		let readAt = runtime.now();
-		const read = async (): Promise<FoundPod> => {
+		const read = async (): Promise<FoundPod | undefined> => {
 			const found = await evictor.read(pod);
-			if (changesEveryMs === undefined || found.kind !== "present") return found;
+			if (changesEveryMs === undefined || !found || found.isTerminating) return found;
 			const changed = await readAfterChange(changesEveryMs, found.resourceVersion, () => evictor.read(pod), runtime);
 			readAt = changed.readAt;
 			return changed.found;
@@ -176,11 +151,11 @@ async function confirmAnew<R>(
 				});
 			return otherBudgets(ticket, judge(), listed);
 		});
-		if (bound.kind !== "bound") return bound;
+		if (typeof bound !== "string") return bound;
 		const now = runtime.now();
 		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
 		if (isLate && now < patientUntil) continue;
-		return { kind: "stands", resourceVersion: bound.resourceVersion, guard: () => judge?.().kind === "covered" };
+		return { resourceVersion: bound, guard: () => judge?.().kind === "covered" };
 	}
 }
 
@@ -216,18 +191,18 @@ function otherBudgets(
 /**
  * Reads until the pod has another version, or until twice the usual interval has passed. `readAt` is the time right before the last read.
  */
-export async function readAfterChange<Found extends FoundVersion>(
+export async function readAfterChange<Found extends Pick<FoundPod, "resourceVersion" | "isTerminating">>(
 	changesEveryMs: number,
 	version: string,
-	read: () => Promise<Found>,
+	read: () => Promise<Found | undefined>,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
-): Promise<{ readonly found: Found; readonly readAt: number; readonly changed: boolean }> {
+): Promise<{ readonly found: Found | undefined; readonly readAt: number; readonly changed: boolean }> {
 	const until = runtime.now() + 2 * changesEveryMs;
 	for (;;) {
 		await runtime.sleep(lookForChangeEveryMs, new AbortController().signal);
 		const readAt = runtime.now();
 		const found = await read();
-		const changed = found.kind !== "present" || found.resourceVersion !== version;
+		const changed = !found || found.isTerminating || found.resourceVersion !== version;
 		if (changed || runtime.now() >= until) return { found, readAt, changed };
 	}
 }

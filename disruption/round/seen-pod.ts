@@ -20,10 +20,10 @@ export interface WatchedPod {
 	seen: SeenPod;
 }
 
-/** A consistent read of this very pod. A pod with another uid under the same name is `gone`. */
-export type PodReading =
-	| { readonly kind: "gone" }
-	| ({ readonly kind: "terminating" | "present" } & Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">);
+/** What a consistent read of this very pod shows. In its place is undefined if the pod is gone, or if its name has another uid. */
+export interface PodReading extends Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted"> {
+	readonly isTerminating: boolean;
+}
 
 /** Changes that are further apart cause no problem, here and in agents (pod-heartbeats.ts). */
 const oftenMs = 1_000;
@@ -43,15 +43,15 @@ export function seenPod(
 	return { resourceVersion, labels, readAt, since: readAt, hasNotStarted };
 }
 
-/** Reads the pod and stores what it finds, unless the pod is gone. */
+/** Reads the pod and stores what it finds. Undefined if the pod is gone. */
 export async function seeAnew<Reading extends PodReading>(
 	watched: WatchedPod,
-	read: () => Promise<Reading>,
+	read: () => Promise<Reading | undefined>,
 	now: () => number,
-): Promise<Reading> {
+): Promise<Reading | undefined> {
 	const readAt = now();
 	const found = await read();
-	if (found.kind === "gone") return found;
+	if (!found) return undefined;
 	const before = watched.seen;
 	const seen = seenPod(found, readAt);
 	const { labels, hasNotStarted } = seen;

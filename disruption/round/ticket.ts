@@ -1,4 +1,4 @@
-// The result of a round for a granted pod. Types only: eviction.ts uses them.
+// The result of a round for a granted pod, and what comes of it. Types only: eviction.ts uses them.
 import type { BudgetName } from "../budget/budget.ts";
 import type { PodReference } from "../budget/cluster.ts";
 import type { Free, Refused, RoundCandidate, Waiting } from "../budget/verdict.ts";
@@ -28,3 +28,22 @@ export interface Granted {
 
 /** The answer of a round for each requested pod. */
 export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);
+
+/**
+ * The API server's answer to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is the
+ * part of a refusal that the caller keeps (status code, message).
+ */
+export type EvictionAnswer<R> =
+	/** The API server accepted the eviction, and the pod terminates in its own time. */
+	| { readonly kind: "accepted" }
+	| { readonly kind: "gone" }
+	/**
+	 * The pod has another uid or another version (409), so nothing has happened. From evictUnderTicket(): the pod is no longer the one that
+	 * was granted, its reservation no longer stands, or every attempt failed. Request a new round.
+	 */
+	| { readonly kind: "conflict"; readonly message?: string }
+	/** The guard returned false right before the request was written, so nothing was sent. evictUnderTicket() never returns this. */
+	| { readonly kind: "notSent" }
+	/** It is unknown whether the eviction took effect. The reservation stands until there is evidence, or until the fence ends it. */
+	| { readonly kind: "unknown"; readonly error: unknown }
+	| { readonly kind: "refused"; readonly refusal: R };

@@ -38,10 +38,10 @@ const goodForMs = 10_000;
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(job, podReader(job), () => deps.runtime.now());
-	if (found.kind === "gone") return { kind: "gone" };
+	if (!found) return { kind: "gone" };
 	const answeredAt = deps.runtime.now();
 	const guard = (): boolean => deps.runtime.now() - answeredAt <= goodForMs;
-	return found.kind === "terminating" || isFinished(found.pod) || hasNotStarted(found.pod)
+	return found.isTerminating || isFinished(found.pod) || hasNotStarted(found.pod)
 		? sendFreely(job, { resourceVersion: job.seen.resourceVersion, guard }, deps)
 		: { kind: "again", afterMs: 0 };
 }
@@ -77,8 +77,7 @@ export async function sendFreely(
 		case "conflict": {
 			// A 409 may mean another uid, another version, or a concurrent write by someone else.
 			const found = await seeAnew(job, read, () => runtime.now());
-			const isGone = found.kind === "gone" || answer.kind === "gone";
-			return isGone ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };
+			return !found || answer.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };
 		}
 		case "unknown":
 		case "refused":
@@ -90,7 +89,7 @@ export async function sendFreely(
 			: { kind: answer.kind, reason: "ServerUnreachable" as const, message: errorText(answer.error) };
 	if (kind === "denied" || options.dryRun) return failedPod(job, { reason, message });
 	const found = await seeAnew(job, read, () => runtime.now());
-	if (found.kind === "gone") return { kind: "gone" };
-	if (found.kind === "terminating" && kind !== "blocked") return { kind: "accepted" };
+	if (!found) return { kind: "gone" };
+	if (found.isTerminating && kind !== "blocked") return { kind: "accepted" };
 	return retryLater(job, { reason, message, inTerminatingNamespace: kind === "namespaceTerminating" }, emit);
 }

@@ -80,7 +80,7 @@ async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Pro
 /** Returns false if the pod cannot be read now: the next try reads it again. */
 async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	try {
-		return (await readPod(context.client, pod)).kind === "terminating";
+		return (await readPod(context.client, pod))?.isTerminating === true;
 	} catch (error) {
 		if (isPassing(error)) return false;
 		throw error;

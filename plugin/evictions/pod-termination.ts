@@ -53,7 +53,7 @@ export async function waitUntilGone(
 	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
 		try {
 			const found = await readPod(context.client, pod);
-			if (found.kind === "gone") return gone();
+			if (!found) return gone();
 			if (isTerminatingForLonger(found.pod, options.skipAfterSeconds, options.wallClock())) {
 				const message = `pod "${pod.name}" has DeletionTimestamp older than ${options.skipAfterSeconds} seconds, skipping`;
 				options.emit({ type: "pod.skipped", ...podEvent(job), message });

@@ -5,7 +5,8 @@ import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { FoundPod } from "../../disruption/round/bind-to-version.ts";
-import type { EvictionAnswer, Evictor } from "../../disruption/round/eviction.ts";
+import type { Evictor } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import { isText } from "../../disruption/text.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -118,21 +119,18 @@ function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {
 }
 
 /** A pod as the domain needs it, and as the API server has it. */
-export type PodReading =
-	| Extract<FoundPod, { kind: "gone" }>
-	| (Omit<Extract<FoundPod, { kind: "present" }>, "kind"> & {
-			readonly kind: "terminating" | "present";
-			readonly hasNotStarted: boolean;
-			readonly pod: V1Pod;
-	  });
+export interface ReadPod extends FoundPod {
+	readonly hasNotStarted: boolean;
+	readonly pod: V1Pod;
+}
 
-/** A consistent read of this very pod. Another uid under its name means that it is gone. */
-export async function readPod(client: KubernetesClient, pod: PodReference): Promise<PodReading> {
+/** A consistent read of this very pod. Undefined if it is gone, or if its name has another uid. */
+export async function readPod(client: KubernetesClient, pod: PodReference): Promise<ReadPod | undefined> {
 	let found: V1Pod;
 	try {
 		found = await client.get<V1Pod>(podPath(pod));
 	} catch (error) {
-		if (error instanceof ApiError && error.code === 404) return { kind: "gone" };
+		if (error instanceof ApiError && error.code === 404) return undefined;
 		throw error;
 	}
 	const { uid, deletionTimestamp, resourceVersion, labels = {}, annotations = {} } = found.metadata ?? {};
@@ -146,9 +144,9 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is no pod`);
 		throw new ConnectionError(client.server, problem);
 	}
-	if (uid !== pod.uid) return { kind: "gone" };
+	if (uid !== pod.uid) return undefined;
 	return {
-		kind: deletionTimestamp === undefined ? "present" : "terminating",
+		isTerminating: deletionTimestamp !== undefined,
 		resourceVersion,
 		labels,
 		preActivities: preActivitiesOf(annotations),
@@ -158,7 +156,7 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 }
 
 /** Reads the job's pod as readPod() does. */
-export function podReader({ context, pod }: Pick<EvictionJob, "context" | "pod">): () => Promise<PodReading> {
+export function podReader({ context, pod }: Pick<EvictionJob, "context" | "pod">): () => Promise<ReadPod | undefined> {
 	return () => readPod(context.client, pod);
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import { marked, withoutReservations } from "../../disruption/lease/lease.ts";
 import { budget } from "../support/build-count.ts";
-import { type Found, grantPod, zone } from "./granted-pod.ts";
+import { type Found, foundPod, grantPod, zone } from "./granted-pod.ts";
 
 const refused: EvictionAnswer<string> = { kind: "refused", refusal: "429: budget native needs 2" };
 const conflict: EvictionAnswer<string> = { kind: "conflict" };
@@ -76,9 +76,9 @@ describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 		expect(calls).toEqual(["read", "eu confirm", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
 
-	const found: readonly { readonly name: string; readonly found: Found; readonly kind: string }[] = [
-		{ name: "is done where the pod is gone or replaced", found: { kind: "gone" }, kind: "gone" },
-		{ name: "is done where the pod terminates", found: { kind: "terminating" }, kind: "accepted" },
+	const found: readonly { readonly name: string; readonly found: () => Found; readonly kind: string }[] = [
+		{ name: "is done where the pod is gone or replaced", found: () => undefined, kind: "gone" },
+		{ name: "is done where the pod terminates", found: () => foundPod({ isTerminating: true }), kind: "accepted" },
 	];
 	for (const { name, found: answer, kind } of found) {
 		test(name, async () => {
@@ -108,12 +108,7 @@ describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 	}
 
 	test("sends nothing to a pod that got other labels since it was counted, and cancels", async () => {
-		const found = {
-			kind: "present",
-			resourceVersion: "101",
-			labels: { app: "db", tier: "gold" },
-			preActivities: [],
-		} as const;
+		const found = foundPod({ labels: { app: "db", tier: "gold" } });
 		const { run, reservations, calls } = grantPod({ ageMs: 5_000, found });
 		expect(await run()).toEqual({ kind: "conflict", message: "pod shop/db-0 got other labels before it was evicted" });
 		expect(calls).toEqual(["read", "eu cancel sent"]);
@@ -121,12 +116,7 @@ describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 	});
 
 	test("sends nothing to a pod that was given a pre-activity since it was counted, and cancels", async () => {
-		const found = {
-			kind: "present",
-			resourceVersion: "101",
-			labels: { app: "db" },
-			preActivities: ["backup"],
-		} as const;
+		const found = foundPod({ preActivities: ["backup"] });
 		const { run, reservations } = grantPod({ answers: [conflict], found });
 		const message = "pod shop/db-0 got the pre-activity backup before it was evicted";
 		expect(await run()).toEqual({ kind: "conflict", message });
@@ -167,12 +157,7 @@ describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 });
 
 describe("evictUnderTicket() of a pod that somebody keeps changing", () => {
-	const present = (resourceVersion: string): Found => ({
-		kind: "present",
-		resourceVersion,
-		labels: { app: "db" },
-		preActivities: [],
-	});
+	const present = (resourceVersion: string): Found => foundPod({ resourceVersion });
 
 	test("evicts right after a change, with the version of that change, once it has confirmed", async () => {
 		const { run, calls, runtime } = grantPod({
@@ -215,7 +200,7 @@ describe("evictUnderTicket() of a pod that somebody keeps changing", () => {
 	test("is done where the pod goes meanwhile", async () => {
 		const { run, calls, runtime } = grantPod({
 			changesEveryMs: 200,
-			found: (read) => (read === 1 ? present("105") : { kind: "terminating" }),
+			found: (read) => (read === 1 ? present("105") : foundPod({ isTerminating: true })),
 		});
 		const running = run();
 		await runtime.advance(100);
@@ -232,7 +217,7 @@ describe("evictUnderTicket() without a clear answer", () => {
 	});
 
 	test("is done where it did happen", async () => {
-		const { run, calls } = grantPod({ answers: [unknown], found: { kind: "terminating" } });
+		const { run, calls } = grantPod({ answers: [unknown], found: foundPod({ isTerminating: true }) });
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read"]);
 	});

@@ -2,13 +2,8 @@
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { budgetTerms } from "../../disruption/budget/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
-import {
-	type CurrentBudgets,
-	evictUnderTicket,
-	type EvictionAnswer,
-	type Evictor,
-} from "../../disruption/round/eviction.ts";
-import type { Ticket } from "../../disruption/round/ticket.ts";
+import { type CurrentBudgets, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer, Ticket } from "../../disruption/round/ticket.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import { acquired, committed, leaseDurationMs } from "../../disruption/lease/lease.ts";
 import { budget, podReference } from "../support/build-count.ts";
@@ -17,6 +12,10 @@ import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
 
 export type Found = Awaited<ReturnType<Evictor<string>["read"]>>;
+
+export function foundPod(some: Partial<NonNullable<Found>> = {}): NonNullable<Found> {
+	return { isTerminating: false, resourceVersion: "101", labels: { app: "db" }, preActivities: [], ...some };
+}
 
 export const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 
@@ -95,9 +94,7 @@ export function grantPod(
 			reads += 1;
 			const { found } = options;
 			if (typeof found === "function") return found(reads);
-			return (
-				found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" }, preActivities: [] }
-			);
+			return found ?? foundPod({ resourceVersion: String(100 + reads) });
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;

@@ -6,12 +6,12 @@
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { type CurrentBudgets, evictUnderTicket, type EvictionAnswer } from "../../disruption/round/eviction.ts";
+import { type CurrentBudgets, evictUnderTicket } from "../../disruption/round/eviction.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import { runRound } from "../../disruption/round/round.ts";
 import type { RoundBudget } from "../../disruption/budget/budget.ts";
 import type { RoundCandidate } from "../../disruption/budget/verdict.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { EvictionAnswer, Verdict } from "../../disruption/round/ticket.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { Drain, type DrainWorld } from "./drain.ts";

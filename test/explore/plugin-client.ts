@@ -1,6 +1,6 @@
 // A simulated API server as the plugin calls it: the few paths that the eviction engine uses, over the simulated network.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/send-eviction.ts";
 import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";

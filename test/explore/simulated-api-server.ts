@@ -14,7 +14,7 @@ import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { EvictionAnswer } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
 import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";

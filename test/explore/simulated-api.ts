@@ -5,7 +5,8 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
-import type { EvictionAnswer, Evictor } from "../../disruption/round/eviction.ts";
+import type { Evictor } from "../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export { SimulatedApiServer } from "./simulated-api-server.ts";
@@ -120,10 +121,9 @@ export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = di
 		},
 		async read(pod) {
 			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
-			if (found.kind === "gone" || found.pod.uid !== pod.uid) return { kind: "gone" };
-			if (found.pod.terminating) return { kind: "terminating" };
-			const { resourceVersion, labels, preActivities } = found.pod;
-			return { kind: "present", resourceVersion, labels, preActivities };
+			if (found.kind === "gone" || found.pod.uid !== pod.uid) return undefined;
+			const { terminating: isTerminating, resourceVersion, labels, preActivities } = found.pod;
+			return { isTerminating, resourceVersion, labels, preActivities };
 		},
 	};
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import type { EvictionAnswer } from "../../../disruption/round/eviction.ts";
+import type { EvictionAnswer } from "../../../disruption/round/ticket.ts";
 import { classifyRefusal, type Refusal, readPod, requestEviction } from "../../../plugin/evictions/send-eviction.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import {
@@ -118,9 +118,9 @@ const answerTarget: FuzzTarget = {
 						return;
 					}
 					case "read": {
-						const found = await attemptAsync(() => readPod(client, pod), classes);
+						const read = await attemptAsync(async () => ({ found: await readPod(client, pod) }), classes);
 						demand(
-							!found || found.kind !== "gone" || code === 404 || /"uid":/.test(body),
+							!read || read.found !== undefined || code === 404 || /"uid":/.test(body),
 							"It takes a pod for gone that may be there",
 						);
 						return;
