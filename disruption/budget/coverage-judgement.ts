@@ -10,9 +10,10 @@
 // Assumptions: a list is a consistent read that began after it was requested. The API server honours preconditions. `now`, `askedAt` and
 // `readAt` come from one monotonic clock, and `askedAt` and `readAt` were taken before the request was sent. A budget that is created in
 // the second before the eviction may come too late, like one that is created while the eviction is on its way.
-import { formatBudgetName, type RoundBudget } from "./budget.ts";
+import { formatBudgetName, parseBudgetSpec, type RoundBudget } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { coveringBudgets } from "./covering.ts";
+import { InvalidBudgetError } from "../errors.ts";
 import { fleetHash } from "./fleet.ts";
 
 /** The budgets that one member has in the requested namespaces, and the fleet that it declares. */
@@ -40,16 +41,29 @@ export interface PodVersion {
 	readonly readAt: number;
 }
 
-export type CoverageJudgement =
+/** Which budgets cover a pod, or why this is unknown. `U` is what an uncovered pod needs in addition. */
+export type Covered<U = unknown> =
 	/** `resourceVersion` is the only version that may be evicted. If it is left out, any version may be. */
-	| { readonly kind: "uncovered"; readonly resourceVersion?: string }
+	| ({ readonly kind: "uncovered"; readonly resourceVersion?: string } & U)
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** A budget of the pod's namespace has a selector that cannot be read. It may cover the pod. */
-	| { readonly kind: "unreadable"; readonly budget: string }
+	| ({ readonly kind: "unreadable" } & UnreadableBudget)
 	| { readonly kind: "fleetsDiffer"; readonly message: string }
 	/** The lists are stale, or come from other members. */
 	| { readonly kind: "listAgain" }
-	| { readonly kind: "readAgain" };
+	| { readonly kind: "readAgain" }
+	| { readonly kind: "gone" }
+	/** Members took so long to list their budgets that the lists were stale on arrival. */
+	| { readonly kind: "tooSlow"; readonly message: string };
+
+/** What lists and one version of a pod show, without any request. */
+export type CoverageJudgement = Exclude<Covered, { kind: "gone" | "tooSlow" }>;
+
+/** A budget of the pod's namespace whose selector cannot be read. It may cover the pod. */
+export interface UnreadableBudget {
+	/** NAMESPACE/NAME. */
+	readonly budget: string;
+	readonly message: string;
+}
 
 /** Older lists and labels prove nothing. */
 export const coverageFreshForMs = 1_000;
@@ -77,22 +91,36 @@ export function judgeCoverage(
 	if (!budgets.some(({ name }) => name.namespace === namespace)) return { kind: "uncovered" };
 	if (version.readAt < triedAt && !isFresh(version.readAt, now)) return { kind: "readAgain" };
 	const covering = findCovering(budgets, { namespace, labels: version.labels });
-	return covering.kind === "none" ? { kind: "uncovered", resourceVersion: version.resourceVersion } : covering;
+	if (covering.unreadable) return { kind: "unreadable", ...covering.unreadable };
+	return covering.budgets.length === 0
+		? { kind: "uncovered", resourceVersion: version.resourceVersion }
+		: { kind: "covered", budgets: covering.budgets };
 }
 
-/** Finds the budgets that cover the labels, and ignores how old they are. */
+/** Finds the budgets that cover the labels, and ignores how old they are. None if one of them is unreadable. */
 export function findCovering(
 	budgets: readonly MemberBudget[],
 	pod: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
-): { readonly kind: "none" } | Extract<CoverageJudgement, { kind: "covered" | "unreadable" }> {
+): { readonly budgets: readonly RoundBudget[]; readonly unreadable?: UnreadableBudget } {
 	const covering = coveringBudgets(budgets, pod);
-	if (covering.length === 0) return { kind: "none" };
 	const unreadable = covering.find(({ selector }) => !selector);
-	if (unreadable) return { kind: "unreadable", budget: formatBudgetName(unreadable.name) };
-	return {
-		kind: "covered",
-		budgets: covering.flatMap(({ name, selector }) => (selector ? [{ name, selector }] : [])),
-	};
+	if (!unreadable) return { budgets: covering.flatMap(({ name, selector }) => (selector ? [{ name, selector }] : [])) };
+	const budget = formatBudgetName(unreadable.name);
+	return { budgets: [], unreadable: { budget, message: unreadableMessage(budgets, budget) } };
+}
+
+/** Why the budget cannot be read: the first parse error in the members' specs. */
+function unreadableMessage(budgets: readonly MemberBudget[], name: string): string {
+	for (const budget of budgets) {
+		if (formatBudgetName(budget.name) !== name) continue;
+		try {
+			parseBudgetSpec(budget.spec);
+		} catch (error) {
+			if (error instanceof InvalidBudgetError) return `budget ${name}: ${error.message}`;
+			throw error;
+		}
+	}
+	return `budget ${name} cannot be read`;
 }
 
 /** Returns why these members are not one fleet, for people. Undefined if each of them declares exactly these members. */

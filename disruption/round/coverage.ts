@@ -4,17 +4,18 @@
 // Pods that ask within half a second share one list of the budgets of all members. So the next list obeys a budget that was created
 // meanwhile. An older list is enough to choose the budgets of a round: the round reads all budgets of the namespace again. It does not
 // grant a pod that other budgets cover by then. An older list never proves that no budget covers a pod.
-import { formatBudgetName, parseBudgetSpec, type RoundBudget } from "../budget/budget.ts";
+import type { RoundBudget } from "../budget/budget.ts";
 import type { MemberBudget } from "../budget/cluster.ts";
 import {
 	type BudgetsOfMember,
 	coverageFreshForMs,
 	type CoverageJudgement,
+	type Covered,
 	findCovering,
 	judgeCoverage,
 	type ListedBudgets,
 } from "../budget/coverage-judgement.ts";
-import { AgentProtocolError, InvalidBudgetError } from "../errors.ts";
+import { AgentProtocolError } from "../errors.ts";
 import { isTooLate, patientForMs, readAfterChange } from "./eviction.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import { isQuietNow, type PodReading, seeAnew, type WatchedPod } from "./seen-pod.ts";
@@ -90,8 +91,8 @@ export class CoverageLists {
 	 * selector of one of them cannot be read.
 	 */
 	findKnown({ namespace, labels }: CoveredPod): readonly RoundBudget[] | undefined {
-		const covering = findCovering(this.#known(namespace), { namespace, labels });
-		return covering.kind === "covered" ? covering.budgets : undefined;
+		const { budgets } = findCovering(this.#known(namespace), { namespace, labels });
+		return budgets.length > 0 ? budgets : undefined;
 	}
 
 	/** Whether the last list of the namespace had budgets, so that labels matter. */
@@ -142,29 +143,8 @@ export class CoverageLists {
 	}
 }
 
-/** Why the budget cannot be read: the first parse error in the members' specs. */
-export function unreadableMessage(budgets: readonly MemberBudget[], name: string): string {
-	for (const budget of budgets) {
-		if (formatBudgetName(budget.name) !== name) continue;
-		try {
-			parseBudgetSpec(budget.spec);
-		} catch (error) {
-			if (error instanceof InvalidBudgetError) return `budget ${name}: ${error.message}`;
-			throw error;
-		}
-	}
-	return `budget ${name} cannot be read`;
-}
-
-export type PodCoverage =
-	/** `guard` returns whether the pod is still uncovered by the same lists. Call it right before the eviction is written. */
-	| (Extract<CoverageJudgement, { kind: "uncovered" }> & { readonly guard: () => boolean })
-	| Extract<CoverageJudgement, { kind: "covered" | "fleetsDiffer" }>
-	/** `budget` is NAMESPACE/NAME. */
-	| { readonly kind: "unreadable"; readonly budget: string; readonly message: string }
-	| { readonly kind: "gone" }
-	/** Members took so long to list their budgets that the lists were stale on arrival. */
-	| { readonly kind: "tooSlow"; readonly message: string };
+/** `guard` returns whether the pod is still uncovered by the same lists. Call it right before the eviction is written. */
+export type PodCoverage = Exclude<Covered<{ readonly guard: () => boolean }>, { kind: "listAgain" | "readAgain" }>;
 
 export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
@@ -214,7 +194,6 @@ export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): 
 				continue;
 			}
 			case "unreadable":
-				return { kind: "unreadable", budget: judged.budget, message: messageOf(listed, judged.budget) };
 			case "covered":
 			case "fleetsDiffer":
 				return judged;
@@ -257,11 +236,4 @@ async function waitForChange(
 	);
 	if (!changed) isQuietNow(pod);
 	return found ? "seen" : "gone";
-}
-
-function messageOf({ members }: ListedBudgets, budget: string): string {
-	return unreadableMessage(
-		members.flatMap(({ budgets }) => budgets),
-		budget,
-	);
 }

@@ -100,7 +100,6 @@ function coveredPods(
 			if (isFinished(pod)) continue;
 			const reference = podReference(pod);
 			const covering = findCovering(budgets, { namespace: reference.namespace, labels: pod.metadata?.labels ?? {} });
-			if (covering.kind !== "covered") continue;
 			for (const { name } of covering.budgets) {
 				const key = formatBudgetName(name);
 				found.set(key, [...(found.get(key) ?? []), { clusterId, pod: reference }]);

@@ -48,12 +48,9 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 	const lists = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
 	const budgets = new Map<string, RoundBudget>();
 	for (const { pod } of covered) {
-		const coverage = findCovering(lists, {
-			namespace: pod.metadata?.namespace ?? "",
-			labels: pod.metadata?.labels ?? {},
-		});
-		if (coverage.kind !== "covered") continue;
-		for (const budget of coverage.budgets) budgets.set(formatBudgetName(budget.name), budget);
+		const { namespace = "", labels = {} } = pod.metadata ?? {};
+		for (const budget of findCovering(lists, { namespace, labels }).budgets)
+			budgets.set(formatBudgetName(budget.name), budget);
 	}
 	return Promise.all(
 		[...budgets.values()].map(async (budget) => ({ budget, healthy: totalsOf(await look(fleet, budget)).healthy })),

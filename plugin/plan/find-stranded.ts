@@ -93,8 +93,7 @@ function fleetPods(
 ): readonly FleetPod[] {
 	return pods.flatMap((pod) => {
 		const named = { namespace: namespaceOf(pod), labels: pod.metadata?.labels ?? {} };
-		const covering = findCovering(budgets, named);
-		const covered = covering.kind === "covered" ? covering.budgets.map(({ name }) => formatBudgetName(name)) : [];
+		const covered = findCovering(budgets, named).budgets.map(({ name }) => formatBudgetName(name));
 		return covered.length > 0 || isAgentPod(named, agentNamespaces) ? [{ pod, budgets: covered }] : [];
 	});
 }

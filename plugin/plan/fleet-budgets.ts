@@ -3,7 +3,6 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
-import { unreadableMessage } from "../../disruption/round/coverage.ts";
 import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/budget/coverage-judgement.ts";
 import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
@@ -92,10 +91,9 @@ export async function readFleetBudgets(
 
 function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Coverage {
 	const pod = { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} };
-	const covering = findCovering(budgets, pod);
-	if (covering.kind !== "unreadable") return covering;
-	const message = unreadableMessage(budgets, covering.budget);
-	return { kind: "never", never: { reason: "InvalidBudget", message } };
+	const { budgets: covering, unreadable } = findCovering(budgets, pod);
+	if (unreadable) return { kind: "never", never: { reason: "InvalidBudget", message: unreadable.message } };
+	return covering.length > 0 ? { kind: "covered", budgets: covering } : { kind: "none" };
 }
 
 /** The counts of all members. */

@@ -19,10 +19,9 @@ export class ForetoldSuspensions {
 	/** `lists`: the budgets of the pods' namespaces in all members. */
 	tell(pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]): void {
 		const budgets = lists.flatMap((member) => member.budgets);
-		const covering = pods.flatMap(({ metadata }) => {
-			const found = findCovering(budgets, { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} });
-			return found.kind === "covered" ? found.budgets : [];
-		});
+		const covering = pods.flatMap(
+			({ metadata: { namespace = "", labels = {} } = {} }) => findCovering(budgets, { namespace, labels }).budgets,
+		);
 		const emit = (event: RunEvent): void => {
 			const suspension = suspensionIn(event);
 			if (suspension !== undefined) this.#told.add(suspension);

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
 	{
 		name: "a budget that nobody can read",
 		second: member("2", [unreadable]),
-		expected: { kind: "unreadable", budget: "shop/odd" },
+		expected: { kind: "unreadable", budget: "shop/odd", message: expect.stringContaining("budget shop/odd") },
 	},
 	{ name: "a list of a second", second: member("2", [ofWeb]), listed: { askedAt: 9_000 }, expected: uncovered },
 	{ name: "an older list", second: member("2", [ofWeb]), listed: { askedAt: 8_999 }, expected: listAgain },

@@ -110,8 +110,7 @@ async function knownBudgets(
 	);
 	return ({ pod: { metadata } }) => {
 		const of = { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} };
-		const found = findCovering(lists.flat(), of);
-		return found.kind === "covered" ? found.budgets : [];
+		return findCovering(lists.flat(), of).budgets;
 	};
 }
 
