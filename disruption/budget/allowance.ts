@@ -20,7 +20,7 @@ import type { Count, MislabelledWorkload, UnavailablePod } from "./cluster.ts";
 import { countedHealthy, withPodsDown } from "./healthy.ts";
 import { InvalidBudgetError } from "../errors.ts";
 import { formatSelector } from "./selector.ts";
-import type { Refused, Waiting } from "./verdict.ts";
+import type { Refused, Verdict, Waiting } from "./verdict.ts";
 
 /** The counts of one budget, one from each member. */
 export interface BudgetCounts {
@@ -97,7 +97,7 @@ export function allowsDisruption({ desired, expected, counts }: Allowance, costs
 	return countedHealthy(costsIn === undefined ? counts : withPodsDown(counts, costsIn)) >= desired;
 }
 
-export function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Refused {
+export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance, never> {
 	const name = formatBudgetName(budget.name);
 	const read = readSpecs(name, counts);
 	if (read.kind === "refused") return read;

@@ -22,7 +22,7 @@ import type { CandidateState } from "./cluster.ts";
 import { withPodsDown } from "./healthy.ts";
 import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
-import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
+import type { Refused, RoundCandidate, Verdict } from "./verdict.ts";
 
 /** A candidate that may be granted, as its own cluster reports it. */
 export interface Grantable {
@@ -32,7 +32,7 @@ export interface Grantable {
 	readonly budgets: readonly BudgetName[];
 }
 
-export type Judgement = { readonly candidate: RoundCandidate } & (Grantable | Free | Waiting | Refused);
+export type Judgement = { readonly candidate: RoundCandidate } & Verdict<Grantable>;
 
 /**
  * Judges the candidates in their order, each by what the earlier ones left. `memberIds` are the ids of all members of the fleet. For every
@@ -65,7 +65,7 @@ export function decideWithStates(
 	return { judgements: judgeAll(candidates, budgets, allowances), states };
 }
 
-type Allowances = ReadonlyMap<string, Allowance | Waiting | Refused>;
+type Allowances = ReadonlyMap<string, Verdict<Allowance, never>>;
 
 function allowancesOf(budgets: readonly BudgetCounts[]): Allowances {
 	return new Map(budgets.map((counted) => [formatBudgetName(counted.budget.name), allowanceOf(counted)]));
@@ -83,7 +83,7 @@ function judgeAll(
 export function judgeBudget(
 	memberIds: readonly string[],
 	counted: BudgetCounts,
-): { readonly kind: "state"; readonly state: BudgetState } | Waiting | Refused {
+): Verdict<{ readonly kind: "state"; readonly state: BudgetState }, never> {
 	const allowance = refuseFleet(memberIds, [counted]) ?? allowanceOf(counted);
 	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance) } : allowance;
 }
@@ -92,7 +92,7 @@ function judge(
 	candidate: RoundCandidate,
 	budgets: readonly BudgetCounts[],
 	allowances: Allowances,
-): Grantable | Free | Waiting | Refused {
+): Verdict<Grantable> {
 	const states = budgets.flatMap(({ counts }) =>
 		counts
 			.filter((count) => count.clusterId === candidate.clusterId)

@@ -1,4 +1,4 @@
-// The verdicts on a pod for which a grant is requested, other than the grant itself.
+// The verdicts on a pod for which a grant is requested.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference, UnavailablePod } from "./cluster.ts";
 
@@ -77,3 +77,6 @@ export interface Free {
 	/** Why the disruption costs nothing: nothing can make the pod healthy again. */
 	readonly why: "Terminating" | "Finished" | "Gone";
 }
+
+/** `G` is what a pod gets that may be disrupted: a place in the decision, a ticket of the round, or a grant of the queue. */
+export type Verdict<G, F extends Free = Free> = G | F | Waiting | Refused;

@@ -1,13 +1,13 @@
 // Acquires the Leases of a round: all at once, or in line, in the one order that all runs use.
-import type { BudgetName, RoundBudget } from "../budget/budget.ts";
-import type { AcquireOutcome, AcquireRequest, Cluster, PlaceInLine } from "../budget/cluster.ts";
+import type { RoundBudget } from "../budget/budget.ts";
+import type { AcquireOutcome, AcquireRequest, Cluster } from "../budget/cluster.ts";
 import { AgentUnavailableError } from "../errors.ts";
 import { leaseName } from "../lease/lease.ts";
 import type { RoundLeases, Slot } from "./round-leases.ts";
-import type { RoundRuntime } from "./round-runtime.ts";
+import type { RoundObserver, RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
-export interface AcquireAllRequest {
+export interface RoundRequest {
 	/** All members of the fleet, never fewer. */
 	readonly clusters: readonly Cluster[];
 	/** All budgets that cover the candidates. */
@@ -17,7 +17,7 @@ export interface AcquireAllRequest {
 	readonly signal: AbortSignal;
 	/** Other runs want these Leases too, as the last round found. So wait in line immediately, and hold no Lease ahead of its turn. */
 	readonly contended?: boolean;
-	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
+	readonly observer?: Partial<RoundObserver>;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface AcquireAllRequest {
  * runs.
  */
 export async function acquireAll(
-	request: AcquireAllRequest,
+	request: RoundRequest,
 	runtime: RoundRuntime,
 	held: RoundLeases,
 	lost: AbortSignal,
@@ -40,7 +40,7 @@ export async function acquireAll(
 /** Returns whether it acquired all of them. */
 async function acquireAtOnce(
 	slots: readonly Slot[],
-	request: AcquireAllRequest,
+	request: RoundRequest,
 	runtime: RoundRuntime,
 	held: RoundLeases,
 ): Promise<boolean> {
@@ -54,7 +54,7 @@ async function acquireAtOnce(
 
 async function acquireSlot(
 	slot: Slot,
-	request: AcquireAllRequest,
+	request: RoundRequest,
 	runtime: RoundRuntime,
 	held: RoundLeases,
 	wait: boolean,
@@ -74,7 +74,7 @@ async function acquireSlot(
 	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
 		wait,
 		signal,
-		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
+		onQueued: (place) => request.observer?.queued?.({ ...place, cluster: cluster.name, budget: budget.name }),
 	});
 	if (outcome.kind === "acquired") {
 		held.add({ ...slot, ...outcome, request: acquire, askedAt });
@@ -87,7 +87,7 @@ async function acquireSlot(
 }
 
 /** The order in which rounds wait for Leases: by cluster id, then by the Lease's name. It is the same for all runs. */
-function slotsInOrder({ clusters, budgets }: AcquireAllRequest): readonly Slot[] {
+function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 	const slots = clusters.flatMap((cluster) =>
 		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),
 	);

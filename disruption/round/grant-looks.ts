@@ -7,7 +7,6 @@ import type { GrantObserver, GrantPorts } from "./grant-request.ts";
 import { isSameWait, type Wait } from "./wait.ts";
 import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
-/** Only the first waiting pods are looked at. They stand for the others. */
 const maxLookedAt = 20;
 /**
  * The first looks come so soon that people notice no delay, at a few cheap calls a second for each budget. Later looks come after a tenth
@@ -65,20 +64,20 @@ export class GrantLooks {
 		const until = runtime.now() + roundAtLeastEveryMs;
 		while (!ends.aborted && runtime.now() < until) {
 			await runtime.sleep(Math.min(this.nextMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), ends);
-			const due = waiting.due(runtime.now()).slice(0, maxLookedAt);
-			if (ends.aborted || due.length === 0) return;
+			const looked = firstOf(waiting.due(runtime.now()));
+			if (ends.aborted || looked.length === 0) return;
 			try {
-				if (await this.look(due)) return;
+				if (await this.look(looked)) return;
 			} catch (error) {
-				await onFailed(error, due);
+				await onFailed(error, looked);
 			}
 		}
 	}
 
 	/** Whether a round is worth its cost. If not, a new reason for the wait has been reported to each waiting pod that was looked at. */
-	async look(due: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
+	async look(looked: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
 		const { members, observer } = this.#ports;
-		const candidates = due.slice(0, maxLookedAt).map(({ request }) => request.candidate);
+		const candidates = looked.map(({ request }) => request.candidate);
 		const { judgements, states } = await checkAvailability(members(), this.#budgets, candidates);
 		if (!isPaused) {
 			this.#promised = judgements.some(isWorthARound);
@@ -99,13 +98,19 @@ export class GrantLooks {
 			const waiting = line.find(judgement.candidate.pod.uid);
 			if (!waiting) continue;
 			if (judgement.budget) byBudget.set(formatBudgetName(judgement.budget), judgement);
-			if (waiting.last && isSameWait(judgement, waiting.last, holder)) waiting.last = judgement;
+			const { request } = waiting;
+			if (request.last && isSameWait(judgement, request.last, holder)) request.last = judgement;
 			else waiting.tell(judgement, this.nextMs());
 		}
 		// The pods that were not looked at wait for the same budgets.
-		for (const waiting of line.all()) {
-			const budget = waiting.last?.budget;
-			if (budget) waiting.last = byBudget.get(formatBudgetName(budget)) ?? waiting.last;
+		for (const { request } of line.all()) {
+			const { last } = request;
+			if (last?.budget) request.last = byBudget.get(formatBudgetName(last.budget)) ?? last;
 		}
 	}
+}
+
+/** Only the first waiting pods are looked at. They stand for the others. */
+export function firstOf(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
+	return due.slice(0, maxLookedAt);
 }

@@ -8,8 +8,8 @@ import type { Member } from "../budget/cluster.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import { AgentUnavailableError, LeaseLostError } from "../errors.ts";
 import { cancelTicket } from "./eviction.ts";
-import type { Ticket, Verdict } from "./ticket.ts";
-import { GrantLooks } from "./grant-looks.ts";
+import type { RoundVerdict, Ticket } from "./ticket.ts";
+import { firstOf, GrantLooks } from "./grant-looks.ts";
 import type { GrantAnswer, GrantObserver, GrantPorts, GrantRequest } from "./grant-request.ts";
 import { PlacesInUse } from "./places.ts";
 import { runRound } from "./round.ts";
@@ -31,8 +31,11 @@ export class GrantQueue {
 		return [...this.#budgets.values()];
 	}
 
-	/** Rejects only if there is a bug. */
-	ask(request: GrantRequest): Promise<GrantAnswer> {
+	/**
+	 * Undefined if the request's signal aborted first. Rejects with an error that would meet every other request too (classifyFailure:
+	 * refuse), and if there is a bug.
+	 */
+	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const { budgets } = request;
 		// The selector is part of the key: after a change of the selector, rounds count by the new one.
 		const key = JSON.stringify(budgets);
@@ -75,7 +78,7 @@ class GrantRounds {
 		this.#looks = new GrantLooks(budgets, { ...ports, observer: this.#observer, waiting: this.#waiting });
 	}
 
-	ask(request: GrantRequest): Promise<GrantAnswer> {
+	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const waiting = new WaitingRequest(request);
 		if (!waiting.over.aborted) {
 			// The earlier waiting requests have left.
@@ -158,7 +161,7 @@ class GrantRounds {
 
 	/** Runs one round. Returns the requests that still wait, or none if the round gave no answer. */
 	async #ask(asked: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
-		let verdicts: readonly Verdict[] | undefined;
+		let verdicts: readonly RoundVerdict[] | undefined;
 		const members = this.#ports.members();
 		try {
 			verdicts = await this.#round(asked, members);
@@ -173,7 +176,10 @@ class GrantRounds {
 	}
 
 	/** Undefined if there is no verdict to apply and the caller has to start over. */
-	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly Verdict[] | undefined> {
+	async #round(
+		asked: readonly WaitingRequest[],
+		members: readonly Member[],
+	): Promise<readonly RoundVerdict[] | undefined> {
 		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
 		const contended = this.#contended;
 		this.#contended = false;
@@ -187,12 +193,13 @@ class GrantRounds {
 					candidates: asked.map(({ request }) => request.candidate),
 					signal,
 					contended,
-					observer: this.#observer,
-					onCounted: (states) => this.#observer.counted(states),
-					onQueued: (place) => {
-						this.#contended = true;
-						if (place.holder !== "") for (const waiting of asked) waiting.last = leaseHeld(place);
-						this.#observer.queued(place);
+					observer: {
+						...this.#observer,
+						queued: (place) => {
+							this.#contended = true;
+							if (place.holder !== "") for (const { request } of asked) request.last = leaseHeld(place);
+							this.#observer.queued(place);
+						},
 					},
 				},
 				runtime,
@@ -219,15 +226,15 @@ class GrantRounds {
 		const failure = classifyFailure(error);
 		if (!failure) throw error;
 		const { kind, reason, message } = failure;
-		if (kind === "refuse") for (const waiting of asked) waiting.finish({ kind: "refused", reason, message });
+		if (kind === "refuse") for (const waiting of asked) waiting.fail(error);
 		else if (error instanceof AgentUnavailableError) {
-			for (const waiting of asked) waiting.last = { reason, message };
+			for (const { request } of asked) request.last = { reason, message };
 			this.#observer.unreachable(error);
 			await this.#pause(failure.afterMs);
 		} else for (const waiting of asked) this.#later(waiting, { reason, message });
 	}
 
-	#apply(verdict: Verdict, members: readonly Member[]): void {
+	#apply(verdict: RoundVerdict, members: readonly Member[]): void {
 		const waiting = this.#waiting.find(verdict.candidate.pod.uid);
 		switch (verdict.kind) {
 			case "granted":
@@ -238,14 +245,12 @@ class GrantRounds {
 				return;
 			}
 			case "waiting":
-				if (verdict.reason === "CoverageChanged") waiting?.finish({ kind: "coverAgain" });
-				else if (waiting) waiting.tell(verdict, this.#looks.nextMs());
+				if (verdict.reason === "CoverageChanged") waiting?.finish(verdict);
+				else waiting?.tell(verdict, this.#looks.nextMs());
 				return;
 			case "refused": {
-				const { reason, message } = verdict;
-				// The caller has to ask the members for their fleet again.
-				if (reason === "FleetsDiffer") waiting?.finish({ kind: "coverAgain", reason, message });
-				else if (!verdict.retry) waiting?.finish({ kind: "refused", reason, message });
+				const { reason, message, retry } = verdict;
+				if (!retry || reason === "FleetsDiffer") waiting?.finish(verdict);
 				else if (waiting) this.#later(waiting, { reason, message });
 			}
 		}
@@ -262,14 +267,13 @@ class GrantRounds {
 			return;
 		}
 		const place = this.#inUse.keep(waiting.request.lane);
-		const { last } = waiting;
 		const giveBack = (): Promise<void> => {
 			const cancelled = cancel();
 			this.#inUse.track(cancelled);
 			place.end();
 			return cancelled;
 		};
-		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack }, ...(last && { last }) });
+		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack } });
 	}
 
 	/** Tries again after a pause: a person has to fix the cause, which may happen at any time. */
@@ -284,7 +288,7 @@ class GrantRounds {
 		await this.#untilFreed(arrival, runtime.now() + this.#looks.nextMs());
 		if (!places.isPaused || stop.aborted || arrival.aborted) return;
 		try {
-			await this.#looks.look(due, { isPaused: true });
+			await this.#looks.look(firstOf(due), { isPaused: true });
 		} catch (error) {
 			await this.#fail(error, due);
 		}

@@ -1,15 +1,12 @@
 // Requests to a grant queue, its answers, and what it needs. Types only: grant-queue.ts has the code.
-import type { BudgetName, RoundBudget } from "../budget/budget.ts";
-import type { Failure } from "../budget/classify-failure.ts";
-import type { Member, PlaceInLine } from "../budget/cluster.ts";
-import type { BudgetState } from "../budget/allowance.ts";
+import type { RoundBudget } from "../budget/budget.ts";
+import type { Member } from "../budget/cluster.ts";
 import type { AgentUnavailableError } from "../errors.ts";
 import type { Grant } from "./grant.ts";
 import type { Place, Places } from "./places.ts";
 import type { runRound } from "./round.ts";
-import type { RoundRuntime } from "./round-runtime.ts";
-import type { LeaseObserver } from "./told-lease.ts";
-import type { Free, Refused, RoundCandidate } from "../budget/verdict.ts";
+import type { RoundObserver, RoundRuntime } from "./round-runtime.ts";
+import type { Free, RoundCandidate, Verdict } from "../budget/verdict.ts";
 import type { Wait } from "./wait.ts";
 
 export interface GrantRequest {
@@ -22,29 +19,27 @@ export interface GrantRequest {
 	readonly signal: AbortSignal;
 	/** Called when the reason for the wait changes. `nextMs`: milliseconds until the next look. */
 	readonly onWait?: (wait: Wait, nextMs: number) => void;
+	/** What the pod waits for, or waited for last. The queue sets it. */
+	last?: Wait;
 }
 
-export type GrantAnswer =
-	/** The caller must end the grant or give it back. `last` is what the pod waited for. */
-	| { readonly kind: "granted"; readonly grant: Grant; readonly last?: Wait }
-	/** The pod needs no grant. The caller must end `place`. */
-	| (Free & { readonly place: Place })
-	/** `signal` aborted before there was an answer. */
-	| { readonly kind: "over"; readonly last?: Wait }
-	/** The caller has to find the pod's budgets or the fleet's members again. */
-	| { readonly kind: "coverAgain"; readonly reason?: Refused["reason"]; readonly message?: string }
-	| { readonly kind: "refused"; readonly reason: (Refused | Failure)["reason"]; readonly message: string };
+/**
+ * The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. Only two verdicts of rounds are passed on
+ * although they may pass: CoverageChanged and FleetsDiffer, for which the caller has to find the pod's budgets or the fleet's members again.
+ */
+export type GrantAnswer = Verdict<
+	{ readonly kind: "granted"; readonly grant: Grant },
+	Free & { readonly place: Place }
+>;
 
 /** Learns what happens in the rounds, for people. */
-export interface GrantObserver extends LeaseObserver {
+export interface GrantObserver extends RoundObserver {
 	/** Every member has answered. */
 	answered(): void;
 	/** Called once for each failed question, however many pods wait for its answer. */
 	unreachable(error: AgentUnavailableError): void;
-	counted(states: readonly BudgetState[]): void;
 	/** A grant was handed out. Report the next counts even if they are unchanged, because the granted pod may be back up by then. */
 	granted(): void;
-	queued(place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): void;
 }
 
 export interface GrantPorts {

@@ -5,8 +5,8 @@ import type { AcquireRequest, Acquisition, Cluster, Count } from "../budget/clus
 import { LeaseLostError } from "../errors.ts";
 import { giveBackAll } from "./give-back.ts";
 import { handoverDurationMs, renewIntervalMs } from "../lease/lease.ts";
-import type { RoundRuntime } from "./round-runtime.ts";
-import { type LeaseObserver, ToldLease } from "./told-lease.ts";
+import type { RoundObserver, RoundRuntime } from "./round-runtime.ts";
+import { ToldLease } from "./told-lease.ts";
 
 /** One budget's Lease in one cluster. */
 export interface Slot {
@@ -35,10 +35,10 @@ const countFreshForMs = 1_000;
 
 export class RoundLeases {
 	readonly #runtime: RoundRuntime;
-	readonly #observer: LeaseObserver | undefined;
+	readonly #observer: Partial<RoundObserver> | undefined;
 	readonly #held = new Set<CountedLease>();
 
-	constructor(runtime: RoundRuntime, observer?: LeaseObserver) {
+	constructor(runtime: RoundRuntime, observer?: Partial<RoundObserver>) {
 		this.#runtime = runtime;
 		this.#observer = observer;
 	}
@@ -52,7 +52,7 @@ export class RoundLeases {
 		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
 		const now = this.#runtime.now();
 		const observed = { budget: budget.name, cluster: cluster.name, holder: request.holder };
-		this.#observer?.leaseAcquired({ ...observed, leaseDurationMs, waitedMs: now - askedAt });
+		this.#observer?.leaseAcquired?.({ ...observed, leaseDurationMs, waitedMs: now - askedAt });
 		this.#held.add({
 			cluster,
 			budget,

@@ -1,4 +1,9 @@
-// The outside services of a round: a clock, ids and waiting. They are arguments, because the domain has none of its own.
+// The outside services of a round: a clock, ids and waiting, and who learns what happens. They are arguments, because the domain has none
+// of its own.
+import type { BudgetState } from "../budget/allowance.ts";
+import type { BudgetName } from "../budget/budget.ts";
+import type { PlaceInLine } from "../budget/cluster.ts";
+
 export interface RoundRuntime {
 	/** Monotonic milliseconds. */
 	now(): number;
@@ -11,4 +16,27 @@ export interface RoundRuntime {
 	 * as the first try did. It may be called at any time and any number of times, because nothing will be done under what it gives back.
 	 */
 	onLeftBehind?(problem: unknown, giveBack?: () => Promise<void>): void;
+}
+
+/** Learns what happens in a round, for people. It changes no answer. */
+export interface RoundObserver {
+	/** Called once all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
+	counted(states: readonly BudgetState[]): void;
+	/** Another run holds this Lease, and the round waits in line for it. */
+	queued(place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): void;
+	leaseAcquired(lease: ObservedLease & { readonly leaseDurationMs: number; readonly waitedMs: number }): void;
+	/** The end of a Lease is not reported for an optimistic hold, or if the release failed. */
+	leaseReleased(lease: EndedLease): void;
+	leaseLost(lease: EndedLease & { readonly message: string }): void;
+}
+
+export interface ObservedLease {
+	readonly budget: BudgetName;
+	/** The cluster's name. */
+	readonly cluster: string;
+	readonly holder: string;
+}
+
+export interface EndedLease extends ObservedLease {
+	readonly heldMs: number;
 }

@@ -7,26 +7,19 @@
 // over or be lost at any moment. Then a commit fails and nothing is evicted. A pod is not granted if its own agent gave it no reservation,
 // because the pod is gone or got other labels. Its reservations under other budgets are taken back. None of this depends on a clock:
 // durations only decide how soon other runs may continue.
-import { type AcquireAllRequest, acquireAll } from "./acquire-leases.ts";
+import { acquireAll, type RoundRequest } from "./acquire-leases.ts";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
 import type { CommitOutcome, Grant } from "../budget/cluster.ts";
 import { decideWithStates, type Grantable, type Judgement } from "../budget/decide.ts";
-import type { BudgetCounts, BudgetState } from "../budget/allowance.ts";
+import type { BudgetCounts } from "../budget/allowance.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "../errors.ts";
-import type { Ticket, Verdict } from "./ticket.ts";
+import type { Ticket, RoundVerdict } from "./ticket.ts";
 import { giveBackAll } from "./give-back.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
-import type { LeaseObserver } from "./told-lease.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
-
-export interface RoundRequest extends AcquireAllRequest {
-	/** Called once all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
-	readonly onCounted?: (states: readonly BudgetState[]) => void;
-	readonly observer?: LeaseObserver;
-}
 
 /** A commit is idempotent. So it is sent again after a lost answer, before it counts as failed. */
 const commitAttempts = 3;
@@ -36,7 +29,7 @@ const commitAttempts = 3;
  * nothing is granted and the caller starts over. Rejects with AgentUnavailableError if a member gave no answer, and with the reason of
  * `signal` when it aborts. Acquisitions made until then have been given back, or end by the lease time.
  */
-export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
+export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly RoundVerdict[]> {
 	const held = new RoundLeases(runtime, request.observer);
 	try {
 		const { judgements, counted } = await judgeAll(request, runtime, held);
@@ -72,7 +65,7 @@ async function judgeAll(
 	const counted = request.budgets.map((budget): BudgetCounts => ({ budget, counts: held.countsOf(budget) }));
 	const memberIds = request.clusters.map(({ id }) => id);
 	const { judgements, states } = decideWithStates(memberIds, counted, request.candidates);
-	request.onCounted?.(states);
+	request.observer?.counted?.(states);
 	return { judgements, counted };
 }
 
@@ -82,7 +75,7 @@ async function commitAll(
 	counted: readonly BudgetCounts[],
 	held: RoundLeases,
 	runtime: RoundRuntime,
-): Promise<readonly Verdict[]> {
+): Promise<readonly RoundVerdict[]> {
 	const countedAt = held.oldestAskedAt;
 	const tickets = new Map<Judgement, Ticket>();
 	const termsOf = countedTerms(counted);
@@ -213,8 +206,8 @@ function verdictsOf(
 	judgements: readonly Judgement[],
 	tickets: ReadonlyMap<Judgement, Ticket>,
 	leftOut: LeftOutPods = new Map(),
-): readonly Verdict[] {
-	return judgements.map((judgement): Verdict => {
+): readonly RoundVerdict[] {
+	return judgements.map((judgement): RoundVerdict => {
 		if (judgement.kind !== "grantable") return judgement;
 		const { clusterId, pod } = judgement.candidate;
 		const left = leftOut.get(leftOutKey(clusterId, pod));
@@ -228,7 +221,7 @@ function verdictsOf(
 function refuseAll(
 	candidates: readonly RoundCandidate[],
 	error: GarbledLeaseError | FleetsDifferError,
-): readonly Verdict[] {
+): readonly RoundVerdict[] {
 	return candidates.map((candidate) => ({
 		candidate,
 		kind: "refused",

@@ -1,7 +1,7 @@
 // The result of a round for a granted pod, and what comes of it. Types only: eviction.ts uses them.
 import type { BudgetName } from "../budget/budget.ts";
 import type { PodReference } from "../budget/cluster.ts";
-import type { Free, Refused, RoundCandidate, Waiting } from "../budget/verdict.ts";
+import type { RoundCandidate, Verdict } from "../budget/verdict.ts";
 
 /** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
 export interface Ticket {
@@ -21,13 +21,11 @@ export interface Ticket {
 	readonly countedAt: number;
 }
 
-export interface Granted {
+/** The answer of a round for each requested pod. */
+export type RoundVerdict = { readonly candidate: RoundCandidate } & Verdict<{
 	readonly kind: "granted";
 	readonly ticket: Ticket;
-}
-
-/** The answer of a round for each requested pod. */
-export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);
+}>;
 
 /**
  * The API server's answer to an eviction. evictUnderTicket() returns one answer for all requests that it sent under one ticket. `R` is the

@@ -1,35 +1,16 @@
 // Reports what happens to the Leases of a round, for people. It changes no answer.
-import type { BudgetName } from "../budget/budget.ts";
 import { LeaseLostError } from "../errors.ts";
-import type { RoundRuntime } from "./round-runtime.ts";
-
-/** Learns when Leases are acquired and how they end. The end is not reported for an optimistic hold, or if the release failed. */
-export interface LeaseObserver {
-	leaseAcquired(lease: ObservedLease & { readonly leaseDurationMs: number; readonly waitedMs: number }): void;
-	leaseReleased(lease: EndedLease): void;
-	leaseLost(lease: EndedLease & { readonly message: string }): void;
-}
-
-export interface ObservedLease {
-	readonly budget: BudgetName;
-	/** The cluster's name. */
-	readonly cluster: string;
-	readonly holder: string;
-}
-
-export interface EndedLease extends ObservedLease {
-	readonly heldMs: number;
-}
+import type { EndedLease, ObservedLease, RoundObserver, RoundRuntime } from "./round-runtime.ts";
 
 /** Reports how a Lease ended, once. */
 export class ToldLease {
 	readonly #lease: ObservedLease;
 	readonly #runtime: Pick<RoundRuntime, "now">;
-	readonly #observer: LeaseObserver | undefined;
+	readonly #observer: Partial<RoundObserver> | undefined;
 	readonly #since: number;
 	#hasEnded = false;
 
-	constructor(lease: ObservedLease, runtime: Pick<RoundRuntime, "now">, observer: LeaseObserver | undefined) {
+	constructor(lease: ObservedLease, runtime: Pick<RoundRuntime, "now">, observer: Partial<RoundObserver> | undefined) {
 		this.#lease = lease;
 		this.#runtime = runtime;
 		this.#observer = observer;
@@ -37,11 +18,11 @@ export class ToldLease {
 	}
 
 	released(): void {
-		this.#end((lease) => this.#observer?.leaseReleased(lease));
+		this.#end((lease) => this.#observer?.leaseReleased?.(lease));
 	}
 
 	lost(message: string): void {
-		this.#end((lease) => this.#observer?.leaseLost({ ...lease, message }));
+		this.#end((lease) => this.#observer?.leaseLost?.({ ...lease, message }));
 	}
 
 	/** The Lease ends by itself at an unknown time, so its end is not reported. */

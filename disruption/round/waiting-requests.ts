@@ -5,12 +5,10 @@ import type { Wait } from "./wait.ts";
 /** One waiting request. It waits until it is answered or its signal aborts. */
 export class WaitingRequest {
 	readonly request: GrantRequest;
-	/** The latest reason for the wait. */
-	last: Wait | undefined;
 	/** No round includes this request before this time on the runtime's clock. */
 	dueAt = 0;
-	readonly answer: Promise<GrantAnswer>;
-	readonly #answer = Promise.withResolvers<GrantAnswer>();
+	readonly answer: Promise<GrantAnswer | undefined>;
+	readonly #answer = Promise.withResolvers<GrantAnswer | undefined>();
 	readonly #over = new AbortController();
 
 	constructor(request: GrantRequest) {
@@ -24,18 +22,19 @@ export class WaitingRequest {
 		return this.request.candidate.pod.uid;
 	}
 
-	/** Aborts when the request has any answer, including `over`. */
+	/** Aborts when the request has any answer, or its signal has aborted. */
 	get over(): AbortSignal {
 		return this.#over.signal;
 	}
 
 	/** Reports why the request waits, and the milliseconds until the next look. */
 	tell(wait: Wait, nextMs: number): void {
-		this.last = wait;
+		this.request.last = wait;
 		this.request.onWait?.(wait, nextMs);
 	}
 
-	finish(answer: GrantAnswer): void {
+	/** Without an answer if the signal has aborted. */
+	finish(answer: GrantAnswer | undefined): void {
 		this.#end();
 		this.#answer.resolve(answer);
 	}
@@ -51,7 +50,7 @@ export class WaitingRequest {
 		this.#over.abort("it was answered");
 	}
 
-	readonly #onAbort = (): void => this.finish({ kind: "over", ...(this.last && { last: this.last }) });
+	readonly #onAbort = (): void => this.finish(undefined);
 }
 
 export class WaitingRequests {

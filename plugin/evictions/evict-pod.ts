@@ -11,6 +11,7 @@ import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.t
 import { coverPod, type PodCoverage } from "../../disruption/round/coverage.ts";
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { GrantRequest } from "../../disruption/round/grant-request.ts";
 import type { Place } from "../../disruption/round/places.ts";
 import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
 import type { Reason } from "../events/reason.ts";
@@ -189,9 +190,10 @@ async function tryUnder(
 	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
 	const tell = (wait: GrantWait, nextMs: number): void => emit(waitingEvent(job, waitOf(job, wait, holder), nextMs));
 	const candidate = { clusterId: member.id, pod: job.pod };
-	const answer = await queue.ask({ candidate, budgets, lane: job.context.name, signal: ends, onWait: tell });
-	const over = (last: GrantWait | undefined): EvictionStep => {
-		return { kind: "over", ...(last && { last: waitOf(job, last, holder) }) };
+	const request: GrantRequest = { candidate, budgets, lane: job.context.name, signal: ends, onWait: tell };
+	const answer = await queue.ask(request);
+	const over = (): EvictionStep => {
+		return { kind: "over", ...(request.last && { last: waitOf(job, request.last, holder) }) };
 	};
 	/**
 	 * Resolves at the pod's turn, or when the wait for it ends. Between the check of isHeldUp() and the request there must be no other wait.
@@ -200,30 +202,30 @@ async function tryUnder(
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
 	};
 	const isHeldUp = (): boolean => ends.aborted || places.isPaused;
-	switch (answer.kind) {
-		case "over":
-			return over(answer.last);
-		case "refused":
-			return failedPod(job, answer);
-		case "coverAgain": {
+	switch (answer?.kind) {
+		case undefined:
+			return over();
+		case "waiting":
+			return { kind: "again", afterMs: 0 };
+		case "refused": {
 			const { reason, message } = answer;
-			return { kind: "again", afterMs: 0, ...(reason && { reason }), ...(message !== undefined && { message }) };
+			return reason === "FleetsDiffer" ? { kind: "again", afterMs: 0, reason, message } : failedPod(job, answer);
 		}
 		case "free":
 			try {
 				if (answer.why === "Gone") return { kind: "gone" };
 				await itsTurn(answer.place);
 				if (!isHeldUp()) return await evictFree(job, deps);
-				return ends.aborted ? over(undefined) : { kind: "again", afterMs: 0 };
+				return ends.aborted ? { kind: "over" } : { kind: "again", afterMs: 0 };
 			} finally {
 				answer.place.end();
 			}
 		case "granted": {
-			const { grant, last } = answer;
+			const { grant } = answer;
 			await itsTurn(grant);
 			if (isHeldUp()) {
 				const back = grant.giveBack();
-				if (ends.aborted) return over(last);
+				if (ends.aborted) return over();
 				await back;
 				// The pod requests a new grant when the run continues.
 				return { kind: "again", afterMs: 0 };

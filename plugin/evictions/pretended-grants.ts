@@ -7,11 +7,10 @@ import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
 import { decide, type Judgement } from "../../disruption/budget/decide.ts";
 import type { BudgetCounts } from "../../disruption/budget/allowance.ts";
 import { withPodsDown } from "../../disruption/budget/healthy.ts";
-import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
+import type { RoundCandidate, Verdict, Waiting } from "../../disruption/budget/verdict.ts";
 
-export type PretendedVerdict =
-	/** `after` is what the pod would wait for first. That wait ends when other pods of this run are back up. */
-	{ readonly kind: "goes"; readonly after?: Waiting } | Free | Waiting | Refused;
+/** `after` is what the pod would wait for first. That wait ends when other pods of this run are back up. */
+export type PretendedVerdict = Verdict<{ readonly kind: "goes"; readonly after?: Waiting }>;
 
 export interface PretendedPod extends RoundCandidate {
 	/** No healthy pod will ever replace it: no controller makes another one, or no node could run that one. */

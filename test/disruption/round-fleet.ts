@@ -1,7 +1,8 @@
 // A fleet of two for the tests of a round.
 import type { Count } from "../../disruption/budget/cluster.ts";
-import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
+import { runRound } from "../../disruption/round/round.ts";
+import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import { budget, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
@@ -29,6 +30,6 @@ export function setUpRound(counted: Partial<Count> = {}) {
 	return { calls, eu, us, runtime, run };
 }
 
-export function kinds(verdicts: readonly Verdict[]): readonly string[] {
+export function kinds(verdicts: readonly RoundVerdict[]): readonly string[] {
 	return verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
 }

@@ -64,7 +64,7 @@ describe("a round whose holds are not written", () => {
 	test("does not renew, and asks for a hold that is written once it waits in line", async () => {
 		const { run, calls, eu } = setUp();
 		const thief = eu.steal(budget);
-		const running = run({ onQueued: () => void eu.release(thief) });
+		const running = run({ observer: { queued: () => void eu.release(thief) } });
 		expect(kinds(await running)).toEqual(["granted"]);
 		expect(calls.filter((call) => call.includes("in line"))).toEqual(["eu acquire in line", "us acquire in line"]);
 	});

@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { acquisitionOf, leaseName, released } from "../../disruption/lease/lease.ts";
-import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
+import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
+import { runRound } from "../../disruption/round/round.ts";
 import { budget, newCount, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime, settle } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
@@ -26,8 +27,10 @@ function setUp() {
 				holder: "drain-7f",
 				candidates: [{ clusterId: "eu", pod: podReference("db-0") }],
 				signal: new AbortController().signal,
-				onQueued: ({ cluster, budget: { name }, position, holder }) =>
-					void queued.push(`${cluster} ${name} ${position} ${holder}`),
+				observer: {
+					queued: ({ cluster, budget: { name }, position, holder }) =>
+						void queued.push(`${cluster} ${name} ${position} ${holder}`),
+				},
 				...request,
 			},
 			runtime,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { runRound } from "../../disruption/round/round.ts";
-import { type LeaseObserver, ToldLease } from "../../disruption/round/told-lease.ts";
+import type { RoundObserver } from "../../disruption/round/round-runtime.ts";
+import { ToldLease } from "../../disruption/round/told-lease.ts";
 import { databaseSelector, FakeFleet, namespace } from "../support/fake-fleet.ts";
 import { createFastRuntime } from "../support/fast-runtime.ts";
 
@@ -10,7 +11,7 @@ const lease = { budget, cluster: "eu", holder: "drain-7f3c" };
 
 function newObserver() {
 	const told: unknown[] = [];
-	const observer: LeaseObserver = {
+	const observer: Partial<RoundObserver> = {
 		leaseAcquired: ({ cluster, holder, leaseDurationMs }) => told.push(["acquired", cluster, holder, leaseDurationMs]),
 		leaseReleased: ({ cluster, heldMs }) => told.push(["released", cluster, heldMs]),
 		leaseLost: ({ cluster, heldMs, message }) => told.push(["lost", cluster, heldMs, message]),

@@ -4,8 +4,8 @@
 // - A paused process asks for no round, uses no grant that was made during this pause, and evicts no pod without a grant.
 // - After its timeout, or after it was stopped, a process asks for no round and uses no grant that was made after that.
 // - A node that is reported as drained has no pods, and its pods go in their order.
-import type { RoundRequest } from "../../disruption/round/round.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
+import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import type { DrainData } from "./scenario.ts";
@@ -52,7 +52,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken("a dry run asks for a Lease");
 	}
 
-	roundEnds(verdicts: readonly Verdict[]): void {
+	roundEnds(verdicts: readonly RoundVerdict[]): void {
 		for (const verdict of verdicts) {
 			if (verdict.kind !== "granted") continue;
 			const { id, pod } = verdict.ticket;

@@ -11,7 +11,7 @@ import { fleetHash } from "../../disruption/budget/fleet.ts";
 import { runRound } from "../../disruption/round/round.ts";
 import type { RoundBudget } from "../../disruption/budget/budget.ts";
 import type { RoundCandidate } from "../../disruption/budget/verdict.ts";
-import type { EvictionAnswer, Verdict } from "../../disruption/round/ticket.ts";
+import type { EvictionAnswer, RoundVerdict } from "../../disruption/round/ticket.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { Drain, type DrainWorld } from "./drain.ts";
@@ -71,7 +71,7 @@ export class DrainProcess extends Drain {
 		candidates: readonly RoundCandidate[],
 		budgets: readonly RoundBudget[],
 		round: RoundRecord,
-	): Promise<readonly Verdict[]> {
+	): Promise<readonly RoundVerdict[]> {
 		const { oracle } = this.world;
 		const clusters = this.#members().map((member) =>
 			forwardingCluster(member, {
@@ -90,10 +90,10 @@ export class DrainProcess extends Drain {
 			// As in the plugin.
 			const contended = this.#contended;
 			this.#contended = false;
-			const onQueued = (): void => {
+			const queued = (): void => {
 				this.#contended = true;
 			};
-			const request = { clusters, budgets, holder: this.name, candidates, signal, contended, onQueued };
+			const request = { clusters, budgets, holder: this.name, candidates, signal, contended, observer: { queued } };
 			const newId = (): string => {
 				const id = this.newId();
 				round.ids.push(id);
@@ -110,7 +110,7 @@ export class DrainProcess extends Drain {
 		}
 	}
 
-	async #use(verdict: Verdict, round: RoundRecord): Promise<void> {
+	async #use(verdict: RoundVerdict, round: RoundRecord): Promise<void> {
 		const { candidate } = verdict;
 		this.last = verdict.kind === "waiting" || verdict.kind === "refused" ? verdict.message : verdict.kind;
 		if (verdict.kind === "free") {

@@ -30,7 +30,7 @@
 // If nothing fails and no budget changes, there are no excuses, and the rule is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import { type ClusterSlot, countedPods } from "./counted-pods.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";
@@ -173,7 +173,7 @@ export class Oracle {
 	}
 
 	/** `verdicts` is empty if the round rejected. */
-	roundEnds(round: RoundRecord, verdicts: readonly Verdict[]): void {
+	roundEnds(round: RoundRecord, verdicts: readonly RoundVerdict[]): void {
 		round.decidedAt = this.#options.step();
 		round.decidedConfig = this.#configs.length - 1;
 		for (const verdict of verdicts) {

@@ -5,8 +5,9 @@
 // attempts.
 import type { Cluster } from "../../disruption/budget/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
-import { type RoundRequest, runRound } from "../../disruption/round/round.ts";
+import type { RoundVerdict } from "../../disruption/round/ticket.ts";
+import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
+import { runRound } from "../../disruption/round/round.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
@@ -222,7 +223,7 @@ export class PluginProcess extends Drain {
 		}
 	}
 
-	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<readonly Verdict[]> {
+	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<readonly RoundVerdict[]> {
 		this.#judge.asksForRound(request);
 		this.#turn(looksPerAttempt);
 		const { oracle } = this.world;
@@ -233,7 +234,7 @@ export class PluginProcess extends Drain {
 			record.ids.push(id);
 			return id;
 		};
-		let verdicts: readonly Verdict[] = [];
+		let verdicts: readonly RoundVerdict[] = [];
 		try {
 			verdicts = await runRound({ ...request, clusters }, { ...runtime, newId });
 			return verdicts;

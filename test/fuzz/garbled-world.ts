@@ -8,7 +8,7 @@ import { PodStore } from "../../agent/views/pod-view.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { leaseName } from "../../disruption/lease/lease.ts";
 import { runRound } from "../../disruption/round/round.ts";
-import type { Verdict } from "../../disruption/round/ticket.ts";
+import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import { parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { createAnsweringConnection } from "./answering-connection.ts";
 import type { Json } from "./odd-values.ts";
@@ -53,7 +53,7 @@ const clusterIds = ["id-eu", "id-us"];
 export async function runGarbledRound(
 	world: WorldState,
 	garble: (cluster: number, kind: ObjectKind) => Garble | undefined,
-): Promise<{ readonly verdicts: readonly Verdict[]; readonly reservations: number }> {
+): Promise<{ readonly verdicts: readonly RoundVerdict[]; readonly reservations: number }> {
 	const servers = world.clusters.map((state, index) => new WorldServer(state, clusterIds[index] ?? ""));
 	const clusters = await Promise.all(
 		servers.map((server, index) => {
@@ -72,7 +72,9 @@ export async function runGarbledRound(
 				{ clusterId: "id-eu", pod: { namespace: "shop", name: world.candidate, uid: `uid-${world.candidate}` } },
 			],
 			signal: queued.signal,
-			onQueued: () => queued.abort(new AgentUnavailableError('Cannot wait for the Lease in cluster "eu-1"', "eu-1")),
+			observer: {
+				queued: () => queued.abort(new AgentUnavailableError('Cannot wait for the Lease in cluster "eu-1"', "eu-1")),
+			},
 		},
 		{
 			now: () => 0,

@@ -127,10 +127,10 @@ async function drain({ clock, clusters, lost }: SlowFleet, name: string, pod: Po
 	let contended = false;
 	for (let grants = 0; grants < grantsEach; ) {
 		const candidates = [{ clusterId: first.id, pod }];
-		const onQueued = () => (contended = true);
+		const observer = { queued: () => void (contended = true) };
 		const request = { clusters, budgets: [{ name: budget, selector }], holder: name, candidates, signal, contended };
 		contended = false;
-		const outcome = await runRound({ ...request, onQueued }, runtime).catch((error: unknown) => {
+		const outcome = await runRound({ ...request, observer }, runtime).catch((error: unknown) => {
 			if (error instanceof LeaseLostError) return error;
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			return undefined;
