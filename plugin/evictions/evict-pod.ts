@@ -41,7 +41,7 @@ const dryRunTries = 3;
 export async function evictPod(
 	job: EvictionJob,
 	deps: EvictionRun,
-): Promise<PodOutcome | { readonly kind: "accepted" }> {
+): Promise<Exclude<EvictionStep, { kind: "again" | "over" }>> {
 	const { stop, runtime, places, options } = deps;
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
 	let reason: Reason | undefined;
@@ -99,27 +99,18 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		const isRefused = step.kind === "failed" && step.reason === "AgentRefused";
 		if (!differs && !isRefused) return step;
 	}
-	// The agent that refused may no longer be a member.
-	const answer = await unlessOver(changes.ask(asked), ends);
-	switch (answer?.kind) {
-		case undefined:
-			return { kind: "again", afterMs: 0 };
-		case "refused":
-			return failedPod(job, { reason: "AgentRefused", message: answer.message });
-		case "unreachable":
-			deps.reachability.failed(answer.error);
-			return stepAfter(job, answer.failure);
-		case "differ":
-			return waitForFleet(job, answer.message, deps);
-		case "same":
-		case "changed":
-			if (!step) return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
-			if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
-			// The members declare the same fleet, but their answers say otherwise.
-			return step.kind === "again"
-				? waitForFleet(job, step.message ?? "the members of the fleet disagree", deps)
-				: step;
-	}
+	return orAfterFailure(job, deps, async () => {
+		// The agent that refused may no longer be a member.
+		const answer = await unlessOver(changes.ask(asked), ends);
+		if (answer === undefined) return { kind: "again", afterMs: 0 };
+		if (typeof answer !== "string") {
+			return answer.reason === "FleetsDiffer" ? waitForFleet(job, answer.message, deps) : stepAfter(job, answer);
+		}
+		if (!step) return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
+		if (answer === "changed") return { kind: "again", afterMs: 0 };
+		// The members declare the same fleet, but their answers say otherwise.
+		return step.kind === "again" ? waitForFleet(job, step.message ?? "the members of the fleet disagree", deps) : step;
+	});
 }
 
 /** One try in a cluster of the fleet: finds the budgets that cover the pod, and asks for a grant. */

@@ -144,40 +144,30 @@ class Doubts {
 
 	/** Reports a temporary problem. Throws any other error. */
 	async tell(error: unknown, asked: Fleet["members"]): Promise<void> {
-		const { emit, reachability } = this.#deps;
-		const problem = await doubtOf(error, asked, this.#changes);
-		if (problem instanceof AgentUnavailableError) reachability.failed(problem);
-		else if (problem !== undefined && !this.#told.has(problem)) {
-			this.#told.add(problem);
-			emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: problem });
+		try {
+			const message = await this.#doubt(error, asked);
+			if (message === undefined || this.#told.has(message)) return;
+			this.#told.add(message);
+			this.#deps.emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message });
+		} catch (problem) {
+			if (!(problem instanceof AgentUnavailableError)) throw problem;
+			this.#deps.reachability.failed(problem);
 		}
 	}
-}
 
-/** Why the healthy pods cannot be counted now. Undefined if the fleet has changed, and its current members can be asked. */
-async function doubtOf(
-	error: unknown,
-	asked: Fleet["members"],
-	changes: FleetChanges,
-): Promise<AgentUnavailableError | string | undefined> {
-	if (error instanceof AgentUnavailableError) return error;
-	const failure = classifyFailure(error);
-	const isDoubt = failure?.reason === "FleetsDiffer";
-	// A cluster that is no longer a member refuses calls that go through it.
-	if (!failure || (!isDoubt && failure.reason !== "AgentRefused")) throw error;
-	const answer = await changes.ask(asked);
-	switch (answer.kind) {
-		case "unreachable":
-			return answer.error;
-		case "differ":
-			return answer.message;
-		case "refused":
-			throw error;
-		case "same":
-			if (!isDoubt) throw error;
-			return failure.message;
-		case "changed":
+	/** Why the healthy pods cannot be counted now. Undefined if the fleet has changed, and its current members can be asked. */
+	async #doubt(error: unknown, asked: Fleet["members"]): Promise<string | undefined> {
+		const failure = classifyFailure(error);
+		const isDoubt = failure?.reason === "FleetsDiffer";
+		// A cluster that is no longer a member refuses calls that go through it.
+		if (!failure || (!isDoubt && failure.reason !== "AgentRefused")) throw error;
+		const answer = await this.#changes.ask(asked);
+		if (typeof answer === "string") {
+			if (answer === "same" && !isDoubt) throw error;
 			return isDoubt ? failure.message : undefined;
+		}
+		if (answer.kind === "refuse") throw error;
+		return answer.message;
 	}
 }
 

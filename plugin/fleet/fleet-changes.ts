@@ -1,31 +1,17 @@
 // Handles a fleet that changes during a run. All callers in doubt share one new question to the members about who they are. The user is
 // told once of each change. While members disagree, nothing is evicted.
-import { classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
+import { askAgainAfterMs, classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import type { Fleet } from "./fleet.ts";
 
-export type FleetAnswer =
-	/** All members agree on the fleet, and it is the one that the caller had. */
-	| { readonly kind: "same" }
-	/** The members agree on a fleet other than the caller's. `members` of the fleet are already the new ones. */
-	| { readonly kind: "changed" }
-	| FleetDoubt;
-
-/** Why the members of the fleet are unknown. */
-export type FleetDoubt =
-	| { readonly kind: "differ"; readonly message: string }
-	/** An agent does not support our request, or does not permit it. */
-	| { readonly kind: "refused"; readonly message: string }
-	| { readonly kind: "unreachable"; readonly error: AgentUnavailableError; readonly failure: Failure };
-
 export class FleetChanges {
 	readonly #fleet: Pick<Fleet, "members" | "reconnect">;
 	readonly #emit: EventSink;
 	readonly #onChanged: () => void;
-	#asking: Promise<FleetDoubt | undefined> | undefined;
+	#asking: Promise<Failure | undefined> | undefined;
 
 	constructor(fleet: Pick<Fleet, "members" | "reconnect">, emit: EventSink, onChanged: () => void) {
 		this.#fleet = fleet;
@@ -33,25 +19,31 @@ export class FleetChanges {
 		this.#onChanged = onChanged;
 	}
 
-	/** `asked`: the members whose answers are in doubt. */
-	async ask(asked: Fleet["members"]): Promise<FleetAnswer> {
+	/**
+	 * `asked`: the members whose answers are in doubt. "same": all members agree that these are the fleet. "changed": they agree on another
+	 * fleet, and `members` of the fleet are already the new ones. Otherwise returns why the members are unknown: FleetsDiffer, or
+	 * AgentRefused if an agent does not support or permit the question. Rejects with AgentUnavailableError if a member gave no answer.
+	 */
+	async ask(asked: Fleet["members"]): Promise<"same" | "changed" | Failure> {
 		this.#asking ??= this.#ask().finally(() => {
 			this.#asking = undefined;
 		});
 		const doubt = await this.#asking;
-		return doubt ?? { kind: hasSameIds(asked, this.#fleet.members) ? "same" : "changed" };
+		return doubt ?? (hasSameIds(asked, this.#fleet.members) ? "same" : "changed");
 	}
 
-	async #ask(): Promise<FleetDoubt | undefined> {
+	async #ask(): Promise<Failure | undefined> {
 		const before = this.#fleet.members;
 		try {
 			await this.#fleet.reconnect();
 		} catch (error) {
-			if (error instanceof FleetUncoveredError) return { kind: "differ", message: error.details.join("; ") };
+			const differ = (message: string): Failure => {
+				return { kind: "retry", reason: "FleetsDiffer", message, afterMs: askAgainAfterMs };
+			};
+			if (error instanceof FleetUncoveredError) return differ(error.details.join("; "));
 			const failure = classifyFailure(error);
-			if (!failure) throw error;
-			if (error instanceof AgentUnavailableError) return { kind: "unreachable", error, failure };
-			return { kind: failure.reason === "AgentRefused" ? "refused" : "differ", message: failure.message };
+			if (!failure || error instanceof AgentUnavailableError) throw error;
+			return failure.reason === "AgentRefused" ? failure : differ(failure.message);
 		}
 		const change = describeChange(before, this.#fleet.members);
 		if (change !== undefined) {

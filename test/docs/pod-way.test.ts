@@ -8,6 +8,7 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { readSource } from "../architecture/source-files.ts";
 import { newRun } from "../support/eviction-run.ts";
 import { FakeFleet } from "../support/fake-fleet.ts";
+import { AnswerUnions } from "./answer-unions.ts";
 
 const section =
 	readSource("docs/design.md")
@@ -67,6 +68,16 @@ describe("the way of one covered pod", () => {
 	test("passes those on which its questions stand, in this order", async () => {
 		const way = await recordWay();
 		expect(listed.filter((path) => way.includes(path))).toEqual(way);
+	});
+
+	test("has at most six kinds of answers about the pod, which are all named", () => {
+		const first = listed.indexOf("plugin/evictions/evictions.ts");
+		const answers = new AnswerUnions().of(listed.slice(first));
+		expect(first).toBeGreaterThan(0);
+		expect(answers.length).toBeGreaterThan(3);
+		expect(answers.length).toBeLessThanOrEqual(6);
+		const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = ""]) => name);
+		expect(named.toSorted()).toEqual(answers);
 	});
 
 	test("begins with files that those before them load or import", () => {
