@@ -22,6 +22,8 @@ export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" |
 
 export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "covered">, Pick<GrantPorts, "runRound"> {
 	readonly fleet: EvictionFleet | undefined;
+	/** Knows the suspensions that the run has already reported. */
+	readonly suspensions?: ToldSuspensions;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
@@ -137,8 +139,9 @@ export class Evictions {
 		const lists = new CoverageLists(fleet, runtime);
 		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
 		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
-		const suspensions = new ToldSuspensions(deps, fleet);
-		const observe = (): GrantObserver => observerOf({ ...deps, emit: suspensions.emit }, this.#atFirstGrant);
+		const suspensions = deps.suspensions ?? new ToldSuspensions(deps);
+		const observed = { ...deps, emit: suspensions.sinkOf(fleet) };
+		const observe = (): GrantObserver => observerOf(observed, this.#atFirstGrant);
 		return {
 			fleet,
 			lists,

@@ -1,7 +1,9 @@
-// Warns about suspended budgets that cover the pods of a run, once for each suspension. These pods are evicted without a limit.
+// Warns about suspended budgets that cover the pods of a run, once for each suspension. These pods are evicted without a limit. A run warns
+// before it asks whether to continue, and then of what its evictions meet.
+import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
-import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
-import type { EventSink, RunEvent } from "../events/events.ts";
+import { type BudgetsOfMember, findCovering } from "../../disruption/budget/coverage-judgement.ts";
+import type { EventSink } from "../events/events.ts";
 import { suspendedText } from "../events/suspension-text.ts";
 import { suspensionOfAll } from "../fleet/budget-members.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -13,26 +15,35 @@ interface Dependencies {
 
 export class ToldSuspensions {
 	readonly #deps: Dependencies;
-	readonly #fleet: Pick<Fleet, "listBudgets">;
 	/** By the names of budgets. */
 	readonly #told = new Map<string, string>();
 
-	constructor(deps: Dependencies, fleet: Pick<Fleet, "listBudgets">) {
+	constructor(deps: Dependencies) {
 		this.#deps = deps;
-		this.#fleet = fleet;
 	}
 
-	/** Takes the events of rounds. A round that counts a budget as suspended may be the first to know. */
-	readonly emit = (event: RunEvent): void => {
-		this.#deps.emit(event);
-		if (event.type !== "budget.changed" || event.need !== undefined) return;
-		const [namespace = "", name = ""] = event.budget.split("/");
-		// This is only a warning. If a member gives no answer, the rounds report it.
-		this.#fleet.listBudgets([namespace]).then(
-			(lists) => this.tell([{ name: { namespace, name } }], lists),
-			() => undefined,
+	/** The event sink for rounds. A round that counts a budget as suspended may be the first to know. */
+	sinkOf(fleet: Pick<Fleet, "listBudgets">): EventSink {
+		return (event) => {
+			this.#deps.emit(event);
+			if (event.type !== "budget.changed" || event.need !== undefined) return;
+			const [namespace = "", name = ""] = event.budget.split("/");
+			// This is only a warning. If a member gives no answer, the rounds report it.
+			fleet.listBudgets([namespace]).then(
+				(lists) => this.tell([{ name: { namespace, name } }], lists),
+				() => undefined,
+			);
+		};
+	}
+
+	/** `lists`: the budgets of the pods' namespaces in all members. */
+	tellOfPods(pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]): void {
+		const budgets = lists.flatMap((member) => member.budgets);
+		const covering = pods.flatMap(
+			({ metadata: { namespace = "", labels = {} } = {} }) => findCovering(budgets, { namespace, labels }).budgets,
 		);
-	};
+		this.tell(covering, lists);
+	}
 
 	/** `lists` are the budgets of the namespace in all members, as last listed. */
 	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {

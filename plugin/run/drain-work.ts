@@ -17,7 +17,6 @@ import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import { failLostNodes } from "./lost-contexts.ts";
 import { drainRecovery } from "./drain-recovery.ts";
-import type { ForetoldSuspensions } from "./foretold-suspensions.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { sleep } from "./run-runtime.ts";
@@ -54,7 +53,7 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 		checkFleet: (hash) => resumed?.requireFleet(hash),
 		async foresee({ fleet, suspensions }) {
 			if (!fleet) return;
-			const onListed: ForetoldSuspensions["tell"] = (pods, lists) => suspensions.tell(pods, lists);
+			const onListed: typeof suspensions.tellOfPods = (pods, lists) => suspensions.tellOfPods(pods, lists);
 			const foreseen = await warnOfStranded(nodes, fleet, { ...options, onListed }, run.emit);
 			({ stranded } = foreseen);
 			run.record.tally.expect(foreseen.going);

@@ -72,7 +72,7 @@ async function tellSuspensions(
 	const { listedAhead } = fleet;
 	const isListed = namespaces.every((namespace) => listedAhead?.namespaces.includes(namespace));
 	const lists = listedAhead && isListed ? listedAhead.members : await fleet.listBudgets(namespaces).catch(() => []);
-	suspensions.tell(pods, lists);
+	suspensions.tellOfPods(pods, lists);
 }
 
 async function evictUnderBudgets(

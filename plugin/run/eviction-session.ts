@@ -7,12 +7,12 @@ import { createEvictor, type EvictionOptions } from "../evictions/send-eviction.
 import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
+import { ToldSuspensions } from "../evictions/told-suspensions.ts";
 import { beginConnecting, type Connecting, throughOthersWarning, uncoveredWarning } from "../fleet/connect-fleet.ts";
 import type { ConnectOptions, Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
-import { ForetoldSuspensions } from "./foretold-suspensions.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 import { connectWithin, TimeLimits } from "./time-limits.ts";
@@ -36,8 +36,8 @@ export interface EvictionSession {
 	/** "" if there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
-	/** Suspended budgets to report before the question whether to continue. */
-	readonly suspensions: ForetoldSuspensions;
+	/** Reports suspended budgets, also before the question whether to continue. */
+	readonly suspensions: ToldSuspensions;
 	/** This run's holder identity. */
 	readonly holder: string;
 	readonly emit: EventSink;
@@ -100,7 +100,7 @@ export async function openEvictions(
 	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] => membersWithFailPoints(members, deps.env);
 	const holder = holderIdentity(command, op);
 	const wallClock = (): number => Date.now();
-	const suspensions = new ForetoldSuspensions(emit, wallClock);
+	const suspensions = new ToldSuspensions({ emit, wallClock });
 	const evictions = new Evictions({
 		fleet: fleet && watchMembers(fleet, { watch, reconnected: () => warnOfAgents(fleet) }),
 		holder,
@@ -109,7 +109,8 @@ export async function openEvictions(
 		runtime,
 		reachability,
 		stop: AbortSignal.any([deps.interrupts.stop, closing.signal]),
-		emit: suspensions.emit,
+		emit,
+		suspensions,
 		waitsUntilGone,
 		skipWaitAfterSeconds,
 		wallClock,

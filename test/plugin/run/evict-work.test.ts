@@ -5,7 +5,7 @@ import type { RunEvent } from "../../../plugin/events/events.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { evictWork } from "../../../plugin/run/evict-work.ts";
 import type { EvictionSession } from "../../../plugin/run/eviction-session.ts";
-import { ForetoldSuspensions } from "../../../plugin/run/foretold-suspensions.ts";
+import { ToldSuspensions } from "../../../plugin/evictions/told-suspensions.ts";
 import { RunRecord } from "../../../plugin/run/run-record.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
@@ -45,7 +45,7 @@ test("an eviction tells of suspended budgets before anybody is asked, by what wa
 	const foresee = async (listedAhead: ListedBudgets | undefined) => {
 		events.length = 0;
 		const session = {
-			suspensions: new ForetoldSuspensions(emit, () => 0),
+			suspensions: new ToldSuspensions({ emit, wallClock: () => 0 }),
 			fleet: {
 				memberOf: (name: string) => fleet.memberOf(name),
 				listedAhead,

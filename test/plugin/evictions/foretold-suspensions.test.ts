@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatSuspension } from "../../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { ForetoldSuspensions } from "../../../plugin/run/foretold-suspensions.ts";
+import { ToldSuspensions } from "../../../plugin/evictions/told-suspensions.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
@@ -19,24 +19,22 @@ function suspend(fleet: FakeFleet, annotation = formatSuspension(by)): void {
 	}));
 }
 
-describe("ForetoldSuspensions", () => {
+describe("suspended budgets that are told before pods are evicted", () => {
 	test("tells a suspended budget of the pods before they are evicted, and not once more", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: 1 });
 		const events: RunEvent[] = [];
-		const foretold = new ForetoldSuspensions(
-			(event) => void events.push(event),
-			() => now,
-		);
-		foretold.tell(pods, await fleet.listBudgets(["shop"]));
+		const emit = (event: RunEvent): void => void events.push(event);
+		const suspensions = new ToldSuspensions({ emit, wallClock: () => now });
+		suspensions.tellOfPods(pods, await fleet.listBudgets(["shop"]));
 		expect(events).toEqual([]);
 		suspend(fleet);
-		foretold.tell(pods, await fleet.listBudgets(["shop"]));
+		suspensions.tellOfPods(pods, await fleet.listBudgets(["shop"]));
 		const told = { type: "diagnostic", level: "warning", reason: "BudgetSuspended", budget: "shop/db", suspension: by };
 		expect(events).toEqual([expect.objectContaining(told)]);
 
 		const member = fleet.member("eu");
-		const run = newRun(fleet, { wallClock: () => now + 60_000, emit: foretold.emit });
+		const run = newRun(fleet, { wallClock: () => now + 60_000, emit, suspensions });
 		expect(await run.evictions.evict(run.job(member, member.addPod("db-0")))).toEqual({ kind: "evicted" });
 		expect(events.filter(({ type }) => type === "diagnostic")).toHaveLength(1);
 		expect(events.map(({ type }) => type)).toContain("pod.evicted");
@@ -52,15 +50,13 @@ describe("ForetoldSuspensions", () => {
 		fleet.addBudget("db", { maxUnavailable: 1 });
 		suspend(fleet);
 		const events: RunEvent[] = [];
-		const foretold = new ForetoldSuspensions(
-			(event) => void events.push(event),
-			() => now,
-		);
-		foretold.tell(
+		const emit = (event: RunEvent): void => void events.push(event);
+		const suspensions = new ToldSuspensions({ emit, wallClock: () => now });
+		suspensions.tellOfPods(
 			[newV1Pod("web-0", { namespace: "shop", labels: { app: "web" } })],
 			await fleet.listBudgets(["shop"]),
 		);
-		foretold.tell([newV1Pod("db-0", { namespace: "other", labels })], await fleet.listBudgets(["other"]));
+		suspensions.tellOfPods([newV1Pod("db-0", { namespace: "other", labels })], await fleet.listBudgets(["other"]));
 		expect(events).toEqual([]);
 	});
 });
