@@ -1,5 +1,5 @@
 // kubectl xpdb evict
-import { type PodTarget, resolvePods } from "../evictions/pod-targets.ts";
+import { resolvePods } from "../evictions/pod-targets.ts";
 import {
 	booleanFlag,
 	type CommandDependencies,
@@ -10,11 +10,11 @@ import {
 } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readReplaced } from "../flags/wait-until.ts";
-import { beginConnecting, type Connecting } from "../fleet/connect-fleet.ts";
-import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { beginConnecting } from "../fleet/connect-fleet.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut, withoutLost } from "../run/carry-out.ts";
+import { closeConnection, connectWhileFinding } from "../run/connect-while-finding.ts";
 import { evictWork } from "../run/evict-work.ts";
 import type { OpenRun } from "../run/run-report.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -25,35 +25,22 @@ export const runEvict: CommandRunner = (input, deps) => {
 		readOptions: () => readOptions(input, deps),
 		async findWork(options, run) {
 			const readAt = runClock();
-			// Connect while the pods are read: the user waits for both, and connecting changes nothing.
-			const resolved = Promise.withResolvers<readonly PodTarget[]>();
-			resolved.promise.catch(() => undefined);
-			const mayLose = async (context: KubeContext): Promise<boolean> =>
-				(await resolved.promise).every((pod) => pod.context !== context);
-			const connecting =
-				options.dryRun === "client"
-					? undefined
-					: beginConnecting(run.contexts, {
-							mayLose,
-							...(!options.allNamespaces && { namespaces: namespacesOf(run) }),
-						});
-			// Handled here, because missing pods are reported first.
-			connecting?.connection.catch(() => undefined);
-			try {
+			const find = async () => {
 				const { pods, lost } = await resolvePods(run.contexts, options);
-				resolved.resolve(pods);
-				if (lost.length > 0) {
-					closeLater(connecting);
-					// openEvictions() connects again, through the contexts that answer.
-					return withoutLost(evictWork({ pods, options, readAt }, call, run), lost);
-				}
-				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
-			} catch (error) {
-				resolved.reject(error);
-				closeLater(connecting);
-				throw error;
+				return { targets: pods, lost };
+			};
+			const namespaces = options.allNamespaces ? undefined : namespacesOf(run);
+			const found =
+				options.dryRun === "client"
+					? { ...(await find()), connecting: undefined }
+					: await connectWhileFinding(run.contexts, find, (contexts, mayLose) =>
+							beginConnecting(contexts, { mayLose, namespaces }),
+						);
+			const { targets: pods, lost, connecting } = found;
+			if (pods.length + lost.length > 0) {
+				return withoutLost(evictWork({ pods, options, readAt, connecting }, call, run), lost);
 			}
-			closeLater(connecting);
+			if (connecting) void closeConnection(connecting);
 			deps.streams.stderr.write("No resources found\n");
 			return { kind: "ended", failures: [] };
 		},
@@ -63,13 +50,6 @@ export const runEvict: CommandRunner = (input, deps) => {
 /** The namespaces of the named or selected pods. */
 function namespacesOf({ contexts }: OpenRun): readonly string[] {
 	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
-}
-
-function closeLater(connecting: Connecting | undefined): void {
-	connecting?.connection.then(
-		({ fleet }) => fleet?.close(),
-		() => undefined,
-	);
 }
 
 function readOptions(input: CommandInput, { streams }: CommandDependencies) {

@@ -2,17 +2,15 @@
 // It never continues without a member of the fleet, because the counts of the budgets need all of them.
 import type { DrainOptions } from "../drain/drain.ts";
 import { connectFleet, throughOthersWarning } from "../fleet/connect-fleet.ts";
-import type { FleetConnection } from "../fleet/fleet.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LostContext } from "../nodes/find-in-contexts.ts";
-import type { NodeTarget } from "../nodes/node-target.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
-import { answeringContexts } from "./lost-contexts.ts";
+import { closeConnection, connectWhileFinding } from "./connect-while-finding.ts";
 
 export interface PlanRequest {
 	readonly words: readonly string[];
@@ -33,38 +31,27 @@ export async function readPlan(
 	{ words, selector, options }: PlanRequest,
 	connect: typeof connectFleet = connectFleet,
 ): Promise<ReadPlan> {
-	const resolved = Promise.withResolvers<readonly NodeTarget[]>();
-	resolved.promise.catch(() => undefined);
-	const mayLose = async (context: KubeContext): Promise<boolean> =>
-		(await resolved.promise).every((node) => node.context !== context);
-	const begin = (those: readonly KubeContext[]): Promise<FleetConnection> => {
-		const connection = connect(those, { mayLose }).catch(explainUncovered);
-		// Handled here, because a wrong name is reported first, whatever happens to the fleet.
-		connection.catch(() => undefined);
-		return connection;
-	};
-	let connecting = begin(contexts);
+	const { targets, lost, connecting } = await connectWhileFinding(
+		contexts,
+		async () => {
+			const { nodes, lost: silent } = await resolveNodes(contexts, words, selector, options);
+			return { targets: nodes, lost: silent };
+		},
+		(those, mayLose) => ({ connection: connect(those, { mayLose }).catch(explainUncovered) }),
+	);
 	try {
-		const { nodes, lost } = await resolveNodes(contexts, words, selector, options);
-		resolved.resolve(nodes);
-		if (lost.length > 0) {
-			void closeLater(connecting);
-			connecting = begin(answeringContexts(contexts, lost));
-		}
 		const now = Date.now();
-		const made = makePlan(await readFacts(nodes, connecting, { ...options, now }), { ...options, now });
-		const { lost: unreached = [] } = await connecting;
+		const { connection } = connecting;
+		const made = makePlan(await readFacts(targets, connection, { ...options, now }), { ...options, now });
+		const { lost: unreached = [] } = await connection;
 		const warnings = [
 			...lost.map(lostWarning),
 			...unreached.map(({ context, problem }) => `${context.name}: ${throughOthersWarning(problem)}`),
 			...made.warnings,
 		];
 		return { plan: { ...made, warnings }, isPartial: lost.length > 0 };
-	} catch (error) {
-		resolved.reject(error);
-		throw error;
 	} finally {
-		await closeLater(connecting);
+		await closeConnection(connecting);
 	}
 }
 
@@ -79,11 +66,4 @@ function explainUncovered(error: unknown): never {
 	if (!(error instanceof FleetUncoveredError)) throw error;
 	const why = "without the counts of every member of the fleet, no plan can say what the budgets allow";
 	throw new FleetUncoveredError(error.message, [...error.details, why], { cause: error });
-}
-
-function closeLater(connecting: Promise<FleetConnection>): Promise<void> {
-	return connecting.then(
-		({ fleet }) => fleet?.close(),
-		() => undefined,
-	);
 }

@@ -1,0 +1,52 @@
+// Connects the fleet while the objects that a run names are read. The user waits for both, and connecting changes nothing.
+import type { Connecting } from "../fleet/connect-fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import type { LostContext } from "../nodes/find-in-contexts.ts";
+import { answeringContexts } from "./lost-contexts.ts";
+
+interface Found<Target> {
+	readonly targets: readonly Target[];
+	/** Contexts whose API servers do not answer. The run continues without them. */
+	readonly lost: readonly LostContext[];
+}
+
+type Connection = Pick<Connecting, "connection">;
+
+/**
+ * `connect` may lose the contexts in which no target was found. If contexts are lost, it is called again with those that answer. The result
+ * must be closed.
+ */
+export async function connectWhileFinding<Target extends { readonly context: KubeContext }, C extends Connection>(
+	contexts: readonly KubeContext[],
+	find: () => Promise<Found<Target>>,
+	connect: (contexts: readonly KubeContext[], mayLose: (context: KubeContext) => Promise<boolean>) => C,
+): Promise<Found<Target> & { readonly connecting: C }> {
+	const { promise, resolve, reject } = Promise.withResolvers<readonly Target[]>();
+	promise.catch(() => undefined);
+	const begin = (those: readonly KubeContext[]): C => {
+		const begun = connect(those, async (context) => (await promise).every((target) => target.context !== context));
+		// Handled here, because a wrong name is reported first, whatever happens to the fleet.
+		begun.connection.catch(() => undefined);
+		return begun;
+	};
+	const first = begin(contexts);
+	try {
+		const found = await find();
+		resolve(found.targets);
+		if (found.lost.length === 0) return { ...found, connecting: first };
+		void closeConnection(first);
+		return { ...found, connecting: begin(answeringContexts(contexts, found.lost)) };
+	} catch (error) {
+		reject(error);
+		void closeConnection(first);
+		throw error;
+	}
+}
+
+/** Closes the fleet once it is connected. */
+export function closeConnection({ connection }: Connection): Promise<void> {
+	return connection.then(
+		({ fleet }) => fleet?.close(),
+		() => undefined,
+	);
+}
