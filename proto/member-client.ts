@@ -5,7 +5,8 @@
 // those on which an eviction rests (count, confirm). A call that takes nothing is sent again by the same route if its connection was
 // dropped before the answer came, because agents may be replaced at any time. The answer is always the agent's own, but the question may be
 // sent later than the caller asked. So a caller that relies on the age of an answer measures from its own question. A call without an
-// answer fails, and only the next call takes another route.
+// answer fails, and only the next call takes another route. Only the question who a member is may go on to other routes by
+// itself, if its caller says how often.
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -25,6 +26,8 @@ interface CallPolicy {
 	readonly again: boolean;
 	/** Many such calls come at once: a look for each budget of a table, a confirm for each pod of a node. Only a few run at a time. */
 	readonly crowd: boolean;
+	/** The call is sent as often as the caller of createMemberClient() allows, each time by the next route. */
+	readonly reroutes?: boolean;
 }
 
 /**
@@ -42,7 +45,8 @@ const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	cancel: { again: false, crowd: true },
 	endHolding: { again: false, crowd: true },
 	look: { again: true, crowd: true },
-	describe: { again: true, crowd: true },
+	// The first call between two agents waits for their connection, which can outlast the call's timeout on a busy machine.
+	describe: { again: true, crowd: true, reroutes: true },
 	listBudgets: { again: true, crowd: true },
 	listLeases: { again: true, crowd: true },
 };
@@ -54,27 +58,30 @@ const againWithinMs = 800;
 /** A channel reconnects 0.1 s after a connection has failed. */
 const againAfterMs = 100;
 
-/** All `routes` lead to the same cluster, the best one first. */
+/** All `routes` lead to the same cluster, the best one first. `tries`: for the calls that change their route by themselves. */
 export function createMemberClient({
 	id,
 	name,
 	routes,
-}: Pick<AgentCluster, "id" | "name"> & { readonly routes: readonly Route[] }): AgentCluster {
+	tries = 1,
+}: Pick<AgentCluster, "id" | "name"> & { readonly routes: readonly Route[]; readonly tries?: number }): AgentCluster {
 	const places = new Semaphore(crowdAtOnce);
 	let current = 0;
 
-	async function ask<T>(put: (calls: AgentCluster) => Promise<T>, { again }: CallPolicy): Promise<T> {
-		const index = current;
-		const route = routes[index];
-		if (!route) throw new AgentUnavailableError(`Cannot reach cluster "${name}": no way leads there`, name);
-		try {
-			return await (again ? putAgain(() => put(route.calls)) : put(route.calls));
-		} catch (error) {
-			if (!(error instanceof AgentUnavailableError)) throw error;
-			const diagnosed = (await route.diagnose?.(error)) ?? error;
-			// Many calls may fail together. The first one moves on to the next route.
-			if (current === index) current = (index + 1) % routes.length;
-			throw diagnosed;
+	async function ask<T>(put: (calls: AgentCluster) => Promise<T>, { again, reroutes = false }: CallPolicy): Promise<T> {
+		for (let tried = 1; ; tried += 1) {
+			const index = current;
+			const route = routes[index];
+			if (!route) throw new AgentUnavailableError(`Cannot reach cluster "${name}": no way leads there`, name);
+			try {
+				return await (again ? putAgain(() => put(route.calls)) : put(route.calls));
+			} catch (error) {
+				if (!(error instanceof AgentUnavailableError)) throw error;
+				const diagnosed = (await route.diagnose?.(error)) ?? error;
+				// Many calls may fail together. The first one moves on to the next route.
+				if (current === index) current = (index + 1) % routes.length;
+				if (!reroutes || tried >= tries) throw diagnosed;
+			}
 		}
 	}
 

@@ -53,7 +53,10 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 			budgets.set(formatBudgetName(budget.name), budget);
 	}
 	return Promise.all(
-		[...budgets.values()].map(async (budget) => ({ budget, healthy: totalsOf(await look(fleet, budget)).healthy })),
+		[...budgets.values()].map(async (budget) => ({
+			budget,
+			healthy: totalsOf(await countUnder(fleet, budget)).healthy,
+		})),
 	);
 }
 
@@ -62,26 +65,15 @@ export async function waitUntilMeasured(
 	pods: readonly PodTarget[],
 	deps: RecoveryDependencies,
 ): Promise<{ readonly kind: "measured"; readonly before: readonly Measured[] } | Stopped | FailedPod> {
-	const { fleet, timeout, stop, reachability, runtime } = deps;
-	const ends = AbortSignal.any([timeout.signal, stop]);
-	const doubts = new Doubts(deps);
-	for (;;) {
-		const asked = fleet.members;
-		try {
-			const before = await unlessOver(measureBudgets(fleet, pods), ends);
-			if (before) {
-				reachability.answered();
-				return { kind: "measured", before };
-			}
-		} catch (error) {
-			await doubts.tell(error, asked);
-		}
-		if (stop.aborted) return { kind: "stopped" };
-		if (timeout.signal.aborted) {
-			return notInTime(`nobody could say within ${timeout.text} how many pods are healthy, nothing was touched`, deps);
-		}
-		await runtime.sleep(lookEveryMs, ends);
-	}
+	let before: readonly Measured[] | undefined;
+	const look = async (ends: AbortSignal): Promise<boolean> => {
+		before = await unlessOver(measureBudgets(deps.fleet, pods), ends);
+		return before !== undefined;
+	};
+	const late = (): string =>
+		`nobody could say within ${deps.timeout.text} how many pods are healthy, nothing was touched`;
+	const ended = await lookUntilDone(look, late, deps);
+	return ended ?? { kind: "measured", before: before ?? [] };
 }
 
 /** Waits for as many healthy pods as before, or for the expected number if that is lower now. */
@@ -89,36 +81,52 @@ export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: RecoveryWaitDependencies,
 ): Promise<{ readonly kind: "recovered" } | Stopped | FailedPod> {
-	const { fleet, timeout, stop, emit, reachability, runtime, evictions } = deps;
-	const ends = AbortSignal.any([timeout.signal, stop]);
-	const doubts = new Doubts(deps);
+	const { fleet, timeout, emit, evictions } = deps;
 	const missing = new Map(
 		before.map(({ budget, healthy }) => {
 			const name = formatBudgetName(budget.name);
 			return [name, { budget, healthy: Math.max(healthy, evictions.healthyAtFirstGrant(name) ?? 0) }] as const;
 		}),
 	);
+	const look = async (ends: AbortSignal): Promise<boolean> => {
+		for (const [name, { budget, healthy }] of missing) {
+			const counts = await unlessOver(countUnder(fleet, budget), ends);
+			if (!counts) break;
+			const now = totalsOf(counts);
+			if (now.healthy < Math.min(healthy, now.expected ?? healthy)) continue;
+			missing.delete(name);
+			const state = budgetState({ budget, counts });
+			if (state) emit({ type: "budget.changed", ...state, budget: name });
+		}
+		return missing.size === 0;
+	};
+	const late = (): string => `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`;
+	return (await lookUntilDone(look, late, deps)) ?? { kind: "recovered" };
+}
+
+/**
+ * Looks once a second until `look` returns true. Members that give no answer are waited for. Returns why it ended before that: the run was
+ * stopped, or the time is over.
+ */
+async function lookUntilDone(
+	look: (ends: AbortSignal) => Promise<boolean>,
+	late: () => string,
+	deps: RecoveryDependencies,
+): Promise<Stopped | FailedPod | undefined> {
+	const { fleet, timeout, stop, reachability, runtime } = deps;
+	const ends = AbortSignal.any([timeout.signal, stop]);
+	const doubts = new Doubts(deps);
 	for (;;) {
 		const asked = fleet.members;
 		try {
-			for (const [name, { budget, healthy }] of missing) {
-				const counts = await unlessOver(look(fleet, budget), ends);
-				if (!counts) break;
-				const now = totalsOf(counts);
-				if (now.healthy < Math.min(healthy, now.expected ?? healthy)) continue;
-				missing.delete(name);
-				const state = budgetState({ budget, counts });
-				if (state) emit({ type: "budget.changed", ...state, budget: name });
-			}
-			if (!ends.aborted) reachability.answered();
+			const isDone = await look(ends);
+			if (isDone || !ends.aborted) reachability.answered();
+			if (isDone) return undefined;
 		} catch (error) {
 			await doubts.tell(error, asked);
 		}
-		if (missing.size === 0) return { kind: "recovered" };
 		if (stop.aborted) return { kind: "stopped" };
-		if (timeout.signal.aborted) {
-			return notInTime(`budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`, deps);
-		}
+		if (timeout.signal.aborted) return notInTime(late(), deps);
 		await runtime.sleep(lookEveryMs, ends);
 	}
 }
@@ -171,7 +179,7 @@ class Doubts {
 	}
 }
 
-function look({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<readonly Count[]> {
+function countUnder({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<readonly Count[]> {
 	const { name, selector } = budget;
 	return Promise.all(
 		members.map((member) => member.look({ budget: name, selector, candidates: [], thisBudgetAlone: true })),

@@ -21,6 +21,8 @@ import { seeSilent } from "./see-silent.ts";
 /** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
+/** How often a member is asked who it is. */
+const describeTries = 3;
 
 export interface Fleet {
 	/** All members, sorted by name. They can change after a reconnect(). */
@@ -262,7 +264,7 @@ async function reachMembers(
 				const asked = first.description.members.find((member) => member.id === description.clusterId);
 				return { calls, diagnose: diagnoseRoute({ context, cluster: asked?.name ?? context.name }) };
 			});
-			return createMemberClient({ id, name, routes });
+			return createMemberClient({ id, name, routes, tries: describeTries });
 		});
 	// Members behind a context have just described themselves. With one context, its agent has already asked the other members.
 	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));
@@ -282,7 +284,7 @@ async function reachMembers(
 	return { members, descriptions, problems };
 }
 
-/** Every member has to answer, except those that have `said` it already. Each is tried once per route to it. */
+/** Every member has to answer, except those that have `said` it already. */
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
@@ -298,24 +300,17 @@ async function describeAll(
 	const problems: Problem[] = [];
 	await Promise.all(
 		members.map(async (member) => {
-			for (let attempt = 1; ; attempt += 1) {
-				try {
-					descriptions.set(
-						member.id,
-						said.get(member.id) ?? (await waitFor(member.name, () => member.describe(), silent)),
-					);
-					return;
-				} catch (error) {
-					if (error instanceof AgentUnavailableError && attempt < 3) continue;
-					if (!(error instanceof Error) || !classifyFailure(error)) throw error;
-					const place = placeOf(member.id);
-					const see =
-						error instanceof AgentUnavailableError && place.context !== ""
-							? `; see ${seeSilent(error.silent, place)}`
-							: "";
-					problems.push({ text: `${member.name}: ${error.message}${see}`, error });
-					return;
-				}
+			try {
+				const known = said.get(member.id);
+				descriptions.set(member.id, known ?? (await waitFor(member.name, () => member.describe(), silent)));
+			} catch (error) {
+				if (!(error instanceof Error) || !classifyFailure(error)) throw error;
+				const place = placeOf(member.id);
+				const see =
+					error instanceof AgentUnavailableError && place.context !== ""
+						? `; see ${seeSilent(error.silent, place)}`
+						: "";
+				problems.push({ text: `${member.name}: ${error.message}${see}`, error });
 			}
 		}),
 	);

@@ -9,7 +9,7 @@ function newRoutes() {
 	return {
 		direct,
 		other,
-		cluster: createMemberClient({ id: "x", name: "x", routes: [{ calls: direct }, { calls: other }] }),
+		cluster: createMemberClient({ id: "x", name: "x", routes: [{ calls: direct }, { calls: other }], tries: 3 }),
 	};
 }
 
@@ -24,6 +24,23 @@ test("a call without an answer fails, the next one goes another way, and back ag
 	other.isDown = true;
 	await expect(cluster.confirm(budget, [])).rejects.toBeInstanceOf(AgentUnavailableError);
 	expect(await cluster.confirm(budget, [])).toBe(true);
+});
+
+test("the question who the member is goes another way by itself, three times in all", async () => {
+	const { direct, other, cluster } = newRoutes();
+	direct.isDown = true;
+	expect(await cluster.describe()).toMatchObject({ clusterId: other.id });
+	other.isDown = true;
+	let asked = 0;
+	for (const calls of [direct, other]) {
+		const { describe } = calls;
+		calls.describe = (...rest) => {
+			asked += 1;
+			return describe.call(calls, ...rest);
+		};
+	}
+	await expect(cluster.describe()).rejects.toBeInstanceOf(AgentUnavailableError);
+	expect(asked).toBe(3);
 });
 
 test("calls that fail together change the way once", async () => {
