@@ -31,10 +31,7 @@ export class GrantQueue {
 		return [...this.#budgets.values()];
 	}
 
-	/**
-	 * Undefined if the request's signal aborted first. Rejects with an error that would meet every other request too (classifyFailure:
-	 * refuse), and if there is a bug.
-	 */
+	/** Undefined if the request's signal aborted first. Rejects if a person has to act (classifyFailure: refuse) or if there is a bug. */
 	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const { budgets } = request;
 		// The selector is part of the key: after a change of the selector, rounds count by the new one.
@@ -161,25 +158,23 @@ class GrantRounds {
 
 	/** Runs one round. Returns the requests that still wait, or none if the round gave no answer. */
 	async #ask(asked: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
-		let verdicts: readonly RoundVerdict[] | undefined;
 		const members = this.#ports.members();
+		let verdicts: readonly RoundVerdict[] = [];
 		try {
 			verdicts = await this.#round(asked, members);
-			for (const verdict of verdicts ?? []) this.#apply(verdict, members);
+			for (const verdict of verdicts) this.#apply(verdict, members);
 		} finally {
 			const byLane = Map.groupBy(asked, ({ request }) => request.lane);
 			for (const [lane, { length }] of byLane) this.#ports.places.answered(lane, length);
 		}
-		this.#looks.roundEnded(verdicts?.some(({ kind }) => kind === "granted") ?? false);
+		this.#looks.roundEnded(verdicts.some(({ kind }) => kind === "granted"));
+		if (verdicts.length === 0) return [];
 		const now = this.#ports.runtime.now();
-		return verdicts ? asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now) : [];
+		return asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now);
 	}
 
-	/** Undefined if there is no verdict to apply and the caller has to start over. */
-	async #round(
-		asked: readonly WaitingRequest[],
-		members: readonly Member[],
-	): Promise<readonly RoundVerdict[] | undefined> {
+	/** None if there is no verdict to apply and the caller has to start over. */
+	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly RoundVerdict[]> {
 		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
 		const contended = this.#contended;
 		this.#contended = false;
@@ -208,10 +203,9 @@ class GrantRounds {
 			this.#lost = 0;
 			return verdicts;
 		} catch (error) {
-			if (signal.aborted) return undefined;
-			await this.#fail(error, asked);
+			if (!signal.aborted) await this.#fail(error, asked);
+			return [];
 		}
-		return undefined;
 	}
 
 	async #fail(error: unknown, asked: readonly WaitingRequest[]): Promise<void> {

@@ -7,7 +7,8 @@ import type { ListedLease } from "../../proto/listed-lease.ts";
 import { budgetWord } from "../flags/budget-word.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
-import { budgetEvent, writeBudgetEvent } from "../fleet/budget-event.ts";
+import { budgetEvent } from "../fleet/budget-event.ts";
+import { writePersonEvent } from "../fleet/person-event.ts";
 import { agentProblem, type LeaseSource, openLeaseSource, readLeases } from "../fleet/context-leases.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { refuseUnknownBudget } from "../fleet/refuse-unknown-budget.ts";
@@ -132,7 +133,7 @@ async function release({ context, source, name, lease }: Held, problems: Problem
 		type: "Warning",
 		note: `the Lease of budget ${budget} in ${source.cluster}, which ${holding.holder} held (fence ${transitions}), was released by ${by}`,
 	});
-	const untold = await writeBudgetEvent(context, name, event, { rehearse: true });
+	const untold = await writePersonEvent(context, name.namespace, event, { rehearse: true });
 	if (untold !== undefined) {
 		const text = `${context.name}: nothing was released, because the Event that tells of it could not be written: ${untold}`;
 		problems.push({ text, unreachable: false });
@@ -147,7 +148,7 @@ async function release({ context, source, name, lease }: Held, problems: Problem
 		problems.push({ text: `${context.name}: ${problem}`, unreachable });
 		return undefined;
 	}
-	const problem = await writeBudgetEvent(context, name, event, { rehearse: false });
+	const problem = await writePersonEvent(context, name.namespace, event, { rehearse: false });
 	if (problem !== undefined) {
 		problems.push({ text: `${context.name}: the Event could not be written: ${problem}`, unreachable: false });
 	}

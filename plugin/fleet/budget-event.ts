@@ -1,22 +1,11 @@
 // The Event, beside the budget in each cluster, that says what a person did with the budget.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
-import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { type PersonEvent, personEvent, writePersonEvent } from "./person-event.ts";
+import { type PersonEvent, personEvent } from "./person-event.ts";
 
 export interface BudgetEvent extends Omit<PersonEvent, "regarding"> {
 	readonly name: BudgetName;
 	/** The budget's uid in that cluster. "" if the budget no longer exists there. */
 	readonly uid: string;
-}
-
-/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
-export async function writeBudgetEvent(
-	context: Pick<KubeContext, "client">,
-	{ namespace }: BudgetName,
-	event: object,
-	{ rehearse }: { readonly rehearse: boolean },
-): Promise<string | undefined> {
-	return writePersonEvent(context, namespace, event, { rehearse });
 }
 
 export function budgetEvent({ name: { namespace, name }, uid, ...event }: BudgetEvent): object {

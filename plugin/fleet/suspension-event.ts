@@ -1,6 +1,7 @@
 // The Kubernetes Event that reports a suspension.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
-import { budgetEvent, writeBudgetEvent } from "./budget-event.ts";
+import { budgetEvent } from "./budget-event.ts";
+import { writePersonEvent } from "./person-event.ts";
 import type { SuspensionTarget } from "./suspension-target.ts";
 
 export interface SuspensionNote {
@@ -20,7 +21,7 @@ export async function tellSuspension(
 	note: SuspensionNote,
 	how: { readonly rehearse: boolean },
 ): Promise<string | undefined> {
-	return writeBudgetEvent(target.context, target.name, suspensionEvent(target, note), how);
+	return writePersonEvent(target.context, target.name.namespace, suspensionEvent(target, note), how);
 }
 
 export function suspensionEvent(
