@@ -24,9 +24,9 @@ export class GrantLooks {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #ports: LookPorts;
 	/** A look predicted that the next round would do something. */
-	#promised = false;
+	#nextRoundLikely = false;
 	/** How many such rounds in a row granted nothing. */
-	#fruitless = 0;
+	#emptyRounds = 0;
 	/** When the pods in the line began to wait, since the last grant. */
 	#waitingSince: number | undefined;
 
@@ -42,10 +42,10 @@ export class GrantLooks {
 
 	roundEnded(hasGranted: boolean): void {
 		if (hasGranted) {
-			this.#fruitless = 0;
+			this.#emptyRounds = 0;
 			this.#waitingSince = undefined;
-		} else if (this.#promised) this.#fruitless += 1;
-		this.#promised = false;
+		} else if (this.#nextRoundLikely) this.#emptyRounds += 1;
+		this.#nextRoundLikely = false;
 	}
 
 	/** Milliseconds until the next look at the waiting pods. */
@@ -63,7 +63,7 @@ export class GrantLooks {
 		const { runtime, waiting } = this.#ports;
 		const until = runtime.now() + roundAtLeastEveryMs;
 		while (!ends.aborted && runtime.now() < until) {
-			await runtime.sleep(Math.min(this.nextMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), ends);
+			await runtime.sleep(Math.min(this.nextMs() * 2 ** this.#emptyRounds, roundAtLeastEveryMs), ends);
 			const looked = firstOf(waiting.due(runtime.now()));
 			if (ends.aborted || looked.length === 0) return;
 			try {
@@ -80,8 +80,8 @@ export class GrantLooks {
 		const candidates = looked.map(({ request }) => request.candidate);
 		const { judgements, states } = await checkAvailability(members(), this.#budgets, candidates);
 		if (!isPaused) {
-			this.#promised = judgements.some(isWorthARound);
-			if (this.#promised) return true;
+			this.#nextRoundLikely = judgements.some(isWorthARound);
+			if (this.#nextRoundLikely) return true;
 		}
 		observer.answered();
 		observer.counted(states);

@@ -79,7 +79,7 @@ export class Places {
 				return (hasTurn = await found.sending.take(over));
 			},
 			end: () => {
-				if (hasTurn) found.sending.giveBack();
+				if (hasTurn) found.sending.release();
 				found.granted -= 1;
 				this.#wake();
 			},

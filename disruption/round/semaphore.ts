@@ -21,12 +21,12 @@ export class Semaphore {
 		const hasPlace = await promise;
 		over?.removeEventListener("abort", leave);
 		// The place was assigned just as the caller left.
-		if (!hasPlace && !this.#waiting.delete(go)) this.giveBack();
+		if (!hasPlace && !this.#waiting.delete(go)) this.release();
 		return hasPlace;
 	}
 
 	/** Passes the place to the next caller in the queue. */
-	giveBack(): void {
+	release(): void {
 		const [next] = this.#waiting;
 		if (next) {
 			this.#waiting.delete(next);
@@ -39,7 +39,7 @@ export class Semaphore {
 		try {
 			return await work();
 		} finally {
-			this.giveBack();
+			this.release();
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Judges the agents of each cluster: how many there are, whether they answer, their versions, and which pods only look like agents.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../fleet/agent-access.ts";
-import { renewExpired, seeSilent } from "../fleet/see-silent.ts";
+import { renewExpired, diagnoseCommand } from "../fleet/diagnose-command.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -60,7 +60,7 @@ export function judgeAnswers(
 	each: readonly AgentOfCluster[],
 	{ name, suggest }: Place,
 ): ClusterCheck {
-	const fix = seeSilent("agent", { context: name, suggest });
+	const fix = diagnoseCommand("agent", { context: name, suggest });
 	if (access.kind === "none") {
 		return {
 			text: "no",

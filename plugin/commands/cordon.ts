@@ -5,7 +5,7 @@ import { findOperation, missingNodes } from "../nodes/find-operation.ts";
 import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId } from "../nodes/operation.ts";
-import { carryOut, withoutLost } from "../run/carry-out.ts";
+import { performRun, withoutLost } from "../run/perform-run.ts";
 import { cordonWork } from "../run/cordon-work.ts";
 import type { ExitCode } from "../terminal/exit.ts";
 
@@ -15,7 +15,7 @@ export const runUncordon: CommandRunner = (input, deps) => setNodes("uncordon", 
 function setNodes(command: "cordon" | "uncordon", input: CommandInput, deps: CommandDependencies): Promise<ExitCode> {
 	const op = textFlag(input, "op");
 	const call = { command, ...(isOperationId(op) && { op }), input, deps };
-	return carryOut(call, {
+	return performRun(call, {
 		readOptions() {
 			const dryRun = parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr);
 			refuseEmptyId(input, "op");

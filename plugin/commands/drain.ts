@@ -5,14 +5,14 @@ import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-argument
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId, newOperationId } from "../nodes/operation.ts";
 import { resumeOperation } from "../nodes/resume-operation.ts";
-import { carryOut, withoutLost } from "../run/carry-out.ts";
+import { performRun, withoutLost } from "../run/perform-run.ts";
 import { drainWork } from "../run/drain-work.ts";
 
 export const runDrain: CommandRunner = (input, deps) => {
 	const resumes = textFlag(input, "resume");
 	const op = resumes === "" ? newOperationId() : resumes;
 	const call = { command: "drain", ...(isOperationId(op) && { op }), input, deps } as const;
-	return carryOut(call, {
+	return performRun(call, {
 		readOptions() {
 			refuseEmptyId(input, "resume");
 			if (resumes === "") requireNodes(input, "drain");

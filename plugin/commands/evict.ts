@@ -13,7 +13,7 @@ import { readReplaced } from "../flags/wait-until.ts";
 import { beginConnecting } from "../fleet/connect-fleet.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
-import { carryOut, withoutLost } from "../run/carry-out.ts";
+import { performRun, withoutLost } from "../run/perform-run.ts";
 import { closeConnection, connectWhileFinding } from "../run/connect-while-finding.ts";
 import { evictWork } from "../run/evict-work.ts";
 import type { OpenRun } from "../run/run-report.ts";
@@ -21,7 +21,7 @@ import { UsageError } from "../terminal/errors.ts";
 
 export const runEvict: CommandRunner = (input, deps) => {
 	const call = { command: "evict", op: newOperationId(), input, deps } as const;
-	return carryOut(call, {
+	return performRun(call, {
 		readOptions: () => readOptions(input, deps),
 		async findWork(options, run) {
 			const readAt = runClock();

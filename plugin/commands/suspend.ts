@@ -9,7 +9,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { suspensionProblem } from "../fleet/suspension-judgement.ts";
 import { readSuspensionTargets } from "../fleet/suspension-target.ts";
-import { carryOut, type RunResult, type RunWork } from "../run/carry-out.ts";
+import { performRun, type RunResult, type RunWork } from "../run/perform-run.ts";
 import { memberAgents } from "../run/eviction-session.ts";
 import type { OpenRun } from "../run/run-report.ts";
 import { suspensionWork } from "../run/suspension-work.ts";
@@ -26,7 +26,7 @@ function setSuspended(
 ): Promise<ExitCode> {
 	const call = { command, input, deps };
 	const suspend = command === "suspend";
-	return carryOut(call, {
+	return performRun(call, {
 		readOptions: () => ({
 			dryRun: parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr),
 			name: budgetWord(command, input.words),

@@ -36,7 +36,7 @@ export class DryRunRounds {
 	}
 
 	/** `budgets` are all budgets that cover the pod. */
-	async tryEviction(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
+	async judgeDryRun(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);

@@ -140,7 +140,7 @@ async function tryMember(
 			? { kind: "covered", budgets }
 			: await unlessOver(coverPod(job, { lists, memberIds, read, runtime, mayBeginRound: isFirst }), ends);
 	} finally {
-		judging.giveBack();
+		judging.release();
 	}
 	if (!coverage) return unansweredInTime(runtime.now() - startedAt);
 	reachability.answered();
@@ -175,7 +175,7 @@ async function tryUnder(
 		return failedPod(job, { reason: "InvalidBudget", message });
 	}
 	suspensions.tell(budgets, lists.lastListed(job.pod.namespace));
-	if (dryRun) return dryRun.tryEviction(job, budgets);
+	if (dryRun) return dryRun.judgeDryRun(job, budgets);
 	const { places, holder, emit, evictor } = deps;
 	const member = fleet.memberOf(job.context.name);
 	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);

@@ -14,7 +14,7 @@ import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import type { PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
-import { ToldStates } from "./told-states.ts";
+import { BudgetChangeReporter } from "./budget-change-reporter.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
 
 /** The current fleet. Its members may change from one call to the next. */
@@ -161,7 +161,7 @@ function observerOf(
 	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
 	atFirstGrant: Map<string, number>,
 ): GrantObserver {
-	const told = new ToldStates(emit);
+	const told = new BudgetChangeReporter(emit);
 	const healthy = new Map<string, number>();
 	return {
 		answered: () => reachability.answered(),

@@ -19,11 +19,11 @@ import { hangUp } from "../kubernetes/port-forward.ts";
 import { StepError } from "./access-step.ts";
 import { type Anchor, type ClusterIdentity, readAnchor, readIdentity } from "./anchor.ts";
 import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentPods } from "./agent-pods.ts";
-import { beginWay, type Login, logIn } from "./begin-way.ts";
+import { connectAhead, type Login, logIn } from "./connect-ahead.ts";
 import { createCallLog } from "./call-log.ts";
 import { keepLastAgent } from "./last-agent.ts";
 import { type Meeting, meet } from "./meeting.ts";
-import { renewExpired, seeSilent } from "./see-silent.ts";
+import { renewExpired, diagnoseCommand } from "./diagnose-command.ts";
 import { createTunnel } from "./tunnel.ts";
 
 /** A connection to the agents of a context's cluster. It must be closed. */
@@ -58,7 +58,7 @@ export async function accessAgents(
 ): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
 	const { client, name, agents } = context;
-	const way = beginWay(context, anchor);
+	const early = connectAhead(context, anchor);
 	let dialer: AgentDialer | undefined;
 	try {
 		const [named, inAnchor] = await Promise.allSettled([anchor.places, anchor.pods]);
@@ -82,7 +82,7 @@ export async function accessAgents(
 			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 			return failed(`no agent is ready: see ${look}`);
 		}
-		const begun = await way;
+		const begun = await early;
 		dialer = new AgentDialer(client, namespaces, { pods, ahead: begun?.ahead });
 		const access = await open(context, { anchor, dialer, question, login: begun?.login ?? logIn(context) });
 		if (dialer.current) keepLastAgent(context, dialer.current);
@@ -93,7 +93,7 @@ export async function accessAgents(
 		return { kind: "failed", context, problem, isSilent: error instanceof ConnectionError };
 	} finally {
 		if (dialer) dialer.close();
-		else void way.then((begun) => begun && hangUp(begun.ahead.connection));
+		else void early.then((begun) => begun && hangUp(begun.ahead.connection));
 	}
 }
 
@@ -247,8 +247,8 @@ function seeMore(error: unknown, { name, suggest }: KubeContext): string {
 		return ` (an administrator gives you what is missing: '${suggest.xpdb(["check"], name)}' has the commands)`;
 	}
 	const place = { context: name, suggest };
-	if (error instanceof ConnectionError) return `; see ${seeSilent("apiServer", place)}`;
+	if (error instanceof ConnectionError) return `; see ${diagnoseCommand("apiServer", place)}`;
 	if (!(error instanceof AgentUnavailableError)) return "";
 	const renewal = renewExpired(error.message, suggest);
-	return renewal === undefined ? `; see ${seeSilent(error.silent, place)}` : `; renew it: ${renewal}`;
+	return renewal === undefined ? `; see ${diagnoseCommand(error.silent, place)}` : `; renew it: ${renewal}`;
 }

@@ -15,8 +15,8 @@ import type { Anchor } from "./anchor.ts";
 import { diagnoseRoute } from "./diagnose-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { listAhead, listBudgetsOf } from "./list-budgets.ts";
-import { askAgent, type Meeting, saidWhenMet } from "./meeting.ts";
-import { seeSilent } from "./see-silent.ts";
+import { askAgent, type Meeting, descriptionsById } from "./meeting.ts";
+import { diagnoseCommand } from "./diagnose-command.ts";
 
 /** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
@@ -267,7 +267,7 @@ async function reachMembers(
 			return createMemberClient({ id, name, routes, tries: describeTries });
 		});
 	// Members behind a context have just described themselves. With one context, its agent has already asked the other members.
-	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));
+	const said = new Map([...descriptionsById(accesses)].map(([id, { description }]) => [id, description]));
 	const asked = besides(members).catch(() => undefined);
 	const placeOf = (id: string) => {
 		const own = accesses.find(({ description }) => description.clusterId === id)?.context;
@@ -308,7 +308,7 @@ async function describeAll(
 				const place = placeOf(member.id);
 				const see =
 					error instanceof AgentUnavailableError && place.context !== ""
-						? `; see ${seeSilent(error.silent, place)}`
+						? `; see ${diagnoseCommand(error.silent, place)}`
 						: "";
 				problems.push({ text: `${member.name}: ${error.message}${see}`, error });
 			}

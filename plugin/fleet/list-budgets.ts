@@ -2,7 +2,7 @@
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import type { AgentCluster, BudgetList } from "../../proto/agent-cluster.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
-import { type Meeting, saidWhenMet } from "./meeting.ts";
+import { type Meeting, descriptionsById } from "./meeting.ts";
 
 export async function listBudgetsOf(
 	members: readonly AgentCluster[],
@@ -17,7 +17,7 @@ export async function listAhead(
 	namespaces: readonly string[],
 	meetings: readonly Meeting[],
 ): Promise<ListedBudgets> {
-	const said = saidWhenMet(meetings);
+	const said = descriptionsById(meetings);
 	const askedAt = Math.min(runClock(), ...meetings.map((meeting) => meeting.askedAt));
 	const listed = await Promise.all(
 		members.map(async (member) => {

@@ -73,7 +73,7 @@ export async function askAgent(
 }
 
 /** By cluster id. */
-export function saidWhenMet(meetings: readonly Meeting[]): ReadonlyMap<string, Said> {
+export function descriptionsById(meetings: readonly Meeting[]): ReadonlyMap<string, Said> {
 	const heard = meetings.flatMap(({ description: { others = [] }, tookMs }) =>
 		others.map((description) => ({ description, tookMs })),
 	);

@@ -4,7 +4,7 @@ import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Reason } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
-import { seeSilent } from "../fleet/see-silent.ts";
+import { diagnoseCommand } from "../fleet/diagnose-command.ts";
 import { unsuspendCommand } from "../nodes/resume-command.ts";
 
 /** The object that the reason is about. Fields that are left out are unknown. */
@@ -47,7 +47,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "GarbledLease":
 			return kubectl("get", "leases", "-A", "-l", `${managedByLabel}=${agentName}`, "-o", "yaml");
 		case "PeerUnreachable":
-			return seeSilent(subject.silent, subject);
+			return diagnoseCommand(subject.silent, subject);
 		case "AgentRefused":
 		case "Forbidden":
 			return kubectl("auth", "whoami");

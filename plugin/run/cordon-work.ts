@@ -5,7 +5,7 @@ import type { NodeTarget } from "../nodes/node-target.ts";
 import { operationAnnotation } from "../nodes/operation.ts";
 import { undoCommand } from "../nodes/resume-command.ts";
 import { undoCordon } from "../nodes/undo-cordon.ts";
-import type { RunWork } from "./carry-out.ts";
+import type { RunWork } from "./perform-run.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 
 export interface CordonTask {

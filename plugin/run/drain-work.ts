@@ -13,7 +13,7 @@ import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
 import { resumeOperationCommand, typedCommand, undoOperationCommand } from "../nodes/resume-command.ts";
 import type { ResumedOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
-import type { RunResult, RunWork } from "./carry-out.ts";
+import type { RunResult, RunWork } from "./perform-run.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import { failLostNodes } from "./lost-contexts.ts";
 import { drainRecovery } from "./drain-recovery.ts";

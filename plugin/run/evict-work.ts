@@ -6,7 +6,7 @@ import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
 import type { Connecting } from "../fleet/connect-fleet.ts";
 import { resumeEvictCommand } from "../nodes/resume-command.ts";
-import type { RunResult, RunWork } from "./carry-out.ts";
+import type { RunResult, RunWork } from "./perform-run.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import { targetPod } from "./question.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";

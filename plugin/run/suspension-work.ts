@@ -9,7 +9,7 @@ import { type MemberFailure, type SuspensionChange, takeBack, writeSuspension } 
 import { type SuspensionNote, tellSuspension } from "../fleet/suspension-event.ts";
 import type { SuspensionTarget } from "../fleet/suspension-target.ts";
 import { unsuspendCommand } from "../nodes/resume-command.ts";
-import type { RunResult, RunWork } from "./carry-out.ts";
+import type { RunResult, RunWork } from "./perform-run.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 
 export interface SuspensionTask {

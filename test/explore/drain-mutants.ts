@@ -56,7 +56,7 @@ export const drainMutants: readonly Mutant[] = [
 		name: "dry-run-takes-leases",
 		without: "looking at the counts in the place of a round in a dry run",
 		scenarios: ["drained-in-dry-run"],
-		edits: [{ ...under, find: "if ($dryRun) return $dryRun.tryEviction($job, $budgets);", replace: "" }],
+		edits: [{ ...under, find: "if ($dryRun) return $dryRun.judgeDryRun($job, $budgets);", replace: "" }],
 	},
 	{
 		name: "pause-lets-rounds-begin",

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { accessAgents } from "../../../plugin/fleet/agent-access.ts";
 import { AgentDialer, type AgentPod } from "../../../plugin/fleet/agent-pods.ts";
-import { beginWay } from "../../../plugin/fleet/begin-way.ts";
+import { connectAhead } from "../../../plugin/fleet/connect-ahead.ts";
 import { dialLastAgent } from "../../../plugin/fleet/last-agent.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
@@ -53,7 +53,7 @@ function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
 }
 
 async function waysTo(pods: readonly AgentPod[]) {
-	const begun = await beginWay(contextOf(), { pods: Promise.resolve(pods) });
+	const begun = await connectAhead(contextOf(), { pods: Promise.resolve(pods) });
 	return begun?.ahead;
 }
 
@@ -134,7 +134,7 @@ describe("a connection that was dialed ahead", () => {
 
 	test("is not made where no agent is ready, or nobody may say who they are", async () => {
 		expect(await waysTo([newAgent("a", { ready: false })])).toBeUndefined();
-		expect(await beginWay(contextOf(), { pods: Promise.reject(new Error("forbidden")) })).toBeUndefined();
+		expect(await connectAhead(contextOf(), { pods: Promise.reject(new Error("forbidden")) })).toBeUndefined();
 		expect(dialed()).toEqual([]);
 	});
 });
@@ -249,7 +249,7 @@ describe("the agent of an earlier call", () => {
 		const { promise: pods, resolve: list } = Promise.withResolvers<readonly AgentPod[]>();
 		let tokens = 0;
 		const context = withKept({ post: () => ({ status: { token: `token ${++tokens}` } }) });
-		const way = beginWay(context, { pods, dialed: dialLastAgent(context) });
+		const way = connectAhead(context, { pods, dialed: dialLastAgent(context) });
 		await expect.poll(dialed).toEqual(["b"]);
 		await expect.poll(() => tokens).toBe(1);
 		list([newAgent("a"), newAgent("b")]);
@@ -268,14 +268,14 @@ describe("the agent of an earlier call", () => {
 		];
 		for (const pods of lists) {
 			const context = withKept();
-			const begun = await beginWay(context, { pods: Promise.resolve(pods), dialed: dialLastAgent(context) });
+			const begun = await connectAhead(context, { pods: Promise.resolve(pods), dialed: dialLastAgent(context) });
 			expect(begun?.ahead.uid).toBe("uid-a");
 			const connection = await begun?.ahead.connection;
 			connection?.close();
 		}
 		for (const pods of [Promise.resolve([]), Promise.reject(new Error("forbidden"))]) {
 			const context = withKept();
-			expect(await beginWay(context, { pods, dialed: dialLastAgent(context) })).toBeUndefined();
+			expect(await connectAhead(context, { pods, dialed: dialLastAgent(context) })).toBeUndefined();
 		}
 		await expect.poll(() => dialed().toSorted()).toEqual(["a", "a", "a", "b", "b", "b", "b", "b"]);
 		await expect.poll(closed).toEqual(dialed().map(() => true));
@@ -290,7 +290,7 @@ describe("the agent of an earlier call", () => {
 		api.refusal = undefined;
 		const [a, b] = [newAgent("a"), newAgent("b")];
 		for (const pods of [[a], [a, b]]) {
-			const begun = await beginWay(context, { pods: Promise.resolve(pods), dialed: refused });
+			const begun = await connectAhead(context, { pods: Promise.resolve(pods), dialed: refused });
 			const dialer = new AgentDialer(api.client, [anchor], { pods, ahead: begun?.ahead });
 			await dialer.connect((await newSocket()).far, up);
 			expect(dialer.current?.name).toBe("a");

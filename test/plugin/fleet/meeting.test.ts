@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { credentials, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { meet, saidWhenMet } from "../../../plugin/fleet/meeting.ts";
+import { meet, descriptionsById } from "../../../plugin/fleet/meeting.ts";
 import { AgentServiceClient, type AgentServiceServer } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { descriptionMessage } from "../../../proto/wire-description.ts";
 import * as samples from "../../support/samples.ts";
@@ -94,12 +94,12 @@ describe("meet()", () => {
 	});
 });
 
-describe("saidWhenMet()", () => {
+describe("descriptionsById()", () => {
 	test("has each member's own word before what another one heard of it", () => {
 		const us = { ...samples.description, clusterId: "us-id" };
 		const old = { ...us, version: "0.0.1" };
 		const eu = { ...samples.description, others: [old] };
-		const said = saidWhenMet([
+		const said = descriptionsById([
 			{ description: eu, askedAt: 1, tookMs: 2 },
 			{ description: us, askedAt: 3, tookMs: 4 },
 		]);

@@ -4,7 +4,7 @@ import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
 /** `context`: of the cluster that does not answer. */
-export function seeSilent(
+export function diagnoseCommand(
 	silent: Silent | undefined,
 	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
 ): string {

@@ -9,7 +9,7 @@ import { type DialedAhead, dialAhead } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import type { Anchor } from "./anchor.ts";
 
-export interface BegunWay {
+export interface ConnectionAhead {
 	/** The caller must use the connection or close it. */
 	readonly ahead: DialedAhead;
 	readonly login: Login;
@@ -24,10 +24,10 @@ export interface Login {
 /**
  * Undefined if no agent is ready. A connection that was dialed before the list arrived is closed if it leads to none of the ready agents.
  */
-export async function beginWay(
+export async function connectAhead(
 	context: KubeContext,
 	{ pods, dialed }: Pick<Anchor, "pods" | "dialed">,
-): Promise<BegunWay | undefined> {
+): Promise<ConnectionAhead | undefined> {
 	const early = dialed && logIn(context);
 	const ready = (await pods.catch(() => [])).filter((pod) => pod.ready);
 	const isDialed = ready.some(({ uid }) => uid === dialed?.uid);

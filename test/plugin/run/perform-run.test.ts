@@ -3,14 +3,14 @@ import { parseCommandLine } from "../../../plugin/cli.ts";
 import { ConnectionError, SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
 import type { LostContext } from "../../../plugin/nodes/find-in-contexts.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
-import { carryOut, type RunResult } from "../../../plugin/run/carry-out.ts";
+import { performRun, type RunResult } from "../../../plugin/run/perform-run.ts";
 import type { OpenRun } from "../../../plugin/run/run-report.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
 
-const kubeconfig = createScratchFolder("carry-out").write(
+const kubeconfig = createScratchFolder("perform-run").write(
 	"config",
 	JSON.stringify({
 		"current-context": "eu",
@@ -41,7 +41,7 @@ async function live({ argv = ["cordon", "n1"], answers, readOptions, work = asyn
 	const streams = collectStreams(answers);
 	const steps: string[] = [];
 	const deps = { streams, env: { KUBECONFIG: kubeconfig }, interrupts: new InterruptSource(() => undefined) };
-	const outcome = await carryOut(
+	const outcome = await performRun(
 		{ command: "cordon", input: parsed.input, deps },
 		{
 			readOptions: readOptions ?? (() => undefined),
@@ -76,7 +76,7 @@ const types = (out: string): readonly string[] =>
 		.split("\n")
 		.map((line) => (JSON.parse(line) as { readonly type: string }).type);
 
-describe("carryOut()", () => {
+describe("performRun()", () => {
 	test("works in one context without a question", async () => {
 		expect(await live({})).toEqual({ outcome: 0, steps: ["opened eu", "worked"], out: "", err: "" });
 	});

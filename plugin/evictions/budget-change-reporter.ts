@@ -3,7 +3,7 @@ import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { EventSink } from "../events/events.ts";
 
-export class ToldStates {
+export class BudgetChangeReporter {
 	readonly #emit: EventSink;
 	/** By the names of budgets. */
 	readonly #told = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { renewExpired } from "../../../plugin/fleet/see-silent.ts";
+import { renewExpired } from "../../../plugin/fleet/diagnose-command.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 

@@ -69,7 +69,7 @@ export interface RunResult {
 	readonly lastEvents?: readonly RunEvent[];
 }
 
-export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunSteps<Options>): Promise<ExitCode> {
+export function performRun<Options>(call: RunCall, { readOptions, findWork }: RunSteps<Options>): Promise<ExitCode> {
 	return reportRun(call, async (report) => {
 		const options = readOptions();
 		refuseEmptyNames(call.input.words);
