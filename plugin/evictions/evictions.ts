@@ -14,7 +14,6 @@ import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import type { PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
-import { BudgetChangeReporter } from "./budget-change-reporter.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
 
 /** The current fleet. Its members may change from one call to the next. */
@@ -161,18 +160,25 @@ function observerOf(
 	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
 	atFirstGrant: Map<string, number>,
 ): GrantObserver {
-	const told = new BudgetChangeReporter(emit);
+	/** What was last reported of each budget. */
+	const told = new Map<string, string>();
 	const healthy = new Map<string, number>();
 	return {
 		answered: () => reachability.answered(),
 		unreachable: (error) => reachability.failed(error),
 		counted(states) {
-			for (const state of states) healthy.set(formatBudgetName(state.budget), state.healthy);
-			told.tell(states);
+			for (const { budget, ...state } of states) {
+				const name = formatBudgetName(budget);
+				const text = JSON.stringify(state);
+				healthy.set(name, state.healthy);
+				if (told.get(name) === text) continue;
+				told.set(name, text);
+				emit({ type: "budget.changed", budget: name, ...state });
+			}
 		},
 		granted() {
 			for (const [budget, count] of healthy) if (!atFirstGrant.has(budget)) atFirstGrant.set(budget, count);
-			told.forget();
+			told.clear();
 		},
 		leaseAcquired: ({ budget, cluster, holder, leaseDurationMs, waitedMs }) =>
 			emit({
