@@ -1,140 +1,82 @@
-// The calls of AgentService: admit the caller, check the request, check the caller's right, and let the right cluster answer. Every failure
-// becomes a status. An error that is not a domain error is a bug: it is reported here and not shown to callers.
-import type { handleUnaryCall, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
-import { Metadata, status } from "@grpc/grpc-js";
-import type { BudgetName } from "../../disruption/budget/budget.ts";
+// The calls of AgentService: what each reads and checks, which rights it needs, and how it is answered. Every call passes the steps of
+// call-pipeline.ts.
+import type { Count } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { required, wholeNumber } from "../../proto/fields.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
-import type { BudgetScope } from "../../proto/listed-lease.ts";
-import { statusOfError } from "../../proto/status.ts";
 import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../../proto/wire.ts";
 import { budgetListMessage, countResponseMessage, readCountCall } from "../../proto/wire-calls.ts";
 import { descriptionMessage } from "../../proto/wire-description.ts";
 import { leaseListMessage, readLeaseScopes } from "../../proto/wire-leases.ts";
-import { createAcquireHandler } from "./acquire-handler.ts";
-import type { AuditDetails, AuditRecord } from "./audit-log.ts";
-import type { Admission } from "../peers/caller.ts";
-import { createGreetHandler } from "./greet-handler.ts";
-import type { BudgetVerb } from "./identity.ts";
+import type { GreetingReceiver } from "../peers/greetings.ts";
+import type { RouteOptions } from "../peers/peers.ts";
+import type { Clock } from "../process/clock.ts";
+import { readAcquire } from "./acquire-handler.ts";
+import type { AdmittedCall, CallPipeline } from "./call-pipeline.ts";
+import type { CallWatcher } from "./call-watcher.ts";
+import { answerGreeting } from "./greet-handler.ts";
+import type { HeldLeases } from "./held-leases.ts";
 import { introduce } from "./introduction.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import * as limits from "./request-limits.ts";
-import type { AgentServiceOptions } from "./service-options.ts";
-import { createWatchHandler } from "./watch-handler.ts";
+import { readWatch } from "./watch-handler.ts";
 
-/** A request that was read and found valid. */
-interface Question<Response> {
-	/** The budget of the request: the caller needs the right to it. Undefined if any verified caller may call. */
-	readonly budget: BudgetName | undefined;
-	/** The budgets of a request that may have several: the caller needs the right to each of them. */
-	readonly scopes?: readonly BudgetScope[];
-	/** The right that is needed; by default the right to decide. */
-	readonly verb?: BudgetVerb;
-	/** For the audit line. */
-	readonly details?: AuditDetails;
-	readonly answer: (
-		cluster: AgentCluster,
-		others: () => Promise<readonly Promise<AgentCluster>[]>,
-	) => Promise<Response>;
-	/** The name of an answer in the audit line. */
-	readonly outcome?: (response: Response) => string;
-	/** It may take as long as a count: headers tell the caller soon that its call is being served. */
-	readonly takesLong?: boolean;
-	/** It keeps a Lease for which another caller may be waiting, so it must not wait for anything that may take long. */
-	readonly renews?: boolean;
+export interface AgentServiceOptions {
+	readonly pipeline: CallPipeline;
+	readonly watcher: Pick<CallWatcher, "acquired" | "committed">;
+	readonly openCalls: Pick<OpenCalls, "beginAcquire" | "beginWatch">;
+	readonly held: HeldLeases;
+	/** Receives greetings, on the peer port. */
+	readonly greetings?: GreetingReceiver | undefined;
+	readonly clock: Pick<Clock, "after">;
+	/** Aborts callers that wait in line when the agent stops. */
+	readonly stopping: AbortSignal;
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher, audit, openCalls, held, findCaller, deadlines, clock } = options;
-	const serve = <Request extends { readonly clusterId: string }, Response>(
-		name: string,
-		read: (request: Request) => Question<Response>,
-	): handleUnaryCall<Request, Response> => {
-		return (call, callback) => {
-			const startedAt = performance.now();
-			const record: AuditRecord = { method: name, port: gate.port, cluster: call.request.clusterId };
-			let isAnswered = false;
-			const finish = (refusal: Partial<StatusObject> | undefined, response?: Response): void => {
-				if (isAnswered) return;
-				isAnswered = true;
-				stopWatching?.();
-				watcher.answered({ name, port: gate.port, startedAt, code: refusal?.code ?? status.OK });
-				audit.ended(record, refusal);
-				if (refusal) callback(refusal);
-				else callback(null, response);
-			};
-			const stopWatching = deadlines?.watch({ call, name }, (error) => finish(statusOfError(error)));
-			answerCall(call, record).then(
-				({ refusal, response }) => finish(refusal, response),
-				(error: unknown) => {
-					watcher.failed(name, error);
-					finish(statusOfError(error));
-				},
-			);
-		};
-		async function answerCall(
-			call: ServerUnaryCall<Request, Response>,
-			record: AuditRecord,
-		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
-			const known = findCaller?.(call.metadata);
-			const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
-			if (admission.kind === "refused") return { refusal: admission.status };
-			const { request } = call;
-			const { caller } = admission;
-			record.caller = caller;
-			const { budget, scopes, verb, details, answer, outcome, takesLong = false, renews = false } = read(request);
-			Object.assign(record, budget && { budget }, details && { details });
-			for (const scope of scopes ?? (budget ? [budget] : [])) {
-				const refusal = await gate.authorize(caller, scope, verb);
-				if (refusal) return { refusal };
-			}
-			if (takesLong) call.sendMetadata(new Metadata());
-			const end = openCalls.begin(caller);
-			try {
-				const cluster = await gate.route(request.clusterId, call.metadata, caller, { renews });
-				const response = await answer(cluster, () => gate.others(caller));
-				if (outcome) record.outcome = outcome(response);
-				return { response };
-			} finally {
-				end();
-			}
-		}
-	};
+	const { pipeline, watcher, openCalls, held, greetings, clock, stopping } = options;
 	return {
-		greet: createGreetHandler(options),
-		acquire: createAcquireHandler(options),
-		watchBudgets: createWatchHandler(options),
-		describe: serve("Describe", (request: wire.DescribeRequest) => {
+		greet: pipeline.unary("Greet", (request: wire.GreetRequest) => ({
+			budget: undefined,
+			answer: ({ caller }) => answerGreeting(request, caller, greetings),
+		})),
+		acquire: pipeline.stream("Acquire", (request: wire.AcquireRequest) =>
+			readAcquire(request, { openCalls, held, watcher, stopping }),
+		),
+		watchBudgets: pipeline.stream("WatchBudgets", (request: wire.WatchBudgetsRequest) =>
+			readWatch(request, { openCalls, clock, stopping }),
+		),
+		describe: pipeline.unary("Describe", (request: wire.DescribeRequest) => {
 			const budgetsOf = request.budgetsOf?.names;
 			limits.assertNamespaces(budgetsOf ?? []);
 			// A call through another member asks no further members.
 			const asksOthers = request.others && request.clusterId === "";
 			return {
 				budget: undefined,
-				async answer(cluster, others) {
+				answer: fromCluster(async (cluster, { others }) => {
 					const asked = { budgetsOf, others: asksOthers ? others() : Promise.resolve([]), clock };
 					return descriptionMessage(await introduce(cluster, asked));
-				},
+				}),
 			};
 		}),
-		listBudgets: serve("ListBudgets", ({ namespaces }: wire.ListBudgetsRequest) => {
+		listBudgets: pipeline.unary("ListBudgets", ({ namespaces }: wire.ListBudgetsRequest) => {
 			limits.assertNamespaces(namespaces);
 			return {
 				budget: undefined,
-				answer: async (cluster) => budgetListMessage(await cluster.listBudgets(namespaces)),
+				answer: fromCluster(async (cluster) => budgetListMessage(await cluster.listBudgets(namespaces))),
 			};
 		}),
-		listLeases: serve("ListLeases", (request: wire.ListLeasesRequest) => {
+		listLeases: pipeline.unary("ListLeases", (request: wire.ListLeasesRequest) => {
 			const scopes = readLeaseScopes(request.budgets);
 			limits.assertScopes(scopes);
 			return {
 				budget: undefined,
 				scopes: scopes.length > 0 ? scopes : [{ namespace: "" }],
-				answer: async (cluster) => leaseListMessage(cluster.id, await cluster.listLeases(scopes)),
+				answer: fromCluster(async (cluster) => leaseListMessage(cluster.id, await cluster.listLeases(scopes))),
 			};
 		}),
-		endHolding: serve("EndHolding", (request: wire.EndHoldingRequest) => {
+		endHolding: pipeline.unary("EndHolding", (request: wire.EndHoldingRequest) => {
 			const budget = readCheckedBudget(request);
 			limits.assertLeaseUid(request.leaseUid);
 			const transitions = wholeNumber(request.transitions, "transitions");
@@ -142,98 +84,112 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				budget,
 				verb: "release",
 				details: { transitions },
-				outcome: ({ ended }) => (ended ? "ended" : "not held"),
-				async answer(cluster) {
+				answer: fromCluster(async (cluster, { record }) => {
 					const ended = await cluster.endHolding({ budget, leaseUid: request.leaseUid, transitions });
+					record.outcome = ended ? "ended" : "not held";
 					return { clusterId: cluster.id, ended };
-				},
+				}),
 			};
 		}),
-		count: serve("Count", (request: wire.CountRequest) => {
-			const call = readCountCall(request);
-			const { budget } = call.request;
-			limits.assertQuestion(call.request);
-			const takesLong = true;
-			if (call.kind === "look") {
-				const { request: question } = call;
-				return { budget, takesLong, answer: async (cluster) => countResponseMessage(await cluster.look(question)) };
+		count: pipeline.unary("Count", (request: wire.CountRequest) => {
+			const asked = readCountCall(request);
+			const { budget } = asked.request;
+			limits.assertQuestion(asked.request);
+			if (asked.kind === "look") {
+				const { request: question } = asked;
+				return { budget, answer: counting((cluster) => cluster.look(question)) };
 			}
-			limits.assertAcquisition(call.acquisition);
-			const { budget: acquired } = call.acquisition;
+			limits.assertAcquisition(asked.acquisition);
+			const { budget: acquired } = asked.acquisition;
 			// The right to one budget is not a right to the Lease of another.
 			if (acquired.name !== budget.name || acquired.namespace !== budget.namespace) {
 				throw new AgentProtocolError("Cannot serve the request: acquisition.budget is not the budget to count for");
 			}
-			return {
-				budget,
-				takesLong,
-				answer: async (cluster) => countResponseMessage(await cluster.count(call.acquisition, call.request)),
-			};
+			return { budget, answer: counting((cluster) => cluster.count(asked.acquisition, asked.request)) };
 		}),
-		renew: serve("Renew", (request: wire.RenewRequest) => {
+		renew: pipeline.unary("Renew", (request: wire.RenewRequest) => {
 			const acquisition = readCheckedAcquisition(request);
 			return {
 				budget: acquisition.budget,
-				renews: true,
-				async answer(cluster) {
-					held.renew(acquisition);
-					await cluster.renew(acquisition);
-					return { clusterId: cluster.id };
-				},
+				answer: fromCluster(
+					async (cluster) => {
+						held.renew(acquisition);
+						await cluster.renew(acquisition);
+						return { clusterId: cluster.id };
+					},
+					{ renews: true },
+				),
 			};
 		}),
-		commit: serve("Commit", (request: wire.CommitRequest) => {
+		commit: pipeline.unary("Commit", (request: wire.CommitRequest) => {
 			const acquisition = readCheckedAcquisition(request);
 			const grants = request.grants.map((grant, index) => readGrant(grant, `grants[${index}]`));
 			limits.assertGrants(acquisition, grants);
 			return {
 				budget: acquisition.budget,
 				details: { grants: grants.length, transitions: acquisition.leaseTransitions },
-				outcome: ({ outcome }) => outcome?.$case ?? "answered",
-				async answer(cluster) {
+				answer: fromCluster(async (cluster, { record }) => {
 					const outcome = await cluster.commit(acquisition, grants);
 					watcher.committed(outcome, grants.length);
 					if (outcome.kind !== "full") held.end(acquisition);
+					record.outcome = outcome.kind;
 					return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
-				},
+				}),
 			};
 		}),
-		release: serve("Release", (request: wire.ReleaseRequest) => {
+		release: pipeline.unary("Release", (request: wire.ReleaseRequest) => {
 			const acquisition = readCheckedAcquisition(request);
 			return {
 				budget: acquisition.budget,
-				async answer(cluster) {
+				answer: fromCluster(async (cluster) => {
 					await cluster.release(acquisition);
 					held.end(acquisition);
 					return { clusterId: cluster.id };
-				},
+				}),
 			};
 		}),
-		confirm: serve("Confirm", (request: wire.ConfirmRequest) => {
+		confirm: pipeline.unary("Confirm", (request: wire.ConfirmRequest) => {
 			const budget = readCheckedBudget(request);
 			limits.assertIds(request.ids);
 			return {
 				budget,
-				answer: async (cluster) => ({
+				answer: fromCluster(async (cluster) => ({
 					clusterId: cluster.id,
 					stands: await cluster.confirm(budget, request.ids),
-				}),
+				})),
 			};
 		}),
-		cancel: serve("Cancel", (request: wire.CancelRequest) => {
+		cancel: pipeline.unary("Cancel", (request: wire.CancelRequest) => {
 			const budget = readCheckedBudget(request);
 			limits.assertIds(request.ids);
 			const sent = required(request.sent, "sent");
 			return {
 				budget,
 				details: { ids: request.ids.length, sent },
-				outcome: () => "cancelled",
-				async answer(cluster) {
+				answer: fromCluster(async (cluster, { record }) => {
 					await cluster.cancel(budget, request.ids, { sent });
+					record.outcome = "cancelled";
 					return { clusterId: cluster.id };
-				},
+				}),
 			};
 		}),
+	};
+}
+
+/** Lets the cluster answer that the call is for. */
+function fromCluster<Answer>(
+	answer: (cluster: AgentCluster, call: AdmittedCall) => Promise<Answer>,
+	options?: RouteOptions,
+): (call: AdmittedCall) => Promise<Answer> {
+	return async (call) => answer(await call.route(options), call);
+}
+
+function counting(
+	count: (cluster: AgentCluster) => Promise<Count>,
+): (call: AdmittedCall) => Promise<wire.CountResponse> {
+	return async (call) => {
+		call.sendHeaders();
+		return countResponseMessage(await count(await call.route()));
 	};
 }
 

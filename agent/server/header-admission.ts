@@ -14,6 +14,7 @@ import { statusOfError } from "../../proto/status.ts";
 import type { Clock } from "../process/clock.ts";
 import type { Connections } from "../process/connections.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { CallRecord } from "./call-record.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "../peers/caller.ts";
 import { admissionMs, type CallerDeadlines } from "./caller-deadlines.ts";
@@ -28,7 +29,7 @@ interface HeaderAdmissionOptions {
 	readonly connections: Pick<Connections, "admitted" | "isEnding" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
 	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
-	readonly deadlines?: Pick<CallerDeadlines, "watch">;
+	readonly deadlines?: Pick<CallerDeadlines, "watch"> | undefined;
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
 	readonly cluster: string;
@@ -53,11 +54,10 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 	const unavailable = (why: string) =>
 		statusOfError(new AgentUnavailableError(`Cannot read the message in cluster "${cluster}": ${why}`, cluster));
 	const interceptor: ServerInterceptor = (method, call) => {
-		const startedAt = performance.now();
 		const cameAt = clock.now();
 		const name = method.path.split("/").at(-1) ?? "";
 		const peer = call.getPeer();
-		let caller: Caller | undefined;
+		const record = new CallRecord({ method: name, port: gate.port, watcher, audit });
 		let isOver = false;
 		let stopClock = (): void => undefined;
 		let freeSlot = (): void => undefined;
@@ -72,13 +72,12 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			if (isOver) return;
 			over();
 			connections.refused(peer);
-			watcher.answered({ name, port: gate.port, startedAt, code });
-			audit.ended({ method: name, port: gate.port, ...(caller && { caller }) }, { code, details });
+			record.end({ code, details });
 			call.sendStatus({ code, details, ...(metadata && { metadata }) });
 		};
 		const read = (metadata: Metadata, admitted: Caller, pass: (metadata: Metadata) => void): void => {
 			stopWatching();
-			caller = admitted;
+			record.caller = admitted;
 			callers.set(metadata, admitted);
 			connections.admitted(peer, partyOf(admitted));
 			// By token: people who share an account do not use up each other's slots.
@@ -116,10 +115,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 								if (admission.kind === "refused") refuse(admission.status);
 								else read(metadata, admission.caller, pass);
 							},
-							(error: unknown) => {
-								watcher.failed(name, error);
-								refuse(statusOfError(error));
-							},
+							(error: unknown) => refuse(record.failed(error)),
 						);
 					},
 					onReceiveHalfClose(pass) {
@@ -129,7 +125,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 					onCancel() {
 						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes later.
 						const isAtOnce = clock.now() - cameAt < takenBackAtOnceMs;
-						if (!isOver && !caller && isAtOnce) connections.refused(peer);
+						if (!isOver && !record.caller && isAtOnce) connections.refused(peer);
 						over();
 					},
 				});

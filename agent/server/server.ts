@@ -1,21 +1,33 @@
 // One gRPC port of the agent. Its connections are bounded (Connections), and callers are judged by the headers (HeaderAdmission). Only then
 // is a message read and served.
 import { createServer, type Server as TcpServer } from "node:net";
-import { Server, type ServerCredentials } from "@grpc/grpc-js";
+import { type Metadata, Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Clock } from "../process/clock.ts";
 import { type Address, formatAddress } from "../process/config.ts";
 import { Connections } from "../process/connections.ts";
-import { createAgentService } from "./agent-service.ts";
+import { type AgentServiceOptions, createAgentService } from "./agent-service.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { CallPipeline } from "./call-pipeline.ts";
+import type { CallWatcher } from "./call-watcher.ts";
+import type { CallerDeadlines } from "./caller-deadlines.ts";
+import type { Gate } from "./gate.ts";
 import { createGatheredAnswers } from "./gathered-answers.ts";
 import { createHeaderAdmission } from "./header-admission.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { ReadingSlots } from "./reading-slots.ts";
-import type { AgentServiceOptions } from "./service-options.ts";
 
-interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller" | "clock"> {
-	readonly clock: Pick<Clock, "now" | "after">;
+interface AgentServerOptions extends Pick<AgentServiceOptions, "held" | "greetings" | "stopping"> {
 	readonly address: Address;
 	readonly credentials: ServerCredentials;
+	readonly gate: Gate;
+	readonly watcher: CallWatcher;
+	readonly audit: AuditLog;
+	/** Limits what callers may have open, on both ports together. */
+	readonly openCalls: OpenCalls;
+	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
+	readonly deadlines?: CallerDeadlines;
+	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
 	readonly cluster: string;
 }
@@ -33,20 +45,14 @@ const neverMs = 2 ** 31 - 1;
 
 /** Listens; rejects if it cannot. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
-	const { address, credentials, clock, gate, watcher, audit, cluster } = options;
+	const { address, credentials, gate, watcher, audit, openCalls, deadlines, clock, cluster } = options;
+	const { held, greetings, stopping } = options;
 	const after = (ms: number, action: () => void) => clock.after(ms, action);
 	const connections = new Connections({ after });
 	const reading = new ReadingSlots();
-	const admission = createHeaderAdmission({
-		gate,
-		watcher,
-		audit,
-		connections,
-		reading,
-		clock,
-		cluster,
-		...(options.deadlines && { deadlines: options.deadlines }),
-	});
+	const admission = createHeaderAdmission({ gate, watcher, audit, connections, reading, deadlines, clock, cluster });
+	const findCaller = (metadata: Metadata) => admission.findCaller(metadata);
+	const pipeline = new CallPipeline({ gate, watcher, audit, openCalls, deadlines, findCaller });
 	const server = new Server({
 		// A caller that disappears without a signal leaves the line within 5 + 5 seconds: a lease time.
 		"grpc.keepalive_time_ms": 5_000,
@@ -62,7 +68,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 	});
 	server.addService(
 		AgentServiceService,
-		createAgentService({ ...options, findCaller: (metadata) => admission.findCaller(metadata) }),
+		createAgentService({ pipeline, watcher, openCalls, held, greetings, clock, stopping }),
 	);
 	const injector = server.createConnectionInjector(credentials);
 	const listener = createServer({ noDelay: true }, (socket) => {

@@ -1,90 +1,60 @@
 // WatchBudgets: a stream without an end, so its caller is checked again and again. It ends with the caller's token, with its membership,
 // with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives everything again.
 // Counts are sent only to callers that may request a count.
-import {
-	type handleServerStreamingCall,
-	Metadata,
-	type ServerWritableStream,
-	type StatusObject,
-	status,
-} from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
-import { statusOfError } from "../../proto/status.ts";
 import { updateMessage } from "../../proto/wire-watch.ts";
-import type { AuditRecord } from "./audit-log.ts";
-import type { Admission, Caller } from "../peers/caller.ts";
-import type { Gate } from "./gate.ts";
+import type { Clock } from "../process/clock.ts";
+import type { AdmittedStream, Refusal, StreamQuestion } from "./call-pipeline.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import * as limits from "./request-limits.ts";
-import type { AgentServiceOptions } from "./service-options.ts";
 import { UpdateOutbox } from "./update-outbox.ts";
 
-type WatchCall = ServerWritableStream<wire.WatchBudgetsRequest, wire.WatchBudgetsResponse>;
+interface WatchHandlerOptions {
+	readonly openCalls: Pick<OpenCalls, "beginWatch">;
+	/** Times the repeated checks of the caller. */
+	readonly clock: Pick<Clock, "after">;
+	/** Ends the watches when the agent stops. */
+	readonly stopping: AbortSignal;
+}
+
+type WatchCall = AdmittedStream<wire.WatchBudgetsResponse>;
 
 /** Valid tokens are cached for a minute in any case. */
 const admitEveryMs = 15_000;
 /** Changes that come together are sent together. */
 const gatherMs = 50;
 
-const unsupported: Partial<StatusObject> = {
+const unsupported: Refusal = {
 	code: status.UNIMPLEMENTED,
 	details: "The agent that was asked for is older than watches of budgets",
 };
 
-export function createWatchHandler(
-	options: AgentServiceOptions,
-): handleServerStreamingCall<wire.WatchBudgetsRequest, wire.WatchBudgetsResponse> {
-	const { gate, watcher, audit } = options;
-	return (call) => {
-		const startedAt = performance.now();
-		const record: AuditRecord = { method: "WatchBudgets", port: gate.port, cluster: call.request.clusterId };
-		let isMeasured = false;
-		/** How long people watch means nothing. What is measured is the time until they know everything, or that they will not. */
-		const measure = (code: status): void => {
-			if (!isMeasured) watcher.answered({ name: "WatchBudgets", port: gate.port, startedAt, code });
-			isMeasured = true;
-		};
-		const finish = (refusal: Partial<StatusObject>): void => {
-			measure(refusal.code ?? status.OK);
-			audit.ended(record, refusal);
-			call.emit("error", refusal);
-		};
-		const isComplete = (): void => measure(status.OK);
-		watchFor(call, { record, isComplete }, options).then(finish, (error: unknown) => {
-			// The caller is gone: there is no one to tell, and nothing is wrong here.
-			if (!call.cancelled) watcher.failed("WatchBudgets", error);
-			finish(statusOfError(error));
-		});
+export function readWatch(
+	{ namespaces }: wire.WatchBudgetsRequest,
+	options: WatchHandlerOptions,
+): StreamQuestion<wire.WatchBudgetsResponse> {
+	limits.assertNamespaces(namespaces);
+	return {
+		budget: undefined,
+		begin: (caller) => options.openCalls.beginWatch(caller),
+		answer: (call) => watch(call, namespaces, options),
 	};
 }
 
-interface Told {
-	readonly record: AuditRecord;
-	readonly isComplete: () => void;
-}
-
-async function watchFor(
+async function watch(
 	call: WatchCall,
-	{ record, isComplete }: Told,
-	options: AgentServiceOptions,
-): Promise<Partial<StatusObject>> {
-	const { gate, openCalls, findCaller, stopping } = options;
+	namespaces: readonly string[],
+	{ clock, stopping }: WatchHandlerOptions,
+): Promise<Refusal> {
 	const over = new AbortController();
-	call.once("cancelled", () => over.abort(new AgentUnavailableError("The caller went away", "")));
-	const known = findCaller?.(call.metadata);
-	const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
-	if (admission.kind === "refused") return admission.status;
-	const { caller } = admission;
-	record.caller = caller;
-	const { namespaces, clusterId } = call.request;
-	limits.assertNamespaces(namespaces);
-	const end = openCalls.beginWatch(caller);
 	const outbox = new UpdateOutbox();
-	const signal = AbortSignal.any([over.signal, stopping]);
+	const signal = AbortSignal.any([call.gone, over.signal, stopping]);
 	try {
-		const cluster = await gate.route(clusterId, call.metadata, caller);
-		call.sendMetadata(new Metadata());
+		const cluster = await call.route();
+		call.sendHeaders();
 		const onUpdate = (update: BudgetsUpdate): void => {
 			try {
 				outbox.put(update);
@@ -95,71 +65,65 @@ async function watchFor(
 		const watching = cluster.watchBudgets(namespaces, { signal, onUpdate });
 		return await Promise.race([
 			watching.then(() => unsupported),
-			sendAll(call, { outbox, clusterId: cluster.id, caller, isComplete, signal }, options),
-			refused(call, signal, options),
+			sendAll(call, { outbox, clusterId: cluster.id, signal, clock }),
+			refused(call, { signal, clock }),
 		]);
 	} finally {
 		over.abort(new AgentUnavailableError("The watch has ended", ""));
-		end();
 	}
 }
 
-interface Sending {
+interface Pace {
+	readonly signal: AbortSignal;
+	readonly clock: Pick<Clock, "after">;
+}
+
+interface Sending extends Pace {
 	readonly outbox: UpdateOutbox;
 	readonly clusterId: string;
-	readonly caller: Caller;
-	readonly isComplete: () => void;
-	readonly signal: AbortSignal;
 }
 
 /** Sends one message at a time: the next is made when the connection has taken the last. Never resolves. */
-async function sendAll(
-	call: WatchCall,
-	{ outbox, clusterId, caller, isComplete, signal }: Sending,
-	{ gate, clock }: AgentServiceOptions,
-): Promise<never> {
+async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending): Promise<never> {
 	for (;;) {
 		await outbox.filled();
-		await pause(gatherMs, clock, signal);
-		const update = await permitted(outbox.take(), caller, gate);
+		await pause(gatherMs, pace);
+		const update = await permitted(outbox.take(), call);
 		await new Promise<void>((resolve) => {
-			call.write(updateMessage(clusterId, update), () => resolve());
+			call.write(updateMessage(clusterId, update), resolve);
 		});
-		if (update.complete) isComplete();
-		signal.throwIfAborted();
+		// How long people watch means nothing. What is measured is the time until they know everything, or that they will not.
+		if (update.complete) call.record.measure();
+		pace.signal.throwIfAborted();
 	}
 }
 
 /** Budgets to which the caller has no right are listed as unknown; nothing is sent about their history. */
-async function permitted(update: BudgetsUpdate, caller: Caller, gate: Gate): Promise<BudgetsUpdate> {
+async function permitted(update: BudgetsUpdate, { authorize }: WatchCall): Promise<BudgetsUpdate> {
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
-			const refusal = await gate.authorize(caller, budget.name);
+			const refusal = await authorize(budget.name);
 			return { budget, state: refusal ? { unknown: refusal.details ?? "it is not yours" } : state };
 		}),
 	);
 	if (!update.histories) return { ...update, changed };
 	const histories = await Promise.all(
-		update.histories.map(async (history) => ((await gate.authorize(caller, history.budget)) ? [] : [history])),
+		update.histories.map(async (history) => ((await authorize(history.budget)) ? [] : [history])),
 	);
 	return { ...update, changed, histories: histories.flat() };
 }
 
 /** Resolves when the caller is no longer admitted. */
-async function refused(
-	call: WatchCall,
-	signal: AbortSignal,
-	{ gate, clock }: AgentServiceOptions,
-): Promise<Partial<StatusObject>> {
+async function refused(call: WatchCall, pace: Pace): Promise<Refusal> {
 	for (;;) {
-		await pause(admitEveryMs, clock, signal);
-		const admission = await gate.admit(call);
-		if (admission.kind === "refused") return admission.status;
+		await pause(admitEveryMs, pace);
+		const refusal = await call.checkAgain();
+		if (refusal) return refusal;
 	}
 }
 
 /** Rejects if the signal aborts first. */
-function pause(ms: number, clock: AgentServiceOptions["clock"], signal: AbortSignal): Promise<void> {
+function pause(ms: number, { signal, clock }: Pace): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const leave = (): void => {
 			cancel();

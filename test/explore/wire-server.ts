@@ -4,6 +4,7 @@
 import { EventEmitter } from "node:events";
 import type { Metadata, StatusObject } from "@grpc/grpc-js";
 import { createAgentService } from "../../agent/server/agent-service.ts";
+import { CallPipeline } from "../../agent/server/call-pipeline.ts";
 import { createPeerGate, createTokenGate, type Gate } from "../../agent/server/gate.ts";
 import type { GreetingReceiver } from "../../agent/peers/greetings.ts";
 import { HeldLeases } from "../../agent/server/held-leases.ts";
@@ -77,23 +78,20 @@ export class WireServer {
 			acquired: () => undefined,
 			committed: () => undefined,
 		};
-		const shared = {
-			watcher,
-			openCalls: new OpenCalls(local.name),
-			held: new HeldLeases({ now, cluster: local.name }),
-			...(greetings && { greetings }),
-			audit: { ended: () => undefined },
-			clock,
-			stopping: new AbortController().signal,
-		};
+		const openCalls = new OpenCalls(local.name);
+		const held = new HeldLeases({ now, cluster: local.name });
+		const audit = { ended: () => undefined };
+		const stopping = new AbortController().signal;
 		const handlers = (gate: Gate): Handlers => {
 			const route: Gate["route"] = async (clusterId, metadata, caller, way) => {
 				const answering = this.#answering.get(metadata);
 				if (!answering) throw new Error("a call that nobody made");
 				return judged(await gate.route(clusterId, metadata, caller, way), answering);
 			};
+			const pipeline = new CallPipeline({ gate: { ...gate, route }, watcher, audit, openCalls });
+			const service = createAgentService({ pipeline, watcher, openCalls, held, greetings, clock, stopping });
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each handler gets the messages of its method
-			return createAgentService({ ...shared, gate: { ...gate, route } }) as unknown as Handlers;
+			return service as unknown as Handlers;
 		};
 		this.#ports = { token: handlers(tokenGate), peer: handlers(createPeerGate({ local, identity })) };
 	}

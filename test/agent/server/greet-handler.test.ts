@@ -41,9 +41,9 @@ async function greet(change: Partial<Greeting> & { readonly pair?: KeyPair; read
 			greeting: { id: stranger, name: "us-1", memberIds: [clusterId, stranger], ...greeting },
 			deadlineMs: 5_000,
 		});
-		return { answer, received };
+		return { answer, received, audit: agent.audit };
 	} catch (error) {
-		return { error, received };
+		return { error, received, audit: agent.audit };
 	} finally {
 		client.close();
 	}
@@ -57,10 +57,13 @@ describe("Greet", () => {
 	});
 
 	test("takes nobody who greets as another cluster than its certificate names", async () => {
-		const { error, received } = await greet({ id: clusterId });
+		const { error, received, audit } = await greet({ id: clusterId });
 		expect(error).toBeInstanceOf(AgentForbiddenError);
 		expect(String(error)).toContain(`with a certificate for "${stranger}"`);
 		expect(received).toEqual([]);
+		expect(audit.map((line): unknown => JSON.parse(line))).toMatchObject([
+			{ method: "Greet", port: "peer", member: stranger, outcome: "refused", code: "PERMISSION_DENIED" },
+		]);
 	});
 
 	test("takes no certificate that names no cluster, no agent, or is over", async () => {

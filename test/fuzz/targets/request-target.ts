@@ -8,6 +8,7 @@ import { createLogger } from "../../../agent/process/log.ts";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 import { createAgentService } from "../../../agent/server/agent-service.ts";
 import { createAuditLog } from "../../../agent/server/audit-log.ts";
+import { CallPipeline } from "../../../agent/server/call-pipeline.ts";
 import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
 import { createTokenGate } from "../../../agent/server/gate.ts";
 import { HeldLeases } from "../../../agent/server/held-leases.ts";
@@ -103,11 +104,11 @@ export const requestTarget: FuzzTarget = {
 				route: async (clusterId: string) =>
 					gate.route(clusterId === "" ? "" : local.id, new Metadata(), buildTokenCaller()),
 			};
+			const openCalls = new OpenCalls("eu-1");
 			const service = createAgentService({
-				gate: peer,
+				pipeline: new CallPipeline({ gate: peer, watcher, audit, openCalls }),
 				watcher,
-				audit,
-				openCalls: new OpenCalls("eu-1"),
+				openCalls,
 				clock: { after: () => () => undefined },
 				held: new HeldLeases({ now: () => 0, cluster: "eu-1" }),
 				stopping: stopping.signal,

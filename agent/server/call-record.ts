@@ -1,0 +1,61 @@
+// What becomes known of one call while it is served. However the call ends, it is measured and audited once.
+import { type StatusObject, status } from "@grpc/grpc-js";
+import type { BudgetName } from "../../disruption/budget/budget.ts";
+import { statusOfError } from "../../proto/status.ts";
+import type { Caller } from "../peers/caller.ts";
+import type { AuditDetails, AuditLog, AuditRecord } from "./audit-log.ts";
+import type { CallWatcher } from "./call-watcher.ts";
+
+interface CallRecordOptions {
+	readonly method: string;
+	readonly port: "token" | "peer";
+	/** Id of the member that the call is for. */
+	readonly cluster?: string;
+	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
+	readonly audit: AuditLog;
+}
+
+export class CallRecord implements AuditRecord {
+	readonly method: string;
+	readonly port: "token" | "peer";
+	readonly cluster?: string;
+	caller?: Caller;
+	budget?: BudgetName;
+	details?: AuditDetails;
+	outcome?: string;
+	readonly #watcher: CallRecordOptions["watcher"];
+	readonly #audit: AuditLog;
+	readonly #startedAt = performance.now();
+	#isMeasured = false;
+	#isOver = false;
+
+	constructor({ method, port, cluster, watcher, audit }: CallRecordOptions) {
+		this.method = method;
+		this.port = port;
+		if (cluster !== undefined) this.cluster = cluster;
+		this.#watcher = watcher;
+		this.#audit = audit;
+	}
+
+	/** Measures the call up to now; by default it is measured until it ends. */
+	measure(code: status = status.OK): void {
+		if (this.#isMeasured) return;
+		this.#isMeasured = true;
+		this.#watcher.answered({ name: this.method, port: this.port, startedAt: this.#startedAt, code });
+	}
+
+	/** Logs a failure, and returns its status. An error that is not a domain error is a bug: callers do not see it. */
+	failed(error: unknown): Partial<StatusObject> {
+		this.#watcher.failed(this.method, error);
+		return statusOfError(error);
+	}
+
+	/** The call ends, with an answer or with this status. False if it has ended before. */
+	end(refusal: Partial<StatusObject> | undefined): boolean {
+		if (this.#isOver) return false;
+		this.#isOver = true;
+		this.measure(refusal?.code);
+		this.#audit.ended(this, refusal);
+		return true;
+	}
+}
