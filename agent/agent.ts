@@ -1,35 +1,38 @@
 // Starts the whole agent, and stops it again.
-import { AgentUnavailableError } from "../disruption/errors.ts";
+import { AgentUnavailableError, GarbledLeaseError } from "../disruption/errors.ts";
+import { parseLease } from "../disruption/lease/lease.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { agentServerName } from "../proto/credentials.ts";
+import { startBackgroundJobs } from "./background-jobs.ts";
 import { type ConnectedCluster, connectCluster } from "./cluster-api/connect-cluster.ts";
 import { RecentFleet } from "./cluster-api/recent-fleet.ts";
 import { withSharedReads } from "./cluster-api/shared-reads.ts";
-import { countReservations, keepHouse } from "./housekeeping.ts";
 import { inClusterAccess, kubeconfigAccess } from "./kubernetes/api-access.ts";
 import { BudgetExistence } from "./leases/budget-existence.ts";
 import { BudgetHistories } from "./leases/budget-histories.ts";
 import { BudgetsElsewhere } from "./leases/budgets-elsewhere.ts";
+import { tellOfLeases } from "./leases/lease-sightings.ts";
 import { LocalCluster } from "./leases/local-cluster.ts";
-import { createMembership, type Membership } from "./peers/membership.ts";
+import type { GreetingReceiver } from "./peers/greetings.ts";
+import { createMembership } from "./peers/membership.ts";
 import { PeerClients } from "./peers/peer-clients.ts";
 import { Peers } from "./peers/peers.ts";
 import { findPeerAddress } from "./peers/pod-address.ts";
 import { Replicas } from "./peers/replicas.ts";
-import type { AgentConfig } from "./process/config.ts";
+import type { Address, AgentConfig } from "./process/config.ts";
 import { startHealthServer } from "./process/health.ts";
 import type { Logger } from "./process/log.ts";
 import { createMetrics } from "./process/metrics.ts";
 import { createProblemLog } from "./process/problem-log.ts";
+import { PeriodicWork } from "./process/periodic-work.ts";
 import { Readiness } from "./process/readiness.ts";
-import { collectStartUpGarbage } from "./process/start-up-garbage.ts";
 import { systemClock } from "./process/system-clock.ts";
 import { createAuditLog } from "./server/audit-log.ts";
 import { createCallWatcher } from "./server/call-watcher.ts";
 import { callerFields } from "./peers/caller.ts";
 import { CallerDeadlines } from "./server/caller-deadlines.ts";
 import { Certificates } from "./tls/certificates.ts";
-import { createPeerGate, createTokenGate } from "./server/gate.ts";
+import { createPeerGate, createTokenGate, type Gate } from "./server/gate.ts";
 import { HeldLeases } from "./server/held-leases.ts";
 import { Identity } from "./server/identity.ts";
 import { OpenCalls } from "./server/open-calls.ts";
@@ -48,12 +51,18 @@ interface AgentOptions {
 	readonly log: Logger;
 }
 
+interface Connected {
+	readonly connected: ConnectedCluster;
+	readonly views: Views;
+	readonly certificates: Certificates;
+}
+
 interface Listening {
 	readonly connected: ConnectedCluster;
 	readonly local: LocalCluster;
 	readonly fleet: RecentFleet;
 	readonly peers: Peers;
-	readonly membership: Membership;
+	readonly greetings: GreetingReceiver;
 	readonly certificates: Certificates;
 }
 
@@ -66,31 +75,20 @@ const drainMs = 6_000;
 
 export class Agent {
 	readonly #options: AgentOptions;
-	readonly #stopping = new AbortController();
-	readonly #readiness = new Readiness();
-	readonly #closers: (() => void | Promise<void>)[] = [];
-	readonly #servers: AgentServer[] = [];
-	readonly #metrics = createMetrics({
-		version: packageJson.version,
-		reservations: () => (this.#views ? countReservations(this.#views) : 0),
-		waiting: () => this.#waiting(),
-		watchers: () => this.#local?.watchers ?? 0,
-		pods: () => this.#views?.pods.size ?? 0,
-		certificateExpiry: () => this.#certificates?.expiry,
-		members: () => this.#membership?.known.census,
-	});
-	readonly #report: (problem: unknown) => void;
 	readonly #serverName: string;
-	#certificates: Certificates | undefined;
-	#views: Views | undefined;
-	#membership: Membership | undefined;
-	#local: LocalCluster | undefined;
-	#held: HeldLeases | undefined;
+	readonly #metrics = createMetrics({ version: packageJson.version });
+	readonly #readiness = new Readiness();
+	readonly #report: (problem: unknown) => void;
+	readonly #periodic: PeriodicWork;
+	readonly #stopping = new AbortController();
+	/** Closes everything, in the reverse order of opening. */
+	readonly #closers = new AsyncDisposableStack();
 
 	constructor(options: AgentOptions) {
 		this.#options = options;
 		this.#serverName = agentServerName(options.config.agentNamespace);
 		this.#report = createProblemLog(this.#metrics, options.log, () => systemClock.now());
+		this.#periodic = new PeriodicWork({ clock: systemClock, report: this.#report });
 	}
 
 	get isStopping(): boolean {
@@ -101,20 +99,18 @@ export class Agent {
 	async start(): Promise<void> {
 		const { config, env, log } = this.#options;
 		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
-		this.#certificates = certificates;
-		this.#closers.push(() => certificates.close());
-		this.#readiness.add(() => (this.#stopping.signal.aborted ? "The agent is shutting down" : undefined));
-		this.#readiness.add(() => (this.#views ? undefined : "The API server has not answered yet"));
-		this.#readiness.add(() =>
-			this.#views?.synced === false ? "The first lists of pods, Leases and budgets are not done" : undefined,
-		);
+		this.#periodic.begin(certificates.job);
+		this.#metrics.readFrom({ certificateExpiry: () => certificates.expiry });
+		this.#readiness.add(() => (this.isStopping ? "The agent is shutting down" : undefined));
+		const isConnected = this.#readiness.waitFor("The API server has not answered yet");
 		const health = await startHealthServer({
 			address: config.httpListen,
 			readiness: this.#readiness,
 			metrics: this.#metrics.registry,
 			clock: systemClock,
 		});
-		this.#closers.push(() => health.close());
+		this.#closers.defer(() => health.close());
+		this.#closers.defer(() => this.#periodic.close());
 		const connected = await connectCluster({
 			access: config.kubeconfig ? await kubeconfigAccess({ path: config.kubeconfig }) : inClusterAccess({ env }),
 			config,
@@ -122,9 +118,11 @@ export class Agent {
 			signal: this.#stopping.signal,
 			onTrouble: this.#report,
 		});
-		this.#closers.push(() => connected.connection.close());
+		this.#closers.defer(() => connected.connection.close());
 		certificates.requireMember(connected.api.clusterId);
-		await this.#serve(connected, certificates);
+		const views = this.#openViews(connected);
+		isConnected();
+		await this.#serve({ connected, views, certificates });
 		log.info(
 			{
 				cluster: connected.clusterName,
@@ -138,16 +136,12 @@ export class Agent {
 
 	/** Releases the leases that callers hold through this agent, lets calls end, and closes everything. */
 	async stop(): Promise<void> {
-		const name = this.#local?.name ?? "";
-		this.#stopping.abort(new AgentUnavailableError(`The agent of cluster "${name}" is shutting down`, name));
-		await within(giveBackMs, this.#giveBack());
-		await Promise.all(this.#servers.map((server) => server.close(drainMs)));
-		for (const close of this.#closers.toReversed()) await close();
+		this.#stopping.abort();
+		await this.#closers.disposeAsync();
 	}
 
-	async #serve(connected: ConnectedCluster, certificates: Certificates): Promise<void> {
+	#openViews({ connection, api, clusterName }: ConnectedCluster): Views {
 		const { config, env } = this.#options;
-		const { connection, api, clusterName } = connected;
 		const views = openViews({
 			connection,
 			api,
@@ -160,8 +154,14 @@ export class Agent {
 			},
 			report: this.#report,
 		});
-		this.#views = views;
-		this.#closers.push(() => views.close());
+		this.#closers.defer(() => views.close());
+		this.#readiness.add(() => (views.synced ? undefined : "The first lists of pods, Leases and budgets are not done"));
+		return views;
+	}
+
+	async #serve({ connected, views, certificates }: Connected): Promise<void> {
+		const { config, env } = this.#options;
+		const { connection, api, clusterName } = connected;
 		const replicas = new Replicas({
 			clusterId: api.clusterId,
 			clusterName,
@@ -191,8 +191,7 @@ export class Agent {
 			metrics: this.#metrics,
 			report: this.#report,
 		});
-		this.#membership = membership;
-		this.#closers.push(() => membership.close());
+		this.#closers.defer(() => membership.close());
 		const existence = new BudgetExistence({
 			api,
 			budgets: views.budgets,
@@ -228,18 +227,30 @@ export class Agent {
 			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,
 		});
-		this.#local = local;
-		const isSecond = () => replicas.lineHost() !== undefined;
-		this.#closers.push(histories.begin());
-		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
-		this.#closers.push(
-			keepHouse({ local, api: membership.api, peers, views, clock: systemClock, isSecond, report: this.#report }),
-		);
-		await this.#listen({ connected, local, fleet, peers, membership, certificates });
-		membership.start();
+		this.#closers.defer(tellOfLeases(views.leases, local, this.#report));
+		this.#metrics.readFrom({
+			reservations: () => countReservations(views.leases),
+			waiting: () => [...views.budgets.budgets()].reduce((sum, { name }) => sum + local.lineLength(name), 0),
+			watchers: () => local.watchers,
+			pods: () => views.pods.size,
+			members: () => membership.known.census,
+		});
+		await this.#listen({ connected, local, fleet, peers, greetings: membership.receiver, certificates });
+		startBackgroundJobs({
+			periodic: this.#periodic,
+			local,
+			api: membership.api,
+			membership,
+			peers,
+			views,
+			histories,
+			clock: systemClock,
+			isFollower: () => replicas.lineHost() !== undefined,
+			report: this.#report,
+		});
 	}
 
-	async #listen({ connected, local, fleet, peers, membership, certificates }: Listening): Promise<void> {
+	async #listen({ connected, local, fleet, peers, greetings, certificates }: Listening): Promise<void> {
 		const { config, log } = this.#options;
 		const { connection, clusterName } = connected;
 		const reviews = createReviews({ api: connection, cluster: clusterName });
@@ -258,69 +269,82 @@ export class Agent {
 			wallClock: () => Date.now(),
 		});
 		const rights = new Rights({ reviews, now, cluster: clusterName });
-		const watcher = createCallWatcher({ metrics: this.#metrics, log });
-		const audit = createAuditLog(log);
-		const stopping = this.#stopping.signal;
+		const stopping = new AbortController();
 		const openCalls = new OpenCalls(clusterName);
 		const held = new HeldLeases({
 			now,
 			cluster: clusterName,
 			onEnded: (heldMs) => this.#metrics.heldSeconds.observe(heldMs / 1000),
 		});
-		this.#held = held;
-		const greetings = membership.receiver;
 		const deadlines = new CallerDeadlines({
 			api: connection,
 			clock: systemClock,
 			wallClock: () => Date.now(),
 			cluster: clusterName,
 		});
-		const shared = { watcher, audit, stopping, openCalls, held, greetings, deadlines };
-		const serving = { ...shared, clock: systemClock, cluster: clusterName };
-		this.#servers.push(
-			...(await Promise.all([
-				startAgentServer({
-					address: config.listen,
-					credentials: certificates.serverCredentials({ peers: false }),
-					gate: createTokenGate({
-						identity,
-						rights,
-						local,
-						member: (...asked) => peers.member(...asked),
-						others: (caller) => peers.othersFor(caller),
-					}),
-					...serving,
-				}),
-				startAgentServer({
-					address: config.peerListen,
-					credentials: certificates.serverCredentials({ peers: true }),
-					gate: createPeerGate({ local, identity: peerIdentity }),
-					...serving,
-				}),
-			])),
-		);
+		const watcher = createCallWatcher({ metrics: this.#metrics, log });
+		const audit = createAuditLog(log);
+		const listen = (address: Address, gate: Gate): Promise<AgentServer> =>
+			startAgentServer({
+				address,
+				credentials: certificates.serverCredentials({ peers: gate.port === "peer" }),
+				gate,
+				watcher,
+				audit,
+				openCalls,
+				held,
+				greetings,
+				deadlines,
+				clock: systemClock,
+				cluster: clusterName,
+				stopping: stopping.signal,
+			});
+		const tokenGate = createTokenGate({
+			identity,
+			rights,
+			local,
+			member: (...asked) => peers.member(...asked),
+			others: (caller) => peers.othersFor(caller),
+		});
+		const servers = await Promise.all([
+			listen(config.listen, tokenGate),
+			listen(config.peerListen, createPeerGate({ local, identity: peerIdentity })),
+		]);
 		certificates.onChange(() => {
-			for (const server of this.#servers) server.renewConnections(renewMs);
+			for (const server of servers) server.renewConnections(renewMs);
+		});
+		this.#closers.defer(async () => {
+			const reason = `The agent of cluster "${clusterName}" is shutting down`;
+			stopping.abort(new AgentUnavailableError(reason, clusterName));
+			await within(giveBackMs, this.#giveBack(held, local));
+			await Promise.all(servers.map((server) => server.close(drainMs)));
 		});
 	}
 
 	#peerClients(certificates: Certificates): PeerClients {
 		const clients = new PeerClients({ certificates, serverName: this.#serverName });
-		this.#closers.push(() => clients.close());
+		this.#closers.defer(() => clients.close());
 		return clients;
 	}
 
-	async #giveBack(): Promise<void> {
-		const problems = await this.#held?.giveBackAll();
-		await this.#local?.close();
-		for (const problem of problems ?? []) this.#report(problem);
+	async #giveBack(held: HeldLeases, local: LocalCluster): Promise<void> {
+		const problems = await held.giveBackAll();
+		await local.close();
+		for (const problem of problems) this.#report(problem);
 	}
+}
 
-	#waiting(): number {
-		let waiting = 0;
-		for (const { name } of this.#views?.budgets.budgets() ?? []) waiting += this.#local?.lineLength(name) ?? 0;
-		return waiting;
+/** How many reservations the watch has shown. Leases that cannot be read have none that can be used. */
+function countReservations(view: Views["leases"]): number {
+	let count = 0;
+	for (const object of view.leases()) {
+		try {
+			count += parseLease(object).state.reservations.length;
+		} catch (error) {
+			if (!(error instanceof GarbledLeaseError)) throw error;
+		}
 	}
+	return count;
 }
 
 /** Waits at most this long. */

@@ -10,6 +10,7 @@ import { parseLease } from "../../disruption/lease/lease.ts";
 import type { BudgetHistory } from "../../proto/agent-cluster.ts";
 import { mostSamples } from "../../proto/wire-watch.ts";
 import type { Clock } from "../process/clock.ts";
+import type { PeriodicJob } from "../process/periodic-work.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { isCountedHealthy } from "../../disruption/budget/healthy.ts";
@@ -49,20 +50,11 @@ export class BudgetHistories {
 		this.#options = options;
 	}
 
-	/** Returns a function that stops it. */
-	begin(): () => void {
-		const { clock } = this.#options;
-		let cancel = (): void => undefined;
-		const next = (): void => {
-			const past = clock.wallSeconds() % everySeconds;
-			cancel = clock.after((everySeconds - past) * 1_000, () => {
-				this.#advance();
-				next();
-			});
-		};
-		next();
-		return () => cancel();
-	}
+	/** Takes a sample at each even minute of the wall clock. */
+	readonly job: PeriodicJob = {
+		pauseMs: () => (everySeconds - (this.#options.clock.wallSeconds() % everySeconds)) * 1_000,
+		pass: () => this.#advance(),
+	};
 
 	/** Calls back after each step; the returned function unsubscribes. */
 	onLook(listener: () => void): () => void {

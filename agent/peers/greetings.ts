@@ -13,6 +13,7 @@ import type { HeardMember } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
+import type { PeriodicJob } from "../process/periodic-work.ts";
 
 /** One call to each member; half a minute is what a person needs to see the effect of an edit. */
 export const greetEveryMs = 30_000;
@@ -44,7 +45,7 @@ export interface GreetingsOptions {
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
 	/** Closes the connections to all other clusters. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
-	readonly clock: Pick<Clock, "after" | "now">;
+	readonly clock: Pick<Clock, "now">;
 	/** From 0 to 1. */
 	readonly random: () => number;
 	readonly onGreeted: (outcome: "answered" | "failed" | "unimplemented") => void;
@@ -57,8 +58,12 @@ export class Greetings {
 	readonly #told = new Map<string, string>();
 	/** When each cluster was last heard from. */
 	readonly #heardAt = new Map<string, number>();
-	#cancelTimer = (): void => undefined;
-	#ended = false;
+	/** Greets when the agent starts, and at intervals. */
+	readonly job: PeriodicJob = {
+		isDueAtOnce: true,
+		pauseMs: () => greetEveryMs * (1 - jitter * this.#options.random()),
+		pass: (ending) => this.greetAll(ending),
+	};
 
 	constructor(options: GreetingsOptions) {
 		this.#options = options;
@@ -84,18 +89,8 @@ export class Greetings {
 		return [...this.#heardAt].map(([id, at]) => ({ id, agoMs: Math.max(0, now - at) }));
 	}
 
-	/** Greets now and at intervals, until it is closed. */
-	start(): void {
-		void this.#run();
-	}
-
-	close(): void {
-		this.#ended = true;
-		this.#cancelTimer();
-	}
-
-	/** Greets every target once. */
-	async greetAll(): Promise<void> {
+	/** Greets every target once, until `ending` aborts. */
+	async greetAll(ending?: AbortSignal): Promise<void> {
 		const { known, local } = this.#options;
 		// Records the members of the list even if no caller requests a count.
 		const { fleet } = await known.judge();
@@ -103,7 +98,8 @@ export class Greetings {
 		const waiting = this.#targets(fleet);
 		this.#options.keep(waiting);
 		const greetSome = async (): Promise<void> => {
-			for (let target = waiting.pop(); target && !this.#ended; target = waiting.pop()) {
+			for (let target = waiting.pop(); target; target = waiting.pop()) {
+				if (ending?.aborted === true) return;
 				await this.#greet(target, greeting);
 			}
 		};
@@ -148,17 +144,6 @@ export class Greetings {
 	#tell(id: string, what: string, problem: unknown): void {
 		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);
 		this.#told.set(id, what);
-	}
-
-	async #run(): Promise<void> {
-		const { clock, random, report } = this.#options;
-		try {
-			await this.greetAll();
-		} catch (error) {
-			report(error);
-		}
-		const pauseMs = greetEveryMs * (1 - jitter * random());
-		if (!this.#ended) this.#cancelTimer = clock.after(pauseMs, () => void this.#run());
 	}
 }
 

@@ -4,6 +4,7 @@ import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
+import type { PeriodicJob } from "../process/periodic-work.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { type GreetingReceiver, Greetings } from "./greetings.ts";
 import type { LeaseView } from "../views/object-views.ts";
@@ -33,8 +34,8 @@ export interface Membership {
 	readonly receiver: GreetingReceiver;
 	/** The other clusters that this agent has heard from. */
 	heard(): readonly HeardMember[];
-	/** Starts to greet. */
-	start(): void;
+	/** Greets the other members. */
+	readonly greetingJob: PeriodicJob;
 	close(): void;
 }
 
@@ -60,10 +61,7 @@ export function createMembership(options: MembershipOptions): Membership {
 			receive: (greeting) => greetings.receive(greeting),
 		},
 		heard: () => greetings.heard(),
-		start: () => greetings.start(),
-		close() {
-			greetings.close();
-			known.close();
-		},
+		greetingJob: greetings.job,
+		close: () => known.close(),
 	};
 }

@@ -8,18 +8,16 @@ export interface CertificateExpiry {
 }
 
 interface MetricsSources {
-	readonly version: string;
 	/** How many reservations the Leases of this cluster have. */
 	readonly reservations: () => number;
 	/** How many callers wait in line here. */
 	readonly waiting: () => number;
 	/** How many callers watch budgets here. */
-	readonly watchers?: () => number;
+	readonly watchers: () => number;
 	readonly pods: () => number;
-	/** Undefined before the files were read. */
-	readonly certificateExpiry?: () => CertificateExpiry | undefined;
+	readonly certificateExpiry: () => CertificateExpiry;
 	/** Undefined before the fleet was read. */
-	readonly members?: () => Readonly<Record<"listed" | "forgotten" | "missing", number>> | undefined;
+	readonly members: () => Readonly<Record<"listed" | "forgotten" | "missing", number>> | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -29,7 +27,8 @@ const callBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 /** Ends at the lease time of 10 s and what renewals add. */
 const heldBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60];
 
-export function createMetrics(sources: MetricsSources) {
+export function createMetrics({ version }: { readonly version: string }) {
+	let sources: Partial<MetricsSources> = {};
 	const registry = new Registry();
 	const registers = [registry];
 	collectDefaultMetrics({ register: registry });
@@ -38,14 +37,14 @@ export function createMetrics(sources: MetricsSources) {
 		help: "1; the version is in the label",
 		labelNames: ["version"],
 		registers,
-	}).set({ version: sources.version }, 1);
-	gauge("xpdb_reservations", "Pods that are granted and count as unavailable", sources.reservations);
-	gauge("xpdb_waiting_callers", "Callers that wait in line for a Lease", sources.waiting);
-	gauge("xpdb_budget_watchers", "Callers that watch budgets", () => sources.watchers?.() ?? 0);
-	gauge("xpdb_pods", "Pods in the agent's view", sources.pods);
-	function gauge(name: string, help: string, value: () => number): void {
+	}).set({ version }, 1);
+	gauge("xpdb_reservations", "Pods that are granted and count as unavailable", "reservations");
+	gauge("xpdb_waiting_callers", "Callers that wait in line for a Lease", "waiting");
+	gauge("xpdb_budget_watchers", "Callers that watch budgets", "watchers");
+	gauge("xpdb_pods", "Pods in the agent's view", "pods");
+	function gauge(name: string, help: string, source: "reservations" | "waiting" | "watchers" | "pods"): void {
 		const collect = function (this: Gauge): void {
-			this.set(value());
+			this.set(sources[source]?.() ?? 0);
 		};
 		registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
 	}
@@ -76,6 +75,10 @@ export function createMetrics(sources: MetricsSources) {
 	);
 	return {
 		registry,
+		/** What gauges show from now on. Before, they show 0 or nothing. */
+		readFrom(more: Partial<MetricsSources>): void {
+			sources = { ...sources, ...more };
+		},
 		/** Counts are included, with label method="Count". */
 		calls: new Histogram({
 			name: "xpdb_call_seconds",

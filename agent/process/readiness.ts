@@ -7,6 +7,15 @@ export class Readiness {
 		this.#checks.push(check);
 	}
 
+	/** The agent is not ready for this reason until the returned function is called. */
+	waitFor(reason: string): () => void {
+		let isOver = false;
+		this.add(() => (isOver ? undefined : reason));
+		return () => {
+			isOver = true;
+		};
+	}
+
 	/** Empty if the agent is ready. */
 	get reasons(): readonly string[] {
 		return this.#checks.map((check) => check()).filter((reason) => reason !== undefined);

@@ -11,6 +11,7 @@ import type { AgentCertificates, CertificateMark } from "../../proto/agent-clust
 import { parseCertificates } from "../../proto/credentials.ts";
 import { describeMember, findMemberId, memberUri } from "../../proto/member-certificate.ts";
 import type { CertificateExpiry } from "../process/metrics.ts";
+import type { PeriodicJob } from "../process/periodic-work.ts";
 
 interface CertificateFiles {
 	readonly certificateFile: string;
@@ -35,21 +36,23 @@ interface CertificatesOptions {
 	readonly files: CertificateFiles;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;
-	/** Default 2 s. With the 5 s for calls under way on old connections, a removed CA is out within a lease time of 10 s. */
-	readonly pollMs?: number;
 	readonly report: (problem: Error) => void;
 }
+
+/** With the 5 s for calls under way on old connections, a removed CA is out within a lease time of 10 s. */
+const pollMs = 2_000;
 
 export class Certificates {
 	readonly #options: CertificatesOptions;
 	readonly #listeners = new Set<(material: CertificateMaterial) => void>();
-	readonly #timer: NodeJS.Timeout;
 	#current: CertificateMaterial;
 	#expiry: CertificateExpiry;
 	#marks: AgentCertificates;
 	/** The cluster id that the certificate must name, as soon as it is known. */
 	#member: string | undefined;
 	#lastProblem = "";
+	/** Reads the files again. */
+	readonly job: PeriodicJob = { pauseMs: () => pollMs, pass: () => this.#poll() };
 
 	/** Throws CertificateError if the files cannot be used. */
 	constructor(options: CertificatesOptions) {
@@ -58,8 +61,6 @@ export class Certificates {
 		this.#current = material;
 		this.#expiry = expiry;
 		this.#marks = marks;
-		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 2_000);
-		this.#timer.unref();
 		const expired = expiredFiles(options.files, expiry);
 		if (expired) options.report(expired);
 		this.#lastProblem = expired?.message ?? "";
@@ -96,11 +97,6 @@ export class Certificates {
 		const credentials = new RotatingServerCredentials(this.#current, peers);
 		this.onChange((material) => credentials.rotate(material));
 		return credentials;
-	}
-
-	close(): void {
-		clearInterval(this.#timer);
-		this.#listeners.clear();
 	}
 
 	#poll(): void {

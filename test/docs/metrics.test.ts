@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../agent/process/metrics.ts";
 import { readSource } from "../architecture/source-files.ts";
 
-const none = (): number => 0;
-const { registry } = createMetrics({ version: "", reservations: none, waiting: none, pods: none });
+const { registry } = createMetrics({ version: "" });
 const page = readSource("docs/operations.md");
 
 describe("docs/operations.md", () => {

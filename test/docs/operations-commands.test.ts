@@ -175,20 +175,18 @@ describe.skipIf(!hasOpenssl)("the commands for certificates", () => {
 		for (const context of contexts) {
 			const certificates = open(context, "fleet-ca.crt");
 			certificates.requireMember(`${context}-id`);
-			certificates.close();
 			expect(issuerOf(context)).toBe("CN=xpdb-fleet");
 		}
 	});
 
 	test("change the CA, with both for a while", () => {
 		run(part(page, "# 1\n", "# 3\n"));
-		open("prod-eu", "both-ca.crt").close();
+		open("prod-eu", "both-ca.crt");
 		expect(parseCertificates(readFileSync(join(folder, "both-ca.crt"), "utf8"), "the bundle")).toHaveLength(2);
 		for (const kind of ["crt", "key"]) cpSync(join(folder, `new-ca.${kind}`), join(folder, `fleet-ca.${kind}`));
 		run(part(page, "c=prod-eu\n", "```"));
 		const renewed = open("prod-eu", "new-ca.crt");
 		renewed.requireMember("prod-eu-id");
-		renewed.close();
 		expect(issuerOf("prod-eu")).toBe("CN=xpdb-fleet-2");
 	});
 });

@@ -81,7 +81,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const { fleet, local, members = [] } = options;
 	const pair = await issueAgentCertificate(fleet, { clusterId });
 	const log: string[] = [];
-	const metrics = createMetrics({ version: "0.2.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+	const metrics = createMetrics({ version: "0.2.0" });
 	const { held = createHeldLeases(metrics) } = options;
 	const logger = createLogger("debug", { write: (line) => void log.push(line) });
 	const audit: string[] = [];

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { PeriodicWork } from "../../../agent/process/periodic-work.ts";
 import { leaseName } from "../../../disruption/lease/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
 import type { BudgetsUpdate } from "../../../proto/agent-cluster.ts";
@@ -22,11 +23,14 @@ function begun() {
 	agent.see();
 	cluster.clock.advance(40_000);
 	const { histories } = agent;
-	ends.push(histories.begin());
-	const pass = (seconds: number): void => {
+	const periodic = new PeriodicWork({ clock, report: (problem) => expect.fail(String(problem)) });
+	periodic.begin(histories.job);
+	ends.push(() => periodic.close());
+	const pass = async (seconds: number): Promise<void> => {
 		for (let passed = 0; passed < seconds; passed += 1) {
 			agent.live();
 			cluster.clock.advance(1_000);
+			await settle();
 		}
 	};
 	const told = () => histories.all(() => true);
@@ -39,62 +43,63 @@ function begun() {
 }
 
 describe("BudgetHistories", () => {
-	test("look at even minutes of the wall clock, and ask the API server for nothing", () => {
+	test("look at even minutes of the wall clock, and ask the API server for nothing", async () => {
 		const { server, agent, pods, pass, told, samples } = begun();
 		const before = agent.requests.length;
 		expect(told()).toEqual([]);
-		pass(20);
+		await pass(20);
 		expect(told()).toEqual([{ budget, lastAt: 60, everySeconds: 60, healthy: [2] }]);
 		server.changePod(pods[0] as (typeof pods)[0], { ready: false });
 		agent.see();
-		pass(59);
+		await pass(59);
 		expect(samples()).toEqual(["2"]);
-		pass(1);
+		await pass(1);
 		expect(samples()).toEqual(["2 1"]);
 		expect(agent.requests.length).toBe(before);
 	});
 
-	test("keep the last hour, and no more", () => {
+	test("keep the last hour, and no more", async () => {
 		const { agent, newPod, pass, told } = begun();
-		pass(20 + 60);
+		await pass(20 + 60);
 		newPod("db-2");
 		agent.see();
-		pass(59 * 60);
+		await pass(59 * 60);
 		expect(told()[0]?.healthy).toEqual([2, ...Array.from({ length: 59 }, () => 3)]);
-		pass(60);
+		await pass(60);
 		expect(told()).toMatchObject([{ lastAt: 62 * 60, healthy: Array.from({ length: 60 }, () => 3) }]);
 	});
 
-	test("leave a gap where a watch was not alive, and where the process slept over the minute", () => {
+	test("leave a gap where a watch was not alive, and where the process slept over the minute", async () => {
 		const { agent, clock, pass, samples, setAhead } = begun();
-		pass(20);
+		await pass(20);
 		clock.advance(60_000);
-		pass(60);
+		await settle();
+		await pass(60);
 		expect(samples()).toEqual(["2 ? 2"]);
 		// A timer that runs seven seconds late.
-		pass(53);
+		await pass(53);
 		agent.live();
 		setAhead(7);
-		pass(7);
+		await pass(7);
 		expect(samples()).toEqual(["2 ? 2 ?"]);
 	});
 
-	test("begin anew with another selector and after the budget was gone, and go on where only its bound is another", () => {
+	test("begin anew with another selector and after the budget was gone, and go on where only its bound is another", async () => {
 		const { server, agent, pass, samples } = begun();
-		pass(20);
-		const change = (spec: object | undefined): void => {
+		await pass(20);
+		const change = async (spec: object | undefined): Promise<void> => {
 			if (spec) server.putBudget(memberBudget(newSpec({ maxUnavailable: 1, ...spec })));
 			else server.deleteBudget(budget);
 			agent.see();
-			pass(60);
+			await pass(60);
 		};
-		change({ maxUnavailable: 2 });
+		await change({ maxUnavailable: 2 });
 		expect(samples()).toEqual(["2 2"]);
-		change({ selector: { matchLabels: { app: "other" } } });
+		await change({ selector: { matchLabels: { app: "other" } } });
 		expect(samples()).toEqual(["0"]);
-		change(undefined);
+		await change(undefined);
 		expect(samples()).toEqual([]);
-		change({});
+		await change({});
 		expect(samples()).toEqual(["2"]);
 	});
 
@@ -106,7 +111,7 @@ describe("BudgetHistories", () => {
 		if (!pod) throw new Error("there are pods");
 		await agent.local.commit(first.acquisition, [{ id: "grant-1", pod, resourceVersion: pod.resourceVersion }]);
 		agent.see();
-		pass(20);
+		await pass(20);
 		expect(samples()).toEqual(["1"]);
 	});
 
@@ -115,28 +120,28 @@ describe("BudgetHistories", () => {
 		server.putBudget({ ...memberBudget({ maxUnavailable: 1 }), name: { namespace: "shop", name: "odd" } });
 		await agent.local.acquireHere(asks("first"), atOnce());
 		agent.see();
-		pass(20);
+		await pass(20);
 		expect(samples()).toEqual(["2"]);
 		const lease = server.leases.get(leaseName(budget));
 		if (!lease) throw new Error("no Lease");
 		server.updateLease({ ...lease, annotations: { ...lease.annotations, [stateAnnotation]: "{" } });
 		agent.see();
-		pass(60);
+		await pass(60);
 		expect(samples()).toEqual(["2 ?"]);
 	});
 
-	test("end the hour that they know where the clock is set back", () => {
+	test("end the hour that they know where the clock is set back", async () => {
 		const { pass, told, setAhead } = begun();
-		pass(20 + 120);
+		await pass(20 + 120);
 		expect(told()[0]?.healthy).toHaveLength(3);
 		setAhead(-120);
-		pass(60);
+		await pass(60);
 		expect(told()).toMatchObject([{ lastAt: 120, healthy: [2] }]);
 	});
 
 	test("are told to whoever watches: at the beginning, and after each look", async () => {
 		const { agent, clock, pass } = begun();
-		pass(20);
+		await pass(20);
 		const updates: BudgetsUpdate[] = [];
 		const end = new AbortController();
 		ends.push(() => end.abort(new Error("the test is over")));
@@ -152,7 +157,7 @@ describe("BudgetHistories", () => {
 		expect(told(updates).at(-1)).toEqual({ budget, lastAt: 60, everySeconds: 60, healthy: [2] });
 		clock.advance(1_000);
 		await settle();
-		pass(59);
+		await pass(59);
 		expect(told(updates).at(-1)).toEqual({ budget, lastAt: 120, everySeconds: 60, healthy: [2, 2] });
 		expect(told(other)).toEqual([]);
 	});

@@ -2,6 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import type { KnownMember } from "../../../agent/cluster-api/known-members-lease.ts";
 import { Greetings, type GreetingsOptions, type GreetingTarget, greetEveryMs } from "../../../agent/peers/greetings.ts";
+import { PeriodicWork } from "../../../agent/process/periodic-work.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 import type { Greeting, GreetingReply } from "../../../proto/greet.ts";
@@ -155,7 +156,7 @@ describe("greetAll()", () => {
 	});
 });
 
-describe("start()", () => {
+describe("job", () => {
 	test("greets at once and every 30 s, also after a pass that failed, until it is closed", async () => {
 		let reads = 0;
 		const { greetings, clock, problems } = greetingsOf(
@@ -167,13 +168,15 @@ describe("start()", () => {
 				},
 			},
 		);
-		greetings.start();
+		const report = (problem: unknown) => void problems.push(problem);
+		const periodic = new PeriodicWork({ clock, report });
+		periodic.begin(greetings.job);
 		await settled();
 		expect([reads, problems.length]).toEqual([1, 1]);
 		clock.advance(greetEveryMs);
 		await settled();
 		expect(reads).toBe(2);
-		greetings.close();
+		periodic.close();
 		clock.advance(10 * greetEveryMs);
 		await settled();
 		expect(reads).toBe(2);

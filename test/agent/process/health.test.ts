@@ -11,8 +11,8 @@ afterEach(async () => {
 });
 
 async function serve(readiness = new Readiness()): Promise<(path: string, method?: string) => Promise<Response>> {
-	const metrics = createMetrics({
-		version: "0.1.0",
+	const metrics = createMetrics({ version: "0.1.0" });
+	metrics.readFrom({
 		reservations: () => 7,
 		waiting: () => 2,
 		pods: () => 10,

@@ -75,7 +75,7 @@ describe("the log", () => {
 describe("createProblemLog()", () => {
 	test("counts every problem and says the same one only once in a while", async () => {
 		const { lines, log } = collect();
-		const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+		const metrics = createMetrics({ version: "0.1.0" });
 		let now = 0;
 		const report = createProblemLog(metrics, log, () => now);
 		const problem = new AgentUnavailableError("No answer", "eu-1");

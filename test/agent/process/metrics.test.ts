@@ -2,19 +2,23 @@ import { expect, test } from "vitest";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 
 test("metrics say when the certificate and the CA expire, as soon as they are known", async () => {
-	let known = false;
 	const expiry = { certificateAt: new Date(1_900_000_000_000), caAt: new Date(2_000_000_000_000) };
-	const { registry } = createMetrics({
-		version: "0.1.0",
-		reservations: () => 0,
-		waiting: () => 0,
-		pods: () => 0,
-		certificateExpiry: () => (known ? expiry : undefined),
-	});
+	const metrics = createMetrics({ version: "0.1.0" });
 	const name = "xpdb_certificate_expiry_timestamp_seconds";
-	expect(await registry.getSingleMetricAsString(name)).not.toContain(`${name}{`);
-	known = true;
-	const text = await registry.getSingleMetricAsString(name);
+	expect(await metrics.registry.getSingleMetricAsString(name)).not.toContain(`${name}{`);
+	metrics.readFrom({ certificateExpiry: () => expiry });
+	const text = await metrics.registry.getSingleMetricAsString(name);
 	expect(text).toContain(`${name}{file="certificate"} 1900000000`);
 	expect(text).toContain(`${name}{file="ca"} 2000000000`);
+});
+
+test("metrics show 0 for what the agent does not know yet, and keep what was told before", async () => {
+	const metrics = createMetrics({ version: "0.1.0" });
+	const names = ["xpdb_reservations", "xpdb_waiting_callers", "xpdb_budget_watchers", "xpdb_pods"];
+	const valueOf = async (name: string) => (await metrics.registry.getSingleMetricAsString(name)).split(" ").at(-1);
+	const all = () => Promise.all(names.map(valueOf));
+	expect(await all()).toEqual(["0", "0", "0", "0"]);
+	metrics.readFrom({ pods: () => 7 });
+	metrics.readFrom({ reservations: () => 2, watchers: () => 1, waiting: () => 3 });
+	expect(await all()).toEqual(["2", "3", "1", "7"]);
 });

@@ -42,7 +42,7 @@ async function serve(): Promise<Served> {
 	const local = createFakeCluster();
 	const clock = createManualClock();
 	const caller = buildTokenCaller();
-	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+	const metrics = createMetrics({ version: "0.1.0" });
 	const gate: Gate = {
 		...createTokenGate({
 			identity: { check: async () => ({ kind: "authenticated", caller }) },

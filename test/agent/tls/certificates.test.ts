@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { Server } from "@grpc/grpc-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { PeriodicWork } from "../../../agent/process/periodic-work.ts";
+import { systemClock } from "../../../agent/process/system-clock.ts";
 import { CertificateError, Certificates } from "../../../agent/tls/certificates.ts";
 import {
 	type Authority,
@@ -58,10 +60,12 @@ function open(problems: Error[] = []): Certificates {
 			caFile: join(folder, "ca.crt"),
 		},
 		serverName,
-		pollMs: 10,
 		report: (problem) => problems.push(problem),
 	});
-	cleanups.push(() => certificates.close());
+	const clock = { after: (_: number, read: () => void) => systemClock.after(10, read) };
+	const periodic = new PeriodicWork({ clock, report: (problem) => expect.fail(String(problem)) });
+	periodic.begin(certificates.job);
+	cleanups.push(() => periodic.close());
 	return certificates;
 }
 

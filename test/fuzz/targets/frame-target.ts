@@ -117,7 +117,7 @@ export const frameTarget: FuzzTarget = {
 	reads: "raw gRPC frames, by an agent's server on loopback",
 	share: 0.4,
 	open: async () => {
-		const metrics = createMetrics({ version: "0.2.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+		const metrics = createMetrics({ version: "0.2.0" });
 		const bugs: string[] = [];
 		const log = createLogger("error", { write: (line) => void bugs.push(line) });
 		const audit = createAuditLog(createLogger("error", { write: () => undefined }));

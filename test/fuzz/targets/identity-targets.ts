@@ -188,7 +188,7 @@ const certificateTarget: FuzzTarget = {
 				const problems: Error[] = [];
 				const open = () =>
 					new Certificates({ files: paths, serverName, report: (problem) => void problems.push(problem) });
-				attempt(open, [CertificateError], folder)?.close();
+				attempt(open, [CertificateError], folder);
 				for (const { message } of problems) demandClearText(message, folder);
 			}),
 			close: () => rmSync(folder, { recursive: true }),

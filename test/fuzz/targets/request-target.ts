@@ -75,7 +75,7 @@ export const requestTarget: FuzzTarget = {
 	reads: "decoded requests, by the agent's handlers over its own cluster",
 	share: 0.3,
 	open: () => {
-		const metrics = createMetrics({ version: "0.2.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+		const metrics = createMetrics({ version: "0.2.0" });
 		const log = createLogger("error", { write: () => undefined });
 		const audit = createAuditLog(
 			createLogger("error", { write: (line) => demand(line.length < 4_000, "A long audit line") }),

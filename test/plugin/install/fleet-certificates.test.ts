@@ -84,7 +84,6 @@ function startAgent({ agent, ca, clusterId }: ClusterCertificates): void {
 			report: () => undefined,
 		});
 		certificates.requireMember(clusterId);
-		certificates.close();
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
