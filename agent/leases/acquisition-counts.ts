@@ -15,7 +15,6 @@ import {
 	withObservedFromRestore,
 	withoutControllers,
 } from "../../disruption/lease/lease.ts";
-import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";
 import type { CommitCheck } from "./commit-check.ts";
@@ -23,8 +22,8 @@ import { type CountOptions, type CountQuestion, type CountResult, countUnder } f
 import type { LeaseStore } from "./lease-store.ts";
 import { lostLease } from "./lost-lease.ts";
 
-interface AcquisitionCountsOptions extends CountOptions {
-	readonly api: ClusterApi;
+interface AcquisitionCountsOptions {
+	readonly counting: CountOptions;
 	readonly leases: Pick<LeaseStore, "read" | "change">;
 	/** Receives the findings of the count, so that the commit need not request them again. */
 	readonly commitCheck: Pick<CommitCheck, "counted">;
@@ -52,7 +51,8 @@ export class AcquisitionCounts {
 	}
 
 	#inTime<T>(question: CountQuestion, work: () => Promise<T>): Promise<T> {
-		const { cluster, clock } = this.#options;
+		const { counting, clock } = this.#options;
+		const { cluster } = counting;
 		const late = (): Error =>
 			new AgentUnavailableError(
 				`The agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
@@ -68,7 +68,7 @@ export class AcquisitionCounts {
 	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
 		if (lease.state.observed === "") return undefined;
 		return this.#inTime(question, async () => {
-			const counted = await countUnder(Promise.resolve(lease), question, this.#options);
+			const counted = await countUnder(Promise.resolve(lease), question, this.#options.counting);
 			if (mustBeWritten(counted)) return undefined;
 			await this.#markPreActivities(counted.count);
 			this.#options.commitCheck.counted(acquisition, counted);
@@ -78,13 +78,14 @@ export class AcquisitionCounts {
 
 	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
 		const lease = await this.#options.leases.read(acquisition.budget);
-		if (!lease || !stands(lease, acquisition)) throw lostLease(acquisition, lease, this.#options.cluster);
+		if (!lease || !stands(lease, acquisition)) throw lostLease(acquisition, lease, this.#options.counting.cluster);
 		return lease;
 	}
 
 	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
-		const { leases, commitCheck, cluster } = this.#options;
-		const counted = await countUnder(reading, question, this.#options);
+		const { counting, leases, commitCheck } = this.#options;
+		const { cluster } = counting;
+		const counted = await countUnder(reading, question, counting);
 		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
 		// This write is needed only if the Lease is new to the view, comes from a backup, or has lost or gained a controller.
@@ -107,7 +108,7 @@ export class AcquisitionCounts {
 
 	/** Marks pods that their pre-activities hold back, to show that a run wants to disrupt them. */
 	async #markPreActivities({ candidates }: Count): Promise<void> {
-		const { api, report } = this.#options;
+		const { api, report } = this.#options.counting;
 		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
 		const results = await Promise.allSettled(waiting.map(({ pod }) => api.markPendingDisruption(pod)));
 		for (const result of results) if (result.status === "rejected") report?.(result.reason);

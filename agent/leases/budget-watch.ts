@@ -16,7 +16,8 @@ import type { CountOptions } from "./count.ts";
 import { WatchedBudgets } from "./watched-budgets.ts";
 import type { WatchedState } from "./watched-state.ts";
 
-export interface BudgetWatchOptions extends CountOptions {
+export interface BudgetWatchOptions {
+	readonly counting: CountOptions;
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** If left out, no histories are reported. */
@@ -88,7 +89,8 @@ export class BudgetWatch {
 	}
 
 	#begin(): void {
-		const { pods, leases, budgets, clock, histories } = this.#options;
+		const { counting, leases, clock, histories } = this.#options;
+		const { pods, budgets } = counting;
 		let cancelBeat = (): void => undefined;
 		const beat = (): void => {
 			cancelBeat = clock.after(beatEveryMs, beat);
@@ -158,7 +160,7 @@ export class BudgetWatch {
 
 	/** Aligns the states with the budgets that the watch shows. */
 	#align(namespace?: string): void {
-		const { budgets } = this.#options;
+		const { budgets } = this.#options.counting;
 		// A view that starts again is empty, but that does not mean that budgets are gone.
 		if (!budgets.synced) return;
 		const wanted = [...budgets.budgets(namespace)].filter(({ name }) => this.#isWanted(name.namespace));
@@ -242,11 +244,11 @@ export class BudgetWatch {
 
 	async #count(state: WatchedState, fleet: DeclaredFleet): Promise<void> {
 		const before = state.told;
-		const { leases, report } = this.#options;
+		const { counting, leases, clock } = this.#options;
 		try {
-			await state.count({ ...this.#options, lease: leases.find(state.leaseName), fleet });
+			await state.count({ counting, clock, lease: leases.find(state.leaseName), fleet });
 		} catch (error) {
-			if (!isDomainError(error)) report?.(error);
+			if (!isDomainError(error)) counting.report?.(error);
 			state.failed(isDomainError(error) ? error.message : "its agent failed, see its log");
 		} finally {
 			this.#running -= 1;
@@ -272,7 +274,8 @@ export class BudgetWatch {
 
 	/** Why the state is unknown. */
 	#problem(): string | undefined {
-		const { pods, leases, budgets } = this.#options;
+		const { counting, leases } = this.#options;
+		const { pods, budgets } = counting;
 		if (!pods.synced || !budgets.synced) return "its agent has not finished its first lists";
 		if (!pods.live || !leases.live || !budgets.live) return "the watches of its agent show no sign of life";
 		return this.#fleetProblem;
@@ -309,10 +312,10 @@ export class BudgetWatch {
 		this.#isReadingFleet = true;
 		const before = this.#fleet;
 		try {
-			this.#fleet = await this.#options.api.getFleet();
+			this.#fleet = await this.#options.counting.api.getFleet();
 			this.#fleetProblem = undefined;
 		} catch (error) {
-			if (!isDomainError(error)) this.#options.report?.(error);
+			if (!isDomainError(error)) this.#options.counting.report?.(error);
 			this.#fleetProblem = error instanceof Error ? error.message : String(error);
 			return;
 		} finally {

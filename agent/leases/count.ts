@@ -32,30 +32,28 @@ import { compareResourceVersions, latestResourceVersion } from "../../disruption
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import type { WorkloadView } from "../views/workload-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
 import type { OptimisticHold } from "./optimistic-holds.ts";
-import {
-	type MatchingOptions,
-	type MatchingWorkloads,
-	matchingWorkloads,
-	shownWorkloads,
-} from "./matching-workloads.ts";
+import { type MatchingWorkloads, matchingWorkloads, shownWorkloads } from "./matching-workloads.ts";
 import { mislabelledWorkloads } from "./mislabelled.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
-export interface CountOptions extends Pick<MatchingOptions, "workloads"> {
+export interface CountOptions {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** If left out, each count lists workloads. */
+	readonly workloads?: WorkloadView | undefined;
 	/** For messages. If left out, the evicting account is unknown once a reservation has ended. */
-	readonly grants?: Pick<GrantMemory, "find">;
+	readonly grants?: Pick<GrantMemory, "find"> | undefined;
 	/** If left out, each count requests all owners of ReplicaSets. */
-	readonly replicaSets?: ReplicaSetOwners;
+	readonly replicaSets?: ReplicaSetOwners | undefined;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
 	/** Called with errors that do not reach a caller. */
-	readonly report?: (problem: unknown) => void;
+	readonly report?: ((problem: unknown) => void) | undefined;
 }
 
 /** Further findings of a count, for the next write of the Lease. */
@@ -94,7 +92,7 @@ export async function countUnder(
 		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
-		matchingWorkloads(question.budget.namespace, question.selector, { ...options, api }),
+		matchingWorkloads(question.budget.namespace, question.selector, { api, workloads: options.workloads }),
 	]);
 	const all = withOthers(lease, leases, options);
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
@@ -184,7 +182,7 @@ interface EarlyScales {
  * that the view shows now, and of others as they become known. The count uses these reads, which also began after the acquisition, and
  * reads any other scale when it needs it.
  */
-function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...options }: CountOptions): EarlyScales {
+function withEarlyScales(question: CountQuestion, { api, pods, workloads, replicaSets }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
 	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
@@ -198,7 +196,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...o
 		// If the count needs one of these, it gets the error there; errors of the others do not matter.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
-	const shown = new Set(shownWorkloads(namespace, question.selector, options));
+	const shown = new Set(shownWorkloads(namespace, question.selector, { workloads }));
 	for (const { controller } of selectedPods(question, pods)) {
 		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
 	}

@@ -45,7 +45,7 @@ export interface LeaseStoreOptions {
 	readonly clock: Clock;
 	readonly cluster: string;
 	/** Called before a Lease is created; rejects if this budget must not get one. */
-	readonly beforeCreating?: (budget: BudgetName) => Promise<void>;
+	readonly beforeCreating?: ((budget: BudgetName) => Promise<void>) | undefined;
 	/** Called with every Lease that is read, written or shown by the watch. */
 	readonly onSeen?: (lease: BudgetLease) => void;
 }

@@ -43,7 +43,7 @@ import { AskedCounts, longestCountAgeMs } from "./asked-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
-import { type CountQuestion, hasEnoughHealthyPods, look } from "./count.ts";
+import { type CountOptions, type CountQuestion, hasEnoughHealthyPods, look } from "./count.ts";
 import { GrantMemory } from "./grant-memory.ts";
 import { HolderAccounts } from "./holder-accounts.ts";
 import type { KnownMembers } from "./known-members.ts";
@@ -94,26 +94,32 @@ export class LocalCluster implements AgentCluster {
 	readonly #accounts = new HolderAccounts();
 	readonly #optimistic: OptimisticHolds;
 	readonly #asked = new AskedCounts();
-	readonly #replicaSets: ReplicaSetOwners;
+	readonly #counting: CountOptions;
 
 	constructor(options: LocalClusterOptions) {
-		const { pods, clock, name: cluster, lineHost, report, leaseView } = options;
-		this.id = options.api.clusterId;
+		const { api, pods, budgets, workloads, leaseView, histories, clock, name: cluster } = options;
+		const { lineHost, newId, budgetElsewhere, beforeCreating, report } = options;
+		this.id = api.clusterId;
 		this.name = cluster;
 		this.#options = options;
-		this.leases = new LeaseStore({ ...options, cluster, onSeen: (lease) => this.#grants.saw(lease) });
-		this.#optimistic = new OptimisticHolds(options);
-		this.#commitCheck = new CommitCheck(options);
-		this.#replicaSets = new ReplicaSetOwners(clock);
-		this.#counts = new AcquisitionCounts({
-			...options,
+		this.leases = new LeaseStore({
+			api,
+			clock,
 			cluster,
-			grants: this.#grants,
-			replicaSets: this.#replicaSets,
+			beforeCreating,
+			onSeen: (lease) => this.#grants.saw(lease),
+		});
+		this.#optimistic = new OptimisticHolds({ api, newId });
+		this.#commitCheck = new CommitCheck({ api, pods, name: cluster, budgetElsewhere });
+		const counting = { api, pods, budgets, workloads, grants: this.#grants, cluster, report };
+		this.#counting = { ...counting, replicaSets: new ReplicaSetOwners(clock) };
+		this.#counts = new AcquisitionCounts({
+			counting: this.#counting,
 			leases: this.leases,
 			commitCheck: this.#commitCheck,
+			clock,
 		});
-		this.#watch = leaseView && new BudgetWatch({ ...options, cluster, grants: this.#grants, leases: leaseView });
+		this.#watch = leaseView && new BudgetWatch({ counting, leases: leaseView, clock, histories });
 		this.#acquirer = new Acquirer({
 			leases: this.leases,
 			counts: this.#counts,
@@ -151,8 +157,7 @@ export class LocalCluster implements AgentCluster {
 	/** A count on which no decision may rest. */
 	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
-		const options = { ...this.#options, cluster: this.name, grants: this.#grants, replicaSets: this.#replicaSets };
-		return look(this.leases.read(question.budget), question, options);
+		return look(this.leases.read(question.budget), question, this.#counting);
 	}
 
 	async describe(budgetsOf?: readonly string[]): Promise<AgentDescription> {
@@ -270,7 +275,7 @@ export class LocalCluster implements AgentCluster {
 			return { kind: "lost", reason: broken ?? lostLease(acquisition, lease, this.name).message };
 		}
 		const ids = new Set(grants.map(({ id }) => id));
-		if (hold && !(await hasEnoughHealthyPods(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
+		if (hold && !(await hasEnoughHealthyPods(lease, hold, ids, this.#counting))) {
 			const reason = `fewer pods of budget "${formatBudgetName(lease.budget)}" are healthy in cluster "${this.name}" than were counted`;
 			return { kind: "lost", reason };
 		}

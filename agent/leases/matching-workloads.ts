@@ -25,10 +25,10 @@ export type MatchingWorkloads =
  */
 export const mostWorkloads = 3_000;
 
-export interface MatchingOptions {
+interface MatchingOptions {
 	readonly api: Pick<ClusterApi, "listWorkloads">;
 	/** If left out, each count lists them. */
-	readonly workloads?: WorkloadView;
+	readonly workloads?: WorkloadView | undefined;
 }
 
 /** Rejects if the API server does not answer. */

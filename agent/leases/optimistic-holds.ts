@@ -35,7 +35,7 @@ export class OptimisticHolds {
 		newId = randomUUID,
 	}: {
 		readonly api: Pick<ClusterApi, "connection">;
-		readonly newId?: () => string;
+		readonly newId?: (() => string) | undefined;
 	}) {
 		this.#api = api;
 		this.#newId = newId;

@@ -11,7 +11,8 @@ import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts"
 import type { Clock } from "../process/clock.ts";
 import { type CountOptions, look } from "./count.ts";
 
-interface WatchedCountOptions extends CountOptions {
+interface WatchedCountOptions {
+	readonly counting: CountOptions;
 	readonly clock: Pick<Clock, "now">;
 	/** The Lease as the watch shows it. */
 	readonly lease: LeaseObject | undefined;
@@ -88,8 +89,8 @@ export class WatchedState {
 	}
 
 	/** Rejects if there is no count. */
-	async count({ lease, fleet, ...options }: WatchedCountOptions): Promise<void> {
-		this.countedAt = options.clock.now();
+	async count({ counting, clock, lease, fleet }: WatchedCountOptions): Promise<void> {
+		this.countedAt = clock.now();
 		if (!this.selector) {
 			this.#scaledAt = this.countedAt;
 			this.failed(this.#problem ?? "it cannot be read");
@@ -99,19 +100,19 @@ export class WatchedState {
 		const scales = (this.#scales ??= new Map());
 		const getScale = (controller: ControllerName, namespace: string): Promise<ScaleAnswer> => {
 			const key = controllerKey(controller);
-			const scale = scales.get(key) ?? options.api.getScale(controller, namespace);
+			const scale = scales.get(key) ?? counting.api.getScale(controller, namespace);
 			scales.set(key, scale);
 			return scale;
 		};
 		this.isBusy = true;
 		try {
 			const state = await look(
-				Promise.resolve(lease && parseLease(lease, options.cluster)),
+				Promise.resolve(lease && parseLease(lease, counting.cluster)),
 				{ budget: this.name, selector: this.selector, candidates: [] },
 				{
-					...options,
-					api: { ...options.api, getScale, getFleet: async () => fleet, getBudget: async () => this.budget },
-					budgets: { ...options.budgets, proven: true, wanted: () => undefined, budgets: () => [this.budget] },
+					...counting,
+					api: { ...counting.api, getScale, getFleet: async () => fleet, getBudget: async () => this.budget },
+					budgets: { ...counting.budgets, proven: true, wanted: () => undefined, budgets: () => [this.budget] },
 				},
 			);
 			if (state.expected.kind === "unknown" && this.#scales === scales) this.#scales = undefined;
