@@ -11,7 +11,7 @@ import { inClusterAccess, kubeconfigAccess } from "./kubernetes/api-access.ts";
 import { BudgetExistence } from "./leases/budget-existence.ts";
 import { BudgetHistories } from "./leases/budget-histories.ts";
 import { BudgetsElsewhere } from "./leases/budgets-elsewhere.ts";
-import { tellOfLeases } from "./leases/lease-sightings.ts";
+import { relayLeaseChanges } from "./leases/relay-lease-changes.ts";
 import { LocalCluster } from "./leases/local-cluster.ts";
 import type { GreetingReceiver } from "./peers/greetings.ts";
 import { createMembership } from "./peers/membership.ts";
@@ -67,7 +67,7 @@ interface Listening {
 }
 
 /** Two requests to the API server with 5 s each; they run in parallel for all Leases. */
-const giveBackMs = 10_000;
+const releaseMs = 10_000;
 /** A call has 5 s; a caller that waits in line connects again. */
 const renewMs = 5_000;
 /** A call has 5 s, and waiting callers are sent away immediately. Both together end within the 25 s that main.ts allows. */
@@ -227,7 +227,7 @@ export class Agent {
 			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,
 		});
-		this.#closers.defer(tellOfLeases(views.leases, local, this.#report));
+		this.#closers.defer(relayLeaseChanges(views.leases, local, this.#report));
 		this.#metrics.readFrom({
 			reservations: () => countReservations(views.leases),
 			waiting: () => [...views.budgets.budgets()].reduce((sum, { name }) => sum + local.lineLength(name), 0),
@@ -316,7 +316,7 @@ export class Agent {
 		this.#closers.defer(async () => {
 			const reason = `The agent of cluster "${clusterName}" is shutting down`;
 			stopping.abort(new AgentUnavailableError(reason, clusterName));
-			await within(giveBackMs, this.#giveBack(held, local));
+			await within(releaseMs, this.#releaseLeases(held, local));
 			await Promise.all(servers.map((server) => server.close(drainMs)));
 		});
 	}
@@ -327,8 +327,8 @@ export class Agent {
 		return clients;
 	}
 
-	async #giveBack(held: HeldLeases, local: LocalCluster): Promise<void> {
-		const problems = await held.giveBackAll();
+	async #releaseLeases(held: HeldLeases, local: LocalCluster): Promise<void> {
+		const problems = await held.releaseAll();
 		await local.close();
 		for (const problem of problems) this.#report(problem);
 	}

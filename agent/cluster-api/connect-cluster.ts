@@ -35,7 +35,7 @@ export async function connectCluster(options: ConnectClusterOptions): Promise<Co
 	};
 	const clusterName = config.clusterName ?? (await nameInFleet(apiOptions, options));
 	const connection = createApiConnection({ access, clock, cluster: clusterName });
-	const api = await patiently(() => createClusterApi(connection, apiOptions), options);
+	const api = await askUntilAnswered(() => createClusterApi(connection, apiOptions), options);
 	return { connection, api, clusterName };
 }
 
@@ -44,7 +44,7 @@ async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectCluste
 	const { access, clock } = options;
 	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
 	try {
-		const api = await patiently(() => createClusterApi(connection, apiOptions), options);
+		const api = await askUntilAnswered(() => createClusterApi(connection, apiOptions), options);
 		const { members } = await api.getFleet().catch((error: unknown) => {
 			// There is no fleet yet, or it cannot be read: every count reports that, and it may be fixed while the agent runs.
 			if (error instanceof AgentUnavailableError) options.onTrouble(error);
@@ -57,7 +57,10 @@ async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectCluste
 	}
 }
 
-async function patiently<T>(ask: () => Promise<T>, { clock, signal, onTrouble }: ConnectClusterOptions): Promise<T> {
+async function askUntilAnswered<T>(
+	ask: () => Promise<T>,
+	{ clock, signal, onTrouble }: ConnectClusterOptions,
+): Promise<T> {
 	for (;;) {
 		signal.throwIfAborted();
 		try {

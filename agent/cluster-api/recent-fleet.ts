@@ -13,7 +13,7 @@ interface RecentFleetOptions {
 }
 
 /** How old the list may be for calls that acquire and count nothing. */
-const youngForMs = 1_000;
+const recentForMs = 1_000;
 
 export class RecentFleet {
 	readonly #options: RecentFleetOptions;
@@ -42,21 +42,21 @@ export class RecentFleet {
 	}
 
 	/** The fleet as it was declared less than a second ago. */
-	async young(): Promise<DeclaredFleet> {
+	async recent(): Promise<DeclaredFleet> {
 		const asked = this.#asked;
-		return asked && this.#isYoung(asked) ? asked.fleet : this.read();
+		return asked && this.#isRecent(asked) ? asked.fleet : this.read();
 	}
 
 	/** The fleet as last read, if that read began within this time. If it is older than a second, a new read starts in parallel. */
-	lately(withinMs: number): DeclaredFleet | undefined {
+	lastRead(withinMs: number): DeclaredFleet | undefined {
 		const answered = this.#answered;
 		if (!answered || this.#options.now() - answered.askedAt > withinMs) return undefined;
 		// A caller that needs the list requests it, and gets the error.
-		if (!this.#isYoung(answered)) this.young().catch(() => undefined);
+		if (!this.#isRecent(answered)) this.recent().catch(() => undefined);
 		return answered.fleet;
 	}
 
-	#isYoung({ askedAt }: { readonly askedAt: number }): boolean {
-		return this.#options.now() - askedAt < youngForMs;
+	#isRecent({ askedAt }: { readonly askedAt: number }): boolean {
+		return this.#options.now() - askedAt < recentForMs;
 	}
 }

@@ -31,7 +31,7 @@ import type { AcquisitionCounts } from "./acquisition-counts.ts";
 import { Handovers } from "./handovers.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { type Attempt, WaitingLine } from "./waiting-line.ts";
-import { withoutEvident } from "./without-evident.ts";
+import { dropSettledReservations } from "./drop-settled-reservations.ts";
 
 interface AcquirerOptions {
 	readonly leases: LeaseStore;
@@ -65,7 +65,7 @@ export class Acquirer {
 		this.#line = new WaitingLine(options.clock);
 		this.#handovers = new Handovers({
 			clock: options.clock,
-			giveBackUnused: (acquisition) => this.#giveBackUnused(acquisition),
+			releaseUnused: (acquisition) => this.#releaseUnused(acquisition),
 			report: options.report,
 		});
 	}
@@ -98,7 +98,7 @@ export class Acquirer {
 		);
 		if (outcome.kind !== "acquired") return outcome;
 		if (options.signal.aborted) {
-			await this.#giveBack(outcome.acquisition);
+			await this.#releaseUnheard(outcome.acquisition);
 			throw options.signal.reason;
 		}
 		if (!waited) return outcome;
@@ -135,7 +135,7 @@ export class Acquirer {
 	/** Refuses new acquisitions, and releases those whose callers have no answer yet. */
 	async close(): Promise<void> {
 		this.#closing = true;
-		await Promise.all([...this.#unanswered.values()].map((acquisition) => this.#giveBack(acquisition)));
+		await Promise.all([...this.#unanswered.values()].map((acquisition) => this.#releaseUnheard(acquisition)));
 	}
 
 	/**
@@ -166,7 +166,7 @@ export class Acquirer {
 			const { holder, nonce } = request;
 			const by = { holder, nonce, durationMs: leaseDurationMs };
 			// A dead watch may show a state from before an etcd restore, and the pod may be up again.
-			const kept = pods.live ? withoutEvident(found, pods) : found;
+			const kept = pods.live ? dropSettledReservations(found, pods) : found;
 			return { write: acquired(kept, by), result: true };
 		});
 		if (!got) {
@@ -188,7 +188,7 @@ export class Acquirer {
 			const leftMs = Math.max(endsAt - clock.now(), 1);
 			return { kind: "acquired", acquisition, count, leaseDurationMs: leftMs };
 		} catch (error) {
-			await this.#giveBack(acquisition);
+			await this.#releaseUnheard(acquisition);
 			throw error;
 		} finally {
 			this.#unanswered.delete(acquisition.nonce);
@@ -196,12 +196,12 @@ export class Acquirer {
 	}
 
 	/** Releases an acquisition that its caller will not hear of; if that fails too, the Lease expires. */
-	async #giveBack(acquisition: Acquisition): Promise<void> {
+	async #releaseUnheard(acquisition: Acquisition): Promise<void> {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report(problem));
 	}
 
 	/** The caller that was handed the Lease has not renewed it through any agent: its renewals are still 0. */
-	async #giveBackUnused(acquisition: Acquisition): Promise<void> {
+	async #releaseUnused(acquisition: Acquisition): Promise<void> {
 		const { result } = await this.#options.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) && found.state.renewals === 0
 				? { write: released(found), result: true }

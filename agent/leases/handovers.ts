@@ -10,7 +10,7 @@ import type { Clock } from "../process/clock.ts";
 interface HandoversOptions {
 	readonly clock: Pick<Clock, "after">;
 	/** Releases the Lease, unless its holder has shown a sign of life since it was acquired. */
-	readonly giveBackUnused: (acquisition: Acquisition) => Promise<void>;
+	readonly releaseUnused: (acquisition: Acquisition) => Promise<void>;
 	readonly report: (problem: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ export class Handovers {
 
 	/** The answer with this acquisition is sent when `answered` resolves. */
 	begin(acquisition: Acquisition, answered: Promise<void>): void {
-		const { clock, giveBackUnused, report } = this.#options;
+		const { clock, releaseUnused, report } = this.#options;
 		const { nonce } = acquisition;
 		let ended = false;
 		let cancelTimer = (): void => undefined;
@@ -37,7 +37,7 @@ export class Handovers {
 			if (ended) return;
 			cancelTimer = clock.after(handoverDurationMs, () => {
 				this.#waits.delete(nonce);
-				giveBackUnused(acquisition).catch(report);
+				releaseUnused(acquisition).catch(report);
 			});
 		});
 	}

@@ -52,8 +52,8 @@ import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
 import { OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
-import { withLine } from "./with-line.ts";
-import { withoutEvident } from "./without-evident.ts";
+import { mergeLineDetails } from "./merge-line-details.ts";
+import { dropSettledReservations } from "./drop-settled-reservations.ts";
 
 export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCreating"> {
 	readonly api: ClusterApi;
@@ -217,7 +217,7 @@ export class LocalCluster implements AgentCluster {
 			if (!(error instanceof AgentUnavailableError || error instanceof AgentProtocolError)) throw error;
 			return undefined;
 		});
-		return withLine(here, there);
+		return mergeLineDetails(here, there);
 	}
 
 	/** As this process has them, without asking the agent that keeps the line. */
@@ -261,7 +261,7 @@ export class LocalCluster implements AgentCluster {
 				hold && !this.#optimistic.isUnbroken(hold) ? this.#countedElsewhere(acquisition) : this.#whyOld(acquisition);
 			if (broken !== undefined) return { result: "lost" };
 			// As in an acquire, because this write also acquires the Lease.
-			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
+			const kept = hold && pods.live ? dropSettledReservations(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
@@ -310,7 +310,7 @@ export class LocalCluster implements AgentCluster {
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.change(budget, (lease) => {
-			const next = withoutEvident(lease, this.#options.pods);
+			const next = dropSettledReservations(lease, this.#options.pods);
 			return next === lease ? { result: undefined } : { write: next, result: undefined };
 		});
 	}

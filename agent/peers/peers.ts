@@ -14,7 +14,7 @@ const peerDeadlineMs = 4_000;
 interface PeersOptions {
 	/** Used by nothing else: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
-	readonly fleet: Pick<RecentFleet, "read" | "young" | "lately">;
+	readonly fleet: Pick<RecentFleet, "read" | "recent" | "lastRead">;
 	readonly clusterId: string;
 	/** This cluster's name, for messages. */
 	readonly clusterName: string;
@@ -42,7 +42,7 @@ export class Peers {
 	 * As others(), from a list that may be a second old: for a caller that receives the members' answers and judges the membership by them.
 	 */
 	async othersFor(caller: Caller): Promise<readonly Promise<AgentCluster>[]> {
-		return this.#others(await this.#options.fleet.young(), caller);
+		return this.#others(await this.#options.fleet.recent(), caller);
 	}
 
 	#others({ members }: DeclaredFleet, caller?: Caller): readonly Promise<AgentCluster>[] {
@@ -58,7 +58,7 @@ export class Peers {
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;
-		const before = renews ? fleet.lately(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
+		const before = renews ? fleet.lastRead(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
 		if (before?.address !== undefined) return this.#at({ ...before, address: before.address }, caller);
 		const { members } = await fleet.read();
 		const member = members.find(({ id }) => id === clusterId);

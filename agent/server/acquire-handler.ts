@@ -21,7 +21,7 @@ interface AcquireHandlerOptions {
 type AcquireCall = AdmittedStream<wire.AcquireResponse>;
 type Outcome = NonNullable<wire.AcquireResponse["outcome"]>;
 
-export function readAcquire(
+export function handleAcquire(
 	message: wire.AcquireRequest,
 	options: AcquireHandlerOptions,
 ): StreamQuestion<wire.AcquireResponse> {
@@ -65,24 +65,24 @@ async function acquire(
 	}
 	const { acquisition } = outcome;
 	if (!acquisition.unwritten) held.begin(caller, cluster, acquisition);
-	const giveBack = async (): Promise<void> => {
+	const release = async (): Promise<void> => {
 		held.end(acquisition);
 		await cluster.release(acquisition);
 	};
 	if (hasWaited) {
 		// Meanwhile the member may have left the fleet, or its token or right may have ended.
 		const refusal = await call.checkAgain().catch(async (error: unknown) => {
-			await giveBack();
+			await release();
 			throw error;
 		});
 		if (refusal) {
-			await giveBack();
+			await release();
 			return refusal;
 		}
 	}
 	record.details = { ...record.details, transitions: acquisition.leaseTransitions };
 	if (await delivered(call, respond({ $case: "acquired", value: acquiredMessage(outcome) }))) sent.resolve();
-	else await giveBack();
+	else await release();
 	return undefined;
 }
 

@@ -12,15 +12,15 @@ import { leaseListMessage, readLeaseScopes } from "../../proto/wire-leases.ts";
 import type { GreetingReceiver } from "../peers/greetings.ts";
 import type { RouteOptions } from "../peers/peers.ts";
 import type { Clock } from "../process/clock.ts";
-import { readAcquire } from "./acquire-handler.ts";
+import { handleAcquire } from "./acquire-handler.ts";
 import type { AdmittedCall, CallPipeline } from "./call-pipeline.ts";
 import type { CallWatcher } from "./call-watcher.ts";
-import { answerGreeting } from "./greet-handler.ts";
+import { handleGreet } from "./greet-handler.ts";
 import type { HeldLeases } from "./held-leases.ts";
-import { introduce } from "./introduction.ts";
+import { describeWithPeers } from "./describe-with-peers.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import * as limits from "./request-limits.ts";
-import { readWatch } from "./watch-handler.ts";
+import { handleWatch } from "./watch-handler.ts";
 
 export interface AgentServiceOptions {
 	readonly pipeline: CallPipeline;
@@ -39,13 +39,13 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	return {
 		greet: pipeline.unary("Greet", (request: wire.GreetRequest) => ({
 			budget: undefined,
-			answer: ({ caller }) => answerGreeting(request, caller, greetings),
+			answer: ({ caller }) => handleGreet(request, caller, greetings),
 		})),
 		acquire: pipeline.stream("Acquire", (request: wire.AcquireRequest) =>
-			readAcquire(request, { openCalls, held, watcher, stopping }),
+			handleAcquire(request, { openCalls, held, watcher, stopping }),
 		),
 		watchBudgets: pipeline.stream("WatchBudgets", (request: wire.WatchBudgetsRequest) =>
-			readWatch(request, { openCalls, clock, stopping }),
+			handleWatch(request, { openCalls, clock, stopping }),
 		),
 		describe: pipeline.unary("Describe", (request: wire.DescribeRequest) => {
 			const budgetsOf = request.budgetsOf?.names;
@@ -56,7 +56,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				budget: undefined,
 				answer: fromCluster(async (cluster, { others }) => {
 					const asked = { budgetsOf, others: asksOthers ? others() : Promise.resolve([]), clock };
-					return descriptionMessage(await introduce(cluster, asked));
+					return descriptionMessage(await describeWithPeers(cluster, asked));
 				}),
 			};
 		}),

@@ -8,7 +8,7 @@ import type { Caller } from "../peers/caller.ts";
 import type { GreetingReceiver } from "../peers/greetings.ts";
 
 /** Without `greetings`, no cluster may greet. */
-export async function answerGreeting(
+export async function handleGreet(
 	request: wire.GreetRequest,
 	caller: Caller,
 	greetings: GreetingReceiver | undefined,

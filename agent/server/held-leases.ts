@@ -93,7 +93,7 @@ export class HeldLeases {
 	}
 
 	/** Releases all Leases that were acquired through this agent, in parallel; returns the problems. */
-	async giveBackAll(): Promise<readonly unknown[]> {
+	async releaseAll(): Promise<readonly unknown[]> {
 		this.#forgetOver();
 		const held = [...this.#byNonce.values()].flatMap(({ through }) => (through ? [through] : []));
 		this.#byNonce.clear();

@@ -25,7 +25,7 @@ interface PeerIdentityOptions {
 	readonly serverName: string;
 	/** This cluster. */
 	readonly local: { readonly id: string; readonly name: string };
-	readonly fleet: Pick<RecentFleet, "read" | "young" | "lately">;
+	readonly fleet: Pick<RecentFleet, "read" | "recent" | "lastRead">;
 	/** Milliseconds since 1970, by which certificates expire. */
 	readonly wallClock: () => number;
 }
@@ -70,10 +70,10 @@ export class PeerIdentity {
 		const id = certified.clusterId;
 		const isMember = ({ members }: DeclaredFleet): boolean => members.some((member) => member.id === id);
 		if (id === local.id) return { kind: "member", clusterId: id };
-		const before = renews ? fleet.lately(leaseDurationMs) : undefined;
+		const before = renews ? fleet.lastRead(leaseDurationMs) : undefined;
 		if (before && isMember(before)) return { kind: "member", clusterId: id };
 		// A cluster that was not a member a second ago may be one now.
-		if (!anew && isMember(await fleet.young())) return { kind: "member", clusterId: id };
+		if (!anew && isMember(await fleet.recent())) return { kind: "member", clusterId: id };
 		const declared = await fleet.read();
 		if (isMember(declared)) return { kind: "member", clusterId: id };
 		const listed = declared.members.map((member) => `${member.name} (${member.id})`).join(", ");

@@ -32,7 +32,7 @@ const unsupported: Refusal = {
 	details: "The agent that was asked for is older than watches of budgets",
 };
 
-export function readWatch(
+export function handleWatch(
 	{ namespaces }: wire.WatchBudgetsRequest,
 	options: WatchHandlerOptions,
 ): StreamQuestion<wire.WatchBudgetsResponse> {
@@ -103,7 +103,7 @@ async function permitted(update: BudgetsUpdate, { authorize }: WatchCall): Promi
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
 			const refusal = await authorize(budget.name);
-			return { budget, state: refusal ? { unknown: refusal.details ?? "it is not yours" } : state };
+			return { budget, state: refusal ? { unknown: refusal.details ?? "no permission for this budget" } : state };
 		}),
 	);
 	if (!update.histories) return { ...update, changed };

@@ -3,7 +3,7 @@ import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
-import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
+import { relayLeaseChanges } from "../../agent/leases/relay-lease-changes.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import type { Greetings } from "../../agent/peers/greetings.ts";
@@ -88,7 +88,7 @@ export class AgentProcess extends WatchingProcess {
 			newId: () => this.newId(),
 			report: (problem) => this.check(problem),
 		});
-		tellOfLeases(leaseViewOf(this.leases), this.local, (problem) => this.check(problem));
+		relayLeaseChanges(leaseViewOf(this.leases), this.local, (problem) => this.check(problem));
 		this.#sweep = new ReservationSweep({
 			cluster: this.local,
 			pods: this.pods,

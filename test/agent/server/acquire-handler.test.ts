@@ -89,7 +89,7 @@ describe("Acquire", () => {
 		controller.abort();
 		await expect(waiting).rejects.toBe(controller.signal.reason);
 		expect(await released).toEqual(acquisition);
-		expect(await agent.held.giveBackAll()).toEqual([]);
+		expect(await agent.held.releaseAll()).toEqual([]);
 		expect(local.asked.filter(([method]) => method === "release")).toHaveLength(1);
 	});
 
@@ -123,7 +123,7 @@ describe("Acquire", () => {
 		const reason = new AgentUnavailableError("The agent is shutting down", "eu-1");
 		agent.stopping.abort(reason);
 		await expect(waiting).rejects.toMatchObject({ reason: "AgentUnavailable", message: reason.message });
-		await agent.held.giveBackAll();
+		await agent.held.releaseAll();
 		expect(local.asked.at(-1)).toEqual(["release", acquisition]);
 	});
 });

@@ -26,8 +26,8 @@ describe("HeldLeases", () => {
 		held.begin(caller, cluster, numbered(1));
 		held.begin(caller, cluster, numbered(2));
 		held.end(numbered(1));
-		expect(await held.giveBackAll()).toEqual([]);
-		await held.giveBackAll();
+		expect(await held.releaseAll()).toEqual([]);
+		await held.releaseAll();
 		expect(cluster.asked).toEqual([["release", numbered(2)]]);
 	});
 
@@ -52,7 +52,7 @@ describe("HeldLeases", () => {
 		held.renew(numbered(2));
 		held.renew(numbered(3));
 		clock.now = 21_000;
-		await held.giveBackAll();
+		await held.releaseAll();
 		expect(cluster.asked).toEqual([["release", numbered(2)]]);
 	});
 
@@ -61,7 +61,7 @@ describe("HeldLeases", () => {
 		const problem = new Error("No answer");
 		held.begin(caller, createFakeCluster({ release: () => Promise.reject(problem) }), numbered(1));
 		held.begin(caller, cluster, numbered(2));
-		expect(await held.giveBackAll()).toEqual([problem]);
+		expect(await held.releaseAll()).toEqual([problem]);
 		expect(cluster.asked).toEqual([["release", numbered(2)]]);
 	});
 

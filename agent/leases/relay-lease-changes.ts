@@ -4,7 +4,7 @@ import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
 /** Returns a function that stops it. `report` is called with Leases that cannot be read. */
-export function tellOfLeases(
+export function relayLeaseChanges(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,
 	report: (problem: unknown) => void,

@@ -14,21 +14,21 @@ export const othersWithinMs = 1_000;
 /** Limit for the specs of one member's budgets: several hundred budgets. Fifty members then have 3 MB, of the 16 MB that are accepted. */
 export const maxSpecLength = 64 * 1024;
 
-interface IntroductionOptions {
+interface DescribeOptions {
 	readonly budgetsOf: readonly string[] | undefined;
 	/** The members that are asked too. */
 	readonly others: Promise<readonly Promise<AgentCluster>[]>;
 	readonly clock: Pick<Clock, "after">;
 }
 
-export async function introduce(
+export async function describeWithPeers(
 	cluster: AgentCluster,
-	{ budgetsOf, others, clock }: IntroductionOptions,
+	{ budgetsOf, others, clock }: DescribeOptions,
 ): Promise<Introduction> {
 	const [own, answers] = await Promise.all([
 		cluster.describe(budgetsOf),
 		others.then(
-			(members) => Promise.all(members.map((member) => saidSoon(member, { budgetsOf, clock }))),
+			(members) => Promise.all(members.map((member) => describedInTime(member, { budgetsOf, clock }))),
 			() => [],
 		),
 	]);
@@ -37,9 +37,9 @@ export async function introduce(
 }
 
 /** Undefined for a member that fails or is slow. */
-async function saidSoon(
+async function describedInTime(
 	member: Promise<AgentCluster>,
-	{ budgetsOf, clock }: Pick<IntroductionOptions, "budgetsOf" | "clock">,
+	{ budgetsOf, clock }: Pick<DescribeOptions, "budgetsOf" | "clock">,
 ): Promise<AgentDescription | undefined> {
 	const said = member.then((each) => each.describe(budgetsOf));
 	const late = (): Error => new Error("it is asked by the caller");

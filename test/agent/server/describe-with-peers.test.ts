@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { introduce, maxSpecLength, othersWithinMs } from "../../../agent/server/introduction.ts";
+import { describeWithPeers, maxSpecLength, othersWithinMs } from "../../../agent/server/describe-with-peers.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { AgentDescription, BudgetList } from "../../../proto/agent-cluster.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
@@ -22,14 +22,14 @@ function listOf(name: string, length: number): BudgetList {
 	};
 }
 
-describe("introduce()", () => {
+describe("describeWithPeers()", () => {
 	test("tells what the cluster and each other member say, asked for the same budgets", async () => {
 		const [eu, us, ap] = [
 			member("eu", { budgets: listOf("eu", 10) }),
 			member("us", { budgets: listOf("us", 10) }),
 			member("ap"),
 		];
-		const told = await introduce(eu, {
+		const told = await describeWithPeers(eu, {
 			budgetsOf: ["shop"],
 			others: Promise.resolve([Promise.resolve(us), Promise.resolve(ap)]),
 			clock: createManualClock(),
@@ -43,7 +43,7 @@ describe("introduce()", () => {
 		const clock = createManualClock();
 		const failing = createFakeCluster({ describe: () => Promise.reject(silent) }, "us-id", "us");
 		const slow = createFakeCluster({ describe: () => new Promise(() => undefined) }, "ap-id", "ap");
-		const telling = introduce(member("eu"), {
+		const telling = describeWithPeers(member("eu"), {
 			budgetsOf: undefined,
 			others: Promise.resolve([
 				Promise.resolve(failing),
@@ -66,15 +66,15 @@ describe("introduce()", () => {
 	test("goes without the others where the fleet cannot be read, and fails where the cluster itself does", async () => {
 		const clock = createManualClock();
 		const unread = { budgetsOf: undefined, others: Promise.reject(silent), clock };
-		expect(await introduce(member("eu"), unread)).toEqual(await member("eu").describe());
+		expect(await describeWithPeers(member("eu"), unread)).toEqual(await member("eu").describe());
 		const failing = createFakeCluster({ describe: () => Promise.reject(silent) });
-		await expect(introduce(failing, { ...unread, others: Promise.resolve([]) })).rejects.toBe(silent);
+		await expect(describeWithPeers(failing, { ...unread, others: Promise.resolve([]) })).rejects.toBe(silent);
 	});
 
 	test("leaves out budgets that are many, for one member as for another", async () => {
 		const fits = member("eu", { budgets: listOf("eu", maxSpecLength) });
 		const many = member("us", { budgets: listOf("us", maxSpecLength + 1) });
-		const told = await introduce(fits, {
+		const told = await describeWithPeers(fits, {
 			budgetsOf: [],
 			others: Promise.resolve([Promise.resolve(many)]),
 			clock: createManualClock(),

@@ -6,7 +6,7 @@ import { latestResourceVersion } from "../../disruption/resource-version.ts";
  * Returns the Lease without the reservations for which the view shows evidence, and records how far that evidence had come. If there is no
  * evidence, it returns the same Lease.
  */
-export function withoutEvident(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {
+export function dropSettledReservations(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {
 	const ids = new Set<string>();
 	let observed = "";
 	for (const reservation of lease.state.reservations) {

@@ -2,7 +2,7 @@
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
 /** `host`: the list of that agent; undefined if it could not be asked, and then the number of waiting callers is unknown. */
-export function withLine(
+export function mergeLineDetails(
 	leases: readonly ListedLease[],
 	host: readonly ListedLease[] | undefined,
 ): readonly ListedLease[] {
