@@ -29,7 +29,7 @@ export function suspensionEvent(
 	{ suspend, by, at, reason, clusters }: SuspensionNote,
 ): object {
 	const what = suspend ? "suspended" : "unsuspended";
-	const effect = suspend ? "it holds no eviction back" : "it holds again";
+	const effect = suspend ? "it blocks no eviction" : "it applies again";
 	const why = reason === undefined ? "" : `: ${reason}`;
 	return budgetEvent({
 		name,

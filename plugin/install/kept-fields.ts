@@ -13,7 +13,7 @@ export function keptHint(kept: readonly Extract<ObjectChange, { readonly kind: "
 /** `conflicts`: one text for each field, such as `.spec.replicas, kept by helm`. */
 function takeOverHint(conflicts: readonly string[]): string {
 	const keepers = syncing.filter((keeper) => conflicts.some((conflict) => conflict.endsWith(`, kept by ${keeper}`)));
-	if (keepers.length === 0) return "Take them over with --force-conflicts, or have whoever keeps them let go";
+	if (keepers.length === 0) return "Take them over with --force-conflicts, or ask their owner to release them";
 	const takes = keepers.length === 1 ? "takes" : "take";
 	return (
 		`${keepers.join(" and ")} ${takes} back what --force-conflicts changes: write the objects into the repository instead, ` +

@@ -74,7 +74,7 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	return [
 		...(problem === undefined ? [] : [`${name} refuses every eviction: ${problem}`]),
 		...(row.suspended
-			? [`${name} is suspended, it holds no eviction back:${who || " nobody wrote down who did it"}`]
+			? [`${name} is suspended and blocks no eviction:${who || " nobody wrote down who did it"}`]
 			: []),
 		...(differ === undefined ? [] : [`${name} differs: ${differ}`]),
 	];

@@ -55,7 +55,7 @@ function answer({ subject, verdict, pods }: Explanation): string {
 				MayGo: `Yes: by budget ${text} a pod may go now.`,
 				Follows: "",
 				Waits: `Not now: no pod of budget ${text} may go, it is used up.`,
-				Unknown: `Unknown, which is a no: nobody can say what budget ${text} allows.`,
+				Unknown: `Unknown (treated as no): nobody can say what budget ${text} allows.`,
 				Refused: `No: budget ${text} lets no pod go until somebody acts.`,
 			}[verdict];
 		case "Node": {
@@ -70,12 +70,12 @@ function answer({ subject, verdict, pods }: Explanation): string {
 				return `Yes: node ${name} can be drained now, ${counted(going.length, "pod")} go${later > 0 ? `, ${later} of them one after the other` : ""}.`;
 			}
 			if (verdict === "Unknown" && kept.length === 0) {
-				return `Unknown, which is a no: not all pods of node ${name} could be seen.`;
+				return `Unknown (treated as no): not all pods of node ${name} could be seen.`;
 			}
 			return {
 				Follows: "",
 				Waits: `Not now: ${of}, which would wait for ${kept.length === 1 ? "it" : "them"}.`,
-				Unknown: `Unknown, which is a no: ${of} while answers are missing.`,
+				Unknown: `Unknown (treated as no): ${of} while answers are missing.`,
 				Refused: `No: ${of}, ${acts === kept.length ? "" : `${acts} of them `}until somebody acts.`,
 			}[verdict];
 		}
@@ -88,7 +88,7 @@ function answerForPod(name: string, verdict: Verdict, pod: ExplainedPod | undefi
 		MayGo: message === "" ? `Yes: ${name} may go now.` : `Yes: ${name} may go, ${message}.`,
 		Follows: "",
 		Waits: `Not now: ${name} has to wait.`,
-		Unknown: `Unknown, which is a no: nobody can say whether ${name} may go.`,
+		Unknown: `Unknown (treated as no): nobody can say whether ${name} may go.`,
 		Refused: `No: ${name} may not go until somebody acts.`,
 	}[verdict];
 }
@@ -118,7 +118,7 @@ const groups: readonly { readonly title: string; readonly has: (pod: ExplainedPo
 	{ title: "Have to wait", has: ({ verdict }) => verdict === "Waits" },
 	{ title: "Go one after the other", has: ({ verdict }) => verdict === "Follows" },
 	{ title: "Terminate or have ended", has: ({ message }) => message !== "" },
-	{ title: "May go now", has: () => true },
+	{ title: "Can be evicted now", has: () => true },
 ];
 
 function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {

@@ -46,7 +46,7 @@ function fixes(explanation: Explanation, options: HelpOptions): readonly Helpful
 		if (verdict === "Waits" || reason === "PodsNotAllowed") return [];
 		if (reason === "PeerUnreachable") {
 			const command = suggest.xpdbInAll(["version"]);
-			return [{ does: "Who answers and who does not", command }];
+			return [{ does: "See which clusters answer", command }];
 		}
 		const [namespace = subject.namespace, name] = budget?.split("/") ?? [];
 		const context = contextFor(finding, explanation, options);

@@ -21,7 +21,7 @@ export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	try {
 		fields = JSON.parse(line);
 	} catch {
-		throw notARecord(place, "is no JSON");
+		throw notARecord(place, "is not JSON");
 	}
 	if (!isRecord(fields)) throw notARecord(place, "is no event");
 	const { type, ts } = fields;

@@ -28,6 +28,6 @@ export async function explainForScreen(
 			view.close();
 		}
 	} catch (error) {
-		return [`Unknown, which is a no: ${error instanceof Error ? errorText(error) : String(error)}`];
+		return [`Unknown (treated as no): ${error instanceof Error ? errorText(error) : String(error)}`];
 	}
 }

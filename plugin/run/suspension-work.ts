@@ -45,7 +45,7 @@ export function suspensionWork(task: SuspensionTask, call: RunCall, run: OpenRun
 function questionOf({ name, suspend, targets, suspension: { reason } }: SuspensionTask): readonly string[] {
 	const clusters = targets.map(({ cluster }) => cluster).join(", ");
 	const effect = suspend
-		? "it holds no eviction back, in the whole fleet, until it is unsuspended"
+		? "it blocks no eviction in the whole fleet until it is unsuspended"
 		: "it holds again, in the whole fleet";
 	return [
 		`${suspend ? "Suspend" : "Unsuspend"} budget ${formatBudgetName(name)} in ${clusters}: ${effect}`,

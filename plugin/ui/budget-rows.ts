@@ -29,7 +29,7 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 /** At most `height` rows, including the selected one. */
 export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const { all } = facts.budgets;
-	if (all.length === 0) return [{ key: "", line: [piece("  none of xpdb so far", "dim")] }];
+	if (all.length === 0) return [{ key: "", line: [piece("  no budgets yet", "dim")] }];
 	if (all.length <= height) return all.map((budget) => row(facts, budget, options));
 	const isFull = ({ left, key }: BudgetFacts): boolean => left === 0 || key === options.selected;
 	const places = Math.max(0, height - 1);

@@ -129,5 +129,5 @@ const helpLines: readonly StyledLine[] = [
 	say("Rows", "bold"),
 	say("  PODS is evicted/all. LEFT is how many more may be down, over all clusters."),
 	say("  WAITING has the longest wait first, with its place for its budget."),
-	say("  Nothing here is a second opinion: it is what -o json tells, drawn."),
+	say("  Shows the same events as -o json."),
 ];

@@ -134,7 +134,7 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 			: ` It is looked at again ${inText(wait.retryAt - now)} at the latest.`;
 	return [
 		title,
-		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
+		say(`Waiting since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
 		...(facts.isPaused ? [say("The run is paused: nothing new is evicted until p is pressed again.", "warn")] : []),
 		...(budget ? [say(""), ...budgetLines(facts, budget, options, usersOf(facts, pod))] : []),
 		...placeLines(facts, pod),

@@ -115,7 +115,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			return row.test(shown.stdout);
 		});
 		expect(shown.stderr).toMatch(
-			new RegExp(`db is suspended, it holds no eviction back: by ${me} for \\w+: storage migration\n$`),
+			new RegExp(`db is suspended and blocks no eviction: by ${me} for \\w+: storage migration\n$`),
 		);
 		const evicted = await plugin(evictFirst(database));
 		expect(evicted.code).toBe(0);

@@ -49,7 +49,7 @@ describe("suspensionEvent()", () => {
 				name: "db",
 				uid: "0d1f",
 			},
-			note: "budget shop/db was suspended by alice@laptop in europe, us, it holds no eviction back: migration",
+			note: "budget shop/db was suspended by alice@laptop in europe, us, it blocks no eviction: migration",
 		});
 	});
 

@@ -105,7 +105,7 @@ describe("BudgetChangeLines.notes()", () => {
 		const member = { cluster: "eu", bound: "maxUnavailable 1", suspended: true, suspension };
 		const suspended = row("db", 6, { suspended: true, members: [member] });
 		expect(lines.notes([suspended], [eu])).toEqual([
-			"shop/db is suspended, it holds no eviction back: by alice@laptop for 12m00s",
+			"shop/db is suspended and blocks no eviction: by alice@laptop for 12m00s",
 		]);
 		clock.at += 60_000;
 		expect(lines.notes([suspended], [eu])).toEqual([]);

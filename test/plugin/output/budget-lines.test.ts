@@ -189,7 +189,7 @@ describe("budgetNotes()", () => {
 	test("says what nobody should miss: who suspended it, what differs, and why nothing goes", () => {
 		expect(notes).toEqual([
 			"shop/db differs: c3: maxUnavailable 2, elsewhere maxUnavailable 1: the strictest holds",
-			"shop/web is suspended, it holds no eviction back: by alice@laptop for 12m00s: storage migration",
+			"shop/web is suspended and blocks no eviction: by alice@laptop for 12m00s: storage migration",
 			"shop/worker refuses every eviction: it is garbled",
 		]);
 	});
@@ -197,7 +197,7 @@ describe("budgetNotes()", () => {
 	test("says so where nobody wrote down who suspended it", () => {
 		const byHand = row("web", { suspended: true, members: [{ ...member("c1", "maxUnavailable 1"), suspended: true }] });
 		expect(budgetNotes(byHand, ["c1"], now)).toEqual([
-			"shop/web is suspended, it holds no eviction back: nobody wrote down who did it",
+			"shop/web is suspended and blocks no eviction: nobody wrote down who did it",
 		]);
 	});
 });

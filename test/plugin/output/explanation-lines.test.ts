@@ -189,7 +189,7 @@ Until somebody acts:
 Have to wait:
   budget shop/db needs 3 healthy, has 3; used by shop/db-1 in us: Pending 9m:
     shop/db-0, shop/db-1
-May go now:
+Can be evicted now:
   shop/web-0
 Stay where they are, a drain leaves them:
   its DaemonSet would put it back at once:
@@ -215,7 +215,7 @@ Drain it:
 		const text = screen(await world.explain("eu/node/eu-n0"));
 		expect(text).toContain("Yes: node eu-n0 can be drained now, 2 pods go, 1 of them one after the other.\n");
 		expect(text).toContain(
-			"Go one after the other:\n  as budget shop/db has room again:\n    shop/db-1\nMay go now:\n  shop/db-0\n",
+			"Go one after the other:\n  as budget shop/db has room again:\n    shop/db-1\nCan be evicted now:\n  shop/db-0\n",
 		);
 	});
 
@@ -276,7 +276,7 @@ Drain it:
 		world.problems = ["us: Cannot reach cluster us: its agent gives no answer"];
 		world.silent.add("us");
 		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
-Unknown, which is a no: nobody can say whether pod shop/db-0 may go.
+Unknown (treated as no): nobody can say whether pod shop/db-0 may go.
   what its budgets allow is not known while members give no answer, and counts
     as nothing
 
@@ -289,7 +289,7 @@ Budget shop/db (maxUnavailable 1): ? of ? healthy, ? needed, nobody knows how
     many may go.
   Healthy of expected: eu 2/2, us ?
 
-Who answers and who does not:
+See which clusters answer:
   kubectl xpdb version --contexts=eu,us
 `);
 	});

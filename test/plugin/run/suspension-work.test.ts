@@ -104,7 +104,7 @@ describe("suspend", () => {
 		const servers = named("eu", "us", "ap");
 		const { question, failures, lines, undo: offered } = await run(servers);
 		expect(question).toEqual([
-			"Suspend budget shop/db in cluster-eu, cluster-us, cluster-ap: it holds no eviction back, in the whole fleet, until it is unsuspended",
+			"Suspend budget shop/db in cluster-eu, cluster-us, cluster-ap: it blocks no eviction in the whole fleet until it is unsuspended",
 			"  storage migration",
 		]);
 		expect(failures).toEqual([]);
