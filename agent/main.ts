@@ -64,7 +64,7 @@ try {
 	await main();
 } catch (error) {
 	// A wrong flag, file or address: the reason is all that a person needs.
-	const known = error instanceof Error && (reasonOf(error) !== undefined || error.message.startsWith("Cannot "));
+	const known = error instanceof Error && (reasonOf(error) !== undefined || error.message.startsWith("cannot "));
 	console.error(known ? `error: ${error.message}` : error);
 	process.exit(1);
 }

@@ -29,5 +29,5 @@ export function latestResourceVersion(...versions: readonly string[]): string {
 
 function assertOrdered(version: string): void {
 	if (version === "" || isResourceVersion(version)) return;
-	throw new TypeError(`Cannot order resourceVersion ${quote(version)}: it is not a decimal number`);
+	throw new TypeError(`cannot order resourceVersion ${quote(version)}: it is not a decimal number`);
 }

@@ -159,7 +159,7 @@ async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
 	const value = await token();
 	// grpc-js would show the token in its error, and the call would never end.
 	if (!/^[\x21-\x7e]+$/.test(value)) {
-		throw new AgentProtocolError("Cannot use the token: it is empty or has characters that no header can carry");
+		throw new AgentProtocolError("cannot use the token: it is empty or has characters that no header can carry");
 	}
 	const metadata = new Metadata();
 	metadata.set("authorization", `Bearer ${value}`);
@@ -178,7 +178,7 @@ export function parseCertificates(pem: string, what: string): readonly X509Certi
 		if (blocks.length === 0 || blocks.length !== begun) throw new TypeError("A block is not whole, or there is none");
 		return blocks.map((block) => new X509Certificate(block));
 	} catch (error) {
-		throw new AgentProtocolError(`Cannot read ${what}: it is not a certificate in PEM`, { cause: error });
+		throw new AgentProtocolError(`cannot read ${what}: it is not a certificate in PEM`, { cause: error });
 	}
 }
 

@@ -21,14 +21,14 @@ export function requiredText(value: string, field: string): string {
 export function requiredName(value: string, field: string): string {
 	if (oneLine(value) === value) return requiredText(value, field);
 	throw new AgentProtocolError(
-		`Cannot read message: ${field} has characters that are not allowed in names: ${quote(value)}`,
+		`cannot read message: ${field} has characters that are not allowed in names: ${quote(value)}`,
 	);
 }
 
 /** A whole number from `min`, small enough to be exact. */
 export function wholeNumber(value: number, field: string, min = 0): number {
 	if (!Number.isSafeInteger(value) || value < min) {
-		throw new AgentProtocolError(`Cannot read message: ${field} must be a whole number from ${min}, is ${value}`);
+		throw new AgentProtocolError(`cannot read message: ${field} must be a whole number from ${min}, is ${value}`);
 	}
 	return value;
 }
@@ -36,7 +36,7 @@ export function wholeNumber(value: number, field: string, min = 0): number {
 /** A resourceVersion. It must be digits, because versions are compared as numbers of any length. */
 export function resourceVersion(value: string, field: string): string {
 	if (!isResourceVersion(value) || value.length > 40) {
-		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${quote(value)}`);
+		throw new AgentProtocolError(`cannot read message: ${field} must be a number, is ${quote(value)}`);
 	}
 	return value;
 }
@@ -46,12 +46,12 @@ export function oneOf<T extends string>(words: readonly T[], value: string, fiel
 	const known = words.find((word) => word === value);
 	if (known === undefined) {
 		throw new AgentProtocolError(
-			`Cannot read message: ${field} must be one of ${words.join(", ")}, is ${quote(value)}`,
+			`cannot read message: ${field} must be one of ${words.join(", ")}, is ${quote(value)}`,
 		);
 	}
 	return known;
 }
 
 function missing(field: string): AgentProtocolError {
-	return new AgentProtocolError(`Cannot read message: ${field} is missing`);
+	return new AgentProtocolError(`cannot read message: ${field} is missing`);
 }

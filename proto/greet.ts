@@ -70,7 +70,7 @@ export async function greetAgent(
 	});
 	if (answer.clusterId !== to.id) {
 		throw new AgentProtocolError(
-			`Cannot use the answer to Greet of cluster "${to.name}": greeted cluster id "${to.id}", got ${quote(answer.clusterId)}`,
+			`cannot use the answer to Greet of cluster "${to.name}": greeted cluster id "${to.id}", got ${quote(answer.clusterId)}`,
 		);
 	}
 	assertMemberIds(answer.memberIds);

@@ -26,7 +26,7 @@ export class LineSplitter {
 		this.#pending.push(chunk.subarray(start));
 		this.#pendingBytes += chunk.length - start;
 		if (this.#pendingBytes > maxLineBytes) {
-			throw new RangeError(`Cannot read a line of more than ${maxLineBytes} bytes`);
+			throw new RangeError(`cannot read a line of more than ${maxLineBytes} bytes`);
 		}
 	}
 

@@ -39,7 +39,7 @@ export async function readWatch(
 			for (const from of [response.clusterId, ...countedBy(update)]) {
 				if (from === id) continue;
 				throw new AgentProtocolError(
-					`Cannot use the answer to WatchBudgets of cluster "${cluster}": asked for cluster id "${id}", got ${quote(from)}`,
+					`cannot use the answer to WatchBudgets of cluster "${cluster}": asked for cluster id "${id}", got ${quote(from)}`,
 				);
 			}
 			onUpdate(update);
@@ -52,7 +52,7 @@ export async function readWatch(
 		else reject(failure(error));
 	});
 	call.on("end", () => {
-		const message = `Cannot watch the budgets of cluster "${cluster}": its agent ended the watch`;
+		const message = `cannot watch the budgets of cluster "${cluster}": its agent ended the watch`;
 		reject(new AgentUnavailableError(message, cluster));
 	});
 	try {

@@ -170,7 +170,7 @@ export class RemoteCluster implements AgentCluster {
 				settle(() => reject(this.#failure(error)));
 			});
 			call.on("end", () => {
-				const message = `Cannot acquire in cluster "${this.name}": its agent ended the wait without an answer`;
+				const message = `cannot acquire in cluster "${this.name}": its agent ended the wait without an answer`;
 				settle(() => reject(new AgentUnavailableError(message, this.name)));
 			});
 		});
@@ -257,7 +257,7 @@ export class RemoteCluster implements AgentCluster {
 			budget.name !== request.budget.name ||
 			budget.namespace !== request.budget.namespace
 		) {
-			throw new AgentProtocolError(`Cannot acquire in cluster "${this.name}": the answer is to another request`);
+			throw new AgentProtocolError(`cannot acquire in cluster "${this.name}": the answer is to another request`);
 		}
 		this.#requireOwnAnswer("Acquire", acquired.count.clusterId);
 	}
@@ -293,13 +293,13 @@ export class RemoteCluster implements AgentCluster {
 	}
 
 	#refuseIfClosed(call: string): void {
-		if (this.#closed) throw new AgentUnavailableError(`Cannot call ${call}: the connection is closed`, this.name);
+		if (this.#closed) throw new AgentUnavailableError(`cannot call ${call}: the connection is closed`, this.name);
 	}
 
 	#requireOwnAnswer(call: string, clusterId: string): void {
 		if (clusterId === this.id) return;
 		throw new AgentProtocolError(
-			`Cannot use the answer to ${call} of cluster "${this.name}": asked for cluster id "${this.id}", got ${quote(clusterId)}`,
+			`cannot use the answer to ${call} of cluster "${this.name}": asked for cluster id "${this.id}", got ${quote(clusterId)}`,
 		);
 	}
 }
@@ -315,7 +315,7 @@ function readAnswer<T>({ call, cluster }: { readonly call: string; readonly clus
 		return reader();
 	} catch (error) {
 		if (!(error instanceof AgentProtocolError)) throw error;
-		throw new AgentProtocolError(`Cannot use the answer to ${call} of cluster "${cluster}": ${error.message}`, {
+		throw new AgentProtocolError(`cannot use the answer to ${call} of cluster "${cluster}": ${error.message}`, {
 			cause: error,
 		});
 	}

@@ -147,7 +147,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 	if (isReason(reason)) {
 		return kinds[reason].make({
 			message:
-				error.details.trim().slice(0, maxDetailsLength) || `Cannot do ${call} in cluster "${cluster}": ${reason}`,
+				error.details.trim().slice(0, maxDetailsLength) || `cannot do ${call} in cluster "${cluster}": ${reason}`,
 			field: text(error.metadata, fieldKey),
 			cluster: text(error.metadata, clusterKey) || cluster,
 			told: true,
@@ -171,7 +171,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 		why: `${code}: ${details}`,
 		silent: "unknown",
 	};
-	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${why}`;
+	const message = `cannot get an answer to ${call} from the agent of cluster "${cluster}": ${why}`;
 	return kind.make({ message, field: "", cluster, cause: error, silent });
 }
 

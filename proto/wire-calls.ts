@@ -74,7 +74,7 @@ export function readCountCall(message: wire.CountRequest): CountCall {
 		return { kind: "look", request: { ...look, ...(thisBudgetAlone && { thisBudgetAlone }) } };
 	}
 	if (thisBudgetAlone) {
-		throw new AgentProtocolError("Cannot read message: this_budget_alone is for looks, and not beside an acquisition");
+		throw new AgentProtocolError("cannot read message: this_budget_alone is for looks, and not beside an acquisition");
 	}
 	return {
 		kind: "again",

@@ -69,7 +69,7 @@ export function readBudget(message: wire.Budget, field: string): MemberBudget {
 	try {
 		spec = readSpecText(message.specJson);
 	} catch (error) {
-		throw new AgentProtocolError(`Cannot read message: ${field}.spec_json is not JSON`, { cause: error });
+		throw new AgentProtocolError(`cannot read message: ${field}.spec_json is not JSON`, { cause: error });
 	}
 	const { suspension } = message;
 	return { name: readBudgetName(message.name, `${field}.name`), spec, ...(suspension !== undefined && { suspension }) };

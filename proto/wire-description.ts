@@ -87,7 +87,7 @@ function readOwnBudgets(message: wire.ListBudgetsResponse, clusterId: string): B
 	const list = readBudgetList(message);
 	if (list.clusterId === clusterId) return list;
 	throw new AgentProtocolError(
-		`Cannot read message: budgets are those of cluster id ${quote(list.clusterId)}, not of ${quote(clusterId)}`,
+		`cannot read message: budgets are those of cluster id ${quote(list.clusterId)}, not of ${quote(clusterId)}`,
 	);
 }
 
@@ -101,7 +101,7 @@ function readCertificates({ certificate, authorities }: wire.AgentCertificates):
 
 function readCertificate({ sha256, expiresAtSeconds }: wire.Certificate, field: string): CertificateMark {
 	if (!/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/.test(sha256)) {
-		throw new AgentProtocolError(`Cannot read message: ${field}.sha256 is no fingerprint: ${quote(sha256)}`);
+		throw new AgentProtocolError(`cannot read message: ${field}.sha256 is no fingerprint: ${quote(sha256)}`);
 	}
 	return { sha256, expiresAtSeconds: wholeNumber(expiresAtSeconds, `${field}.expires_at_seconds`) };
 }

@@ -49,7 +49,7 @@ function readHistory(message: wire.BudgetHistory, field: string): BudgetHistory 
 	const lastAt = wholeNumber(message.lastAtSeconds, `${field}.last_at_seconds`);
 	if (lastAt % everySeconds !== 0 || message.healthy.length > mostSamples) {
 		throw new AgentProtocolError(
-			`Cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
+			`cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
 		);
 	}
 	// Built once and not for each of 60,000 samples.

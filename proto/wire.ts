@@ -76,7 +76,7 @@ export function readSelector(message: wire.LabelSelector | undefined, field: str
 		throw error;
 	}
 	if (JSON.stringify(labelSelectorObject(selector).matchExpressions) !== JSON.stringify(sent.requirements)) {
-		throw new AgentProtocolError(`Cannot read message: ${field} is not in canonical form`);
+		throw new AgentProtocolError(`cannot read message: ${field} is not in canonical form`);
 	}
 	return selector;
 }

@@ -27,7 +27,7 @@ export async function getScale(
 ): Promise<ScaleAnswer> {
 	const { cluster } = asker.connection;
 	const unreadable = (why: string): AgentUnavailableError =>
-		new AgentUnavailableError(`Cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
+		new AgentUnavailableError(`cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
 	// They come from pods and Leases: none of them may lead to another path.
 	if (
 		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))

@@ -29,7 +29,7 @@ export function createFleetCalls(
 		namespace,
 	};
 	const fail = (why: string, cause?: unknown): AgentUnavailableError =>
-		new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
+		new AgentUnavailableError(`cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
 	// Parsed again only if its text has changed: every count reads it.
 	let parsed: { readonly text: string; readonly fleet: DeclaredFleet } | undefined;
 	return {

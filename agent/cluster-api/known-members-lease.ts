@@ -31,7 +31,7 @@ export function parseKnownMembers(
 ): readonly KnownMember[] {
 	const garbled = (why: string): GarbledLeaseError =>
 		new GarbledLeaseError(
-			`Cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. No eviction is safe until it is ` +
+			`cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. No eviction is safe until it is ` +
 				"deleted, once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, and " +
 				whileNobodyDrains,
 		);

@@ -22,7 +22,7 @@ export function createLeaseCalls(
 		group: "coordination.k8s.io",
 		namespace,
 	});
-	const conflict = (what: string, why: string) => new ConflictError(`Cannot ${what} in cluster "${cluster}": ${why}`);
+	const conflict = (what: string, why: string) => new ConflictError(`cannot ${what} in cluster "${cluster}": ${why}`);
 	return {
 		async getLease(name) {
 			const options: AskOptions = { method: "GET", path: `${path}/${name}`, ...question("get", name) };

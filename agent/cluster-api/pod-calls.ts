@@ -87,7 +87,7 @@ export function createPodCalls(
 			if (!hasCondition(answer.body, value)) {
 				// An admission webhook removed it: then the version has not changed, and a late eviction would still hit.
 				throw new AgentUnavailableError(
-					`Cannot ${what} in cluster "${asker.connection.cluster}": the API server left out condition ${cancelledCondition}`,
+					`cannot ${what} in cluster "${asker.connection.cluster}": the API server left out condition ${cancelledCondition}`,
 					asker.connection.cluster,
 				);
 			}

@@ -9,7 +9,7 @@ export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);
 	const namespace = recordAt(object, "metadata")["namespace"];
 	if (typeof namespace !== "string" || namespace === "") {
-		throw new TypeError(`Cannot read budget ${quote(name)}: it has no namespace`);
+		throw new TypeError(`cannot read budget ${quote(name)}: it has no namespace`);
 	}
 	const suspension = suspensionOf(recordAt(object, "metadata")["annotations"]);
 	return {

@@ -31,7 +31,7 @@ export function readLease(object: unknown, cluster: string): LeaseObject {
 		const metadata = isRecord(object) ? object["metadata"] : undefined;
 		const name = isRecord(metadata) && isText(metadata["name"]) ? ` ${quote(metadata["name"])}` : "";
 		const why = error instanceof Error ? error.message : String(error);
-		throw new GarbledLeaseError(`Cannot read Lease${name} in cluster "${cluster}": ${why}`, { cause: error });
+		throw new GarbledLeaseError(`cannot read Lease${name} in cluster "${cluster}": ${why}`, { cause: error });
 	}
 }
 

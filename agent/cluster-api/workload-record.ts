@@ -72,7 +72,7 @@ function workloadRecord(
 ): WorkloadRecord {
 	const metadata = partOf(object, "metadata");
 	const name = metadata["name"];
-	const unreadable = (what: string): TypeError => new TypeError(`Cannot read ${kind} ${quote(name)}: ${what}`);
+	const unreadable = (what: string): TypeError => new TypeError(`cannot read ${kind} ${quote(name)}: ${what}`);
 	const text = (field: string): string => {
 		const value = metadata[field];
 		if (typeof value !== "string" || value === "") throw unreadable(`its metadata.${field} is ${quote(value)}`);
@@ -111,6 +111,6 @@ function templateLabels(object: unknown, unreadable: (what: string) => TypeError
 
 function partOf(object: unknown, field: "metadata" | "spec"): Readonly<Record<string, unknown>> {
 	const value = isRecord(object) ? object[field] : undefined;
-	if (!isRecord(value)) throw new TypeError(`Cannot read workload: its ${field} is ${quote(value)}`);
+	if (!isRecord(value)) throw new TypeError(`cannot read workload: its ${field} is ${quote(value)}`);
 	return value;
 }

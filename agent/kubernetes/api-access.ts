@@ -40,7 +40,7 @@ export function inClusterAccess(options: {
 	const port = env["KUBERNETES_SERVICE_PORT"];
 	if (!host || !port) {
 		throw new ApiAccessError(
-			"Cannot find the API server: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no Pod; give --kubeconfig",
+			"cannot find the API server: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no Pod; give --kubeconfig",
 		);
 	}
 	return {
@@ -60,7 +60,7 @@ export async function kubeconfigAccess(options: {
 }): Promise<ApiAccess> {
 	const { parse } = await import("yaml"); // Loaded only here: in a cluster the agent does not need it.
 	const file = resolve(options.path);
-	const fail = (why: string): ApiAccessError => new ApiAccessError(`Cannot use kubeconfig "${file}": ${why}`);
+	const fail = (why: string): ApiAccessError => new ApiAccessError(`cannot use kubeconfig "${file}": ${why}`);
 	let config: unknown;
 	try {
 		config = parse(readFileSync(file, "utf8"), { logLevel: "error" });
@@ -115,7 +115,7 @@ export async function kubeconfigAccess(options: {
 
 function readToken(path: string): string {
 	const token = readFileSync(path, "utf8").trim();
-	if (token === "") throw new ApiAccessError(`Cannot read token: "${path}" is empty`);
+	if (token === "") throw new ApiAccessError(`cannot read token: "${path}" is empty`);
 	return token;
 }
 

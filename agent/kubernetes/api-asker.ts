@@ -32,7 +32,7 @@ export function createApiAsker(connection: ApiConnection): ApiAsker {
 			} catch (error) {
 				if (!(error instanceof TypeError)) throw error;
 				throw new AgentUnavailableError(
-					`Cannot ${question.what} in cluster "${cluster}": the answer cannot be understood: ${error.message}`,
+					`cannot ${question.what} in cluster "${cluster}": the answer cannot be understood: ${error.message}`,
 					cluster,
 					{ cause: error },
 				);

@@ -282,7 +282,7 @@ class HttpApiConnection implements ApiConnection {
 		{ cause, silent = "apiServer" }: { readonly cause?: unknown; readonly silent?: Silent } = {},
 	): AgentUnavailableError {
 		const what = options.what ?? `${options.method ?? "GET"} ${options.path}`;
-		const message = `Cannot ${what} in cluster "${this.cluster}": ${why}`;
+		const message = `cannot ${what} in cluster "${this.cluster}": ${why}`;
 		return new AgentUnavailableError(message, this.cluster, { cause, silent });
 	}
 }

@@ -37,7 +37,7 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 	};
 	// It did answer, but the API server is still where a person must look.
 	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
-	const message = `Cannot ${question.what} in cluster "${cluster}": ${why()}`;
+	const message = `cannot ${question.what} in cluster "${cluster}": ${why()}`;
 	if (answer.status === 403) return new MissingRightError(message, cluster);
 	return new AgentUnavailableError(message, cluster, { silent });
 }

@@ -13,11 +13,11 @@ interface ObjectMeta {
 /** What identifies an object; throws TypeError if any of it is missing. */
 export function objectMeta(object: unknown): ObjectMeta {
 	const metadata = isRecord(object) ? object["metadata"] : undefined;
-	if (!isRecord(metadata)) throw new TypeError("Cannot read object: it has no metadata");
+	if (!isRecord(metadata)) throw new TypeError("cannot read object: it has no metadata");
 	const { name, uid, resourceVersion } = metadata;
-	if (!isText(name) || !isText(uid)) throw new TypeError("Cannot read object: it has no name or no uid");
+	if (!isText(name) || !isText(uid)) throw new TypeError("cannot read object: it has no name or no uid");
 	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
-		throw new TypeError(`Cannot read object ${quote(name)}: its resourceVersion is ${quote(resourceVersion)}`);
+		throw new TypeError(`cannot read object ${quote(name)}: its resourceVersion is ${quote(resourceVersion)}`);
 	}
 	return { name, uid, resourceVersion };
 }
@@ -32,13 +32,13 @@ export function listPage(body: unknown): {
 	// An empty list has items too: without the field, its content is unknown.
 	const items: unknown = isRecord(body) ? body["items"] : undefined;
 	if (!isRecord(metadata) || !Array.isArray(items))
-		throw new TypeError("Cannot read list: it has no metadata or no items");
+		throw new TypeError("cannot read list: it has no metadata or no items");
 	const { resourceVersion } = metadata;
 	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
-		throw new TypeError(`Cannot read list: its resourceVersion is ${quote(resourceVersion)}`);
+		throw new TypeError(`cannot read list: its resourceVersion is ${quote(resourceVersion)}`);
 	}
 	const token = metadata["continue"] ?? "";
-	if (typeof token !== "string") throw new TypeError("Cannot read list: its continue token is not a string");
+	if (typeof token !== "string") throw new TypeError("cannot read list: its continue token is not a string");
 	return { items, resourceVersion, continueToken: token };
 }
 
@@ -53,6 +53,6 @@ export function withItems(body: unknown): unknown {
 /** Throws TypeError if the field is not an object. */
 export function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
 	const value = isRecord(object) ? object[field] : undefined;
-	if (!isRecord(value)) throw new TypeError(`Cannot read object: it has no ${field}`);
+	if (!isRecord(value)) throw new TypeError(`cannot read object: it has no ${field}`);
 	return value;
 }

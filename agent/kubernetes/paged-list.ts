@@ -43,7 +43,7 @@ export async function listPaged<T>(
 				if (restarts < 1) break;
 				const { cluster } = connection;
 				const why = "its API server closed the connection between two pages, twice";
-				throw new AgentUnavailableError(`Cannot list ${resource.resource} in cluster "${cluster}": ${why}`, cluster);
+				throw new AgentUnavailableError(`cannot list ${resource.resource} in cluster "${cluster}": ${why}`, cluster);
 			}
 			const query = { limit: String(pageSize), ...(token !== "" && { continue: token }) };
 			const options: AskOptions = {

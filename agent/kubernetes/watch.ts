@@ -277,7 +277,7 @@ class ObjectWatch<T> implements Watch {
 
 	#failure(question: AskOptions, why: string): AgentUnavailableError {
 		const { cluster } = this.#options.connection;
-		return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster);
+		return new AgentUnavailableError(`cannot ${question.what} in cluster "${cluster}": ${why}`, cluster);
 	}
 
 	#pause(failures: number): Promise<void> {

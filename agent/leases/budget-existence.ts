@@ -51,7 +51,7 @@ export class BudgetExistence {
 		const found = await this.#lists.get(budget.namespace, () => elsewhere.list(budget.namespace));
 		if (isIn(found.budgets) || (found.failure && this.#unknown.take())) return;
 		throw new AgentUnavailableError(
-			`Cannot acquire budget "${formatBudgetName(budget)}" in cluster "${cluster}": it exists in no member that answers`,
+			`cannot acquire budget "${formatBudgetName(budget)}" in cluster "${cluster}": it exists in no member that answers`,
 			cluster,
 		);
 	}

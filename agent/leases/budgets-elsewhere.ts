@@ -45,7 +45,7 @@ export class BudgetsElsewhere {
 		const { cluster } = this.#options;
 		const { reason: cause } = failure;
 		throw new AgentUnavailableError(
-			`Cannot find budget "${formatBudgetName(budget)}", which cluster "${cluster}" does not have, in the other members: ` +
+			`cannot find budget "${formatBudgetName(budget)}", which cluster "${cluster}" does not have, in the other members: ` +
 				`${cause instanceof Error ? cause.message : String(cause)}. Make the budget in every member`,
 			cluster,
 			{ cause },

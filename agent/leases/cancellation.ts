@@ -88,7 +88,7 @@ async function touch(
 	const touched = await api.touchPod(pod, newId());
 	if (touched.kind === "touched" && touched.resourceVersion === before.pod.resourceVersion) {
 		throw new AgentUnavailableError(
-			`Cannot cancel the reservation of pod "${pod.namespace}/${pod.name}" in cluster "${cluster}": touching it changed nothing`,
+			`cannot cancel the reservation of pod "${pod.namespace}/${pod.name}" in cluster "${cluster}": touching it changed nothing`,
 			cluster,
 		);
 	}

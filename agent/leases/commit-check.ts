@@ -97,7 +97,7 @@ export class CommitCheck {
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
 		if (await pods.arrives(version, viewWaitMs)) return;
 		throw new AgentUnavailableError(
-			`Cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": its agent has seen pods up to ` +
+			`cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": its agent has seen pods up to ` +
 				`version ${pods.resourceVersion === "" ? "none" : pods.resourceVersion}, and version ${version} is to be reserved`,
 			name,
 		);

@@ -108,7 +108,7 @@ export class KnownMembers {
 			fleet = latest;
 		}
 		throw new AgentUnavailableError(
-			`Cannot obey the fleet of cluster "${cluster}": it was edited ${maxConflicts} times meanwhile`,
+			`cannot obey the fleet of cluster "${cluster}": it was edited ${maxConflicts} times meanwhile`,
 			cluster,
 		);
 	}
@@ -140,7 +140,7 @@ export class KnownMembers {
 		const { cluster, fleetConfigMap } = this.#options;
 		const day = new Date(since * 1000).toISOString().slice(0, 10);
 		return new FleetsDifferError(
-			`Cannot judge budgets in cluster "${cluster}": it knows "${name}" (id ${id}) as a member since ${day}, but ` +
+			`cannot judge budgets in cluster "${cluster}": it knows "${name}" (id ${id}) as a member since ${day}, but ` +
 				`ConfigMap ${fleetConfigMap} neither lists nor forgets it. List it again under members in every cluster, or, ` +
 				`where it is gone for good, forget it in every cluster: add "- id: ${id}" under forgotten`,
 		);
@@ -189,7 +189,7 @@ export class KnownMembers {
 			return;
 		}
 		throw new AgentUnavailableError(
-			`Cannot write Lease "${knownMembersLease}" in cluster "${cluster}": others wrote it ${maxConflicts} times meanwhile`,
+			`cannot write Lease "${knownMembersLease}" in cluster "${cluster}": others wrote it ${maxConflicts} times meanwhile`,
 			cluster,
 		);
 	}
@@ -218,7 +218,7 @@ export class KnownMembers {
 	#tooMany(): AgentUnavailableError {
 		const { cluster } = this.#options;
 		return new AgentUnavailableError(
-			`Cannot keep more than ${maxKnownMembers} members in Lease "${knownMembersLease}" of cluster "${cluster}"`,
+			`cannot keep more than ${maxKnownMembers} members in Lease "${knownMembersLease}" of cluster "${cluster}"`,
 			cluster,
 		);
 	}

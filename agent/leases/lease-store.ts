@@ -174,7 +174,7 @@ export class LeaseStore {
 			}
 		}
 		throw new AgentUnavailableError(
-			`Cannot write Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": others were faster ${maxConflicts} times`,
+			`cannot write Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": others were faster ${maxConflicts} times`,
 			this.#cluster,
 		);
 	}
@@ -198,7 +198,7 @@ export class LeaseStore {
 		const created = await this.read(budget);
 		if (created) return created;
 		throw new AgentUnavailableError(
-			`Cannot make Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": it comes and goes`,
+			`cannot make Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": it comes and goes`,
 			this.#cluster,
 		);
 	}

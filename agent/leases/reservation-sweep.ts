@@ -123,7 +123,7 @@ export class ReservationSweep {
 		if (!first) return;
 		report(
 			new GarbledLeaseError(
-				`Cannot end ${endless.length} reservations in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
+				`cannot end ${endless.length} reservations in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
 					`"${cluster.name}", that of pod "${first.name}" among them: the pod does not exist, and its version ` +
 					`${first.resourceVersion} was never given (pods are at ${pods.resourceVersion}). They count as nothing; to be rid of ` +
 					`them, delete this Lease, ${whileNobodyDrains}`,

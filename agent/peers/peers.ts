@@ -65,7 +65,7 @@ export class Peers {
 		if (!member) {
 			const known = members.map(({ id, name }) => `${name} (${id})`).join(", ");
 			throw new AgentProtocolError(
-				`Cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
+				`cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
 			);
 		}
 		return this.#reach(member, members, caller);
@@ -76,7 +76,7 @@ export class Peers {
 		const { address } = member;
 		if (address === undefined) {
 			throw new AgentUnavailableError(
-				`Cannot reach cluster "${member.name}" through cluster "${clusterName}": its fleet gives no address for it; name a context of it with --contexts`,
+				`cannot reach cluster "${member.name}" through cluster "${clusterName}": its fleet gives no address for it; name a context of it with --contexts`,
 				member.name,
 			);
 		}

@@ -95,7 +95,7 @@ export async function parseConfig(args: readonly string[], env: Environment): Pr
 		.exitProcess(false)
 		.showHelpOnFail(false)
 		.fail((message: string | undefined, error: Error | undefined) => {
-			throw new ConfigError(shortenTo(message || error?.message || "Cannot read flags", 500));
+			throw new ConfigError(shortenTo(message || error?.message || "cannot read flags", 500));
 		});
 	const values: Readonly<Record<string, unknown>> = await parser.parse([...args], {}, (_error, _values, output) => {
 		help = output;

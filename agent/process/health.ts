@@ -62,7 +62,7 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
 	});
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", (error) => {
-			reject(new Error(`Cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
+			reject(new Error(`cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
 		});
 		server.listen(address.port, address.host, resolve);
 	});

@@ -103,7 +103,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const { budget: acquired } = asked.acquisition;
 			// The right to one budget is not a right to the Lease of another.
 			if (acquired.name !== budget.name || acquired.namespace !== budget.namespace) {
-				throw new AgentProtocolError("Cannot serve the request: acquisition.budget is not the budget to count for");
+				throw new AgentProtocolError("cannot serve the request: acquisition.budget is not the budget to count for");
 			}
 			return { budget, answer: counting((cluster) => cluster.count(asked.acquisition, asked.request)) };
 		}),

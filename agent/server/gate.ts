@@ -38,7 +38,7 @@ export type IncomingCall = Pick<
 	"metadata" | "getAuthContext" | "getPath" | "getPeer"
 >;
 
-const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
+const notOfThisPort = "cannot serve a peer on the port for callers with a token";
 
 export interface Gate {
 	readonly port: "token" | "peer";
@@ -132,7 +132,7 @@ export function createPeerGate({
 		async route(clusterId, metadata, caller) {
 			if (clusterId !== "" && clusterId !== local.id) {
 				throw new AgentProtocolError(
-					`Cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
+					`cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
 				);
 			}
 			return metadata.get(passedOnKey).includes("line") ? hereFor(caller) : forCaller(local, caller);

@@ -14,17 +14,17 @@ export async function handleGreet(
 	greetings: GreetingReceiver | undefined,
 ): Promise<wire.GreetResponse> {
 	// A caller with a token could name clusters that do not exist.
-	if (caller.kind !== "peer" || !greetings) throw new AgentForbiddenError("Cannot be greeted on this port");
+	if (caller.kind !== "peer" || !greetings) throw new AgentForbiddenError("cannot be greeted on this port");
 	const { id, name } = greetings;
 	if (request.clusterId !== id) {
 		throw new AgentProtocolError(
-			`Cannot pass a greeting on: cluster "${name}" has id "${id}", greeted is ${quote(request.clusterId)}`,
+			`cannot pass a greeting on: cluster "${name}" has id "${id}", greeted is ${quote(request.clusterId)}`,
 		);
 	}
 	const greeting = readGreeting(request);
 	if (greeting.id !== caller.member) {
 		throw new AgentForbiddenError(
-			`Cannot be greeted by cluster id ${quote(greeting.id)} with a certificate for "${caller.member}"`,
+			`cannot be greeted by cluster id ${quote(greeting.id)} with a certificate for "${caller.member}"`,
 		);
 	}
 	const { memberIds, listed, forgotten } = await greetings.receive(greeting);

@@ -52,7 +52,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 	// grpc-js passes the same object to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
-		statusOfError(new AgentUnavailableError(`Cannot read the message in cluster "${cluster}": ${why}`, cluster));
+		statusOfError(new AgentUnavailableError(`cannot read the message in cluster "${cluster}": ${why}`, cluster));
 	const interceptor: ServerInterceptor = (method, call) => {
 		const cameAt = clock.now();
 		const name = method.path.split("/").at(-1) ?? "";

@@ -59,7 +59,7 @@ export class HeldLeases {
 		if (held < maxPerParty) return;
 		const { cluster } = this.#options;
 		throw new AgentUnavailableError(
-			`Cannot acquire in cluster "${cluster}": this ${caller.kind === "token" ? "account" : "member"} holds ${held} Leases there, as many as one may`,
+			`cannot acquire in cluster "${cluster}": this ${caller.kind === "token" ? "account" : "member"} holds ${held} Leases there, as many as one may`,
 			cluster,
 		);
 	}
@@ -77,7 +77,7 @@ export class HeldLeases {
 		const known = this.#byNonce.get(nonce);
 		if (known && now - known.since >= longestHoldMs) {
 			throw new LeaseLostError(
-				`Cannot renew the lease of "${formatBudgetName(budget)}" in cluster "${this.#options.cluster}": ` +
+				`cannot renew the lease of "${formatBudgetName(budget)}" in cluster "${this.#options.cluster}": ` +
 					`it was held for ${longestHoldMs / 60_000} minutes, and others may wait for it`,
 			);
 		}

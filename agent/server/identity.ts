@@ -73,7 +73,7 @@ export class Identity {
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);
 		if (token === undefined) {
-			const reason = `Cannot serve a call without a bearer token of the audience ${tokenAudience}`;
+			const reason = `cannot serve a call without a bearer token of the audience ${tokenAudience}`;
 			return { kind: "unauthenticated", reason };
 		}
 		const tokenHash = createHash("sha256").update(token).digest("base64");
@@ -90,7 +90,7 @@ export class Identity {
 		const end = rate ? rate.begin(address) : () => undefined;
 		if (end) return end;
 		throw new AgentUnavailableError(
-			`Cannot check the token in cluster "${cluster}": too many tokens are new to its agent at this moment; it may be sent again`,
+			`cannot check the token in cluster "${cluster}": too many tokens are new to its agent at this moment; it may be sent again`,
 			cluster,
 		);
 	}
@@ -100,7 +100,7 @@ export class Identity {
 		if (review.kind === "rejected") return { kind: "unauthenticated", reason: review.reason };
 		const problem = lifetimeProblem(token);
 		if (problem !== undefined) {
-			const reason = `Cannot accept the token: ${problem}; let kubectl xpdb ask for one, or use kubectl create token --duration=10m`;
+			const reason = `cannot accept the token: ${problem}; let kubectl xpdb ask for one, or use kubectl create token --duration=10m`;
 			return { kind: "unauthenticated", reason };
 		}
 		const { user } = review;

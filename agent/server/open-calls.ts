@@ -57,7 +57,7 @@ export class OpenCalls {
 
 	#refuse(why: string): never {
 		throw new AgentUnavailableError(
-			`Cannot take another call in cluster "${this.#cluster}": ${why}; it may be asked again when some have ended`,
+			`cannot take another call in cluster "${this.#cluster}": ${why}; it may be asked again when some have ended`,
 			this.#cluster,
 		);
 	}

@@ -49,16 +49,16 @@ export class PeerIdentity {
 		const { serverName, wallClock } = this.#options;
 		// The CA may have signed certificates for others too: only an agent's name makes an agent.
 		if (!certificate || checkServerIdentity(serverName, certificate)) {
-			return { kind: "unauthenticated", reason: `Cannot serve a peer without a certificate for "${serverName}"` };
+			return { kind: "unauthenticated", reason: `cannot serve a peer without a certificate for "${serverName}"` };
 		}
 		const { valid_to: validTo, subjectaltname } = certificate;
 		// A connection may be older than the expiry of its certificate.
 		if (!(Date.parse(validTo) > wallClock())) {
-			return { kind: "unauthenticated", reason: `Cannot serve a peer whose certificate expired at ${validTo}` };
+			return { kind: "unauthenticated", reason: `cannot serve a peer whose certificate expired at ${validTo}` };
 		}
 		const id = findMemberId(subjectaltname);
 		if (id !== undefined) return { kind: "member", clusterId: id };
-		const reason = `Cannot serve a peer whose certificate is for ${describeMember(subjectaltname)}`;
+		const reason = `cannot serve a peer whose certificate is for ${describeMember(subjectaltname)}`;
 		return { kind: "unauthenticated", reason };
 	}
 
@@ -78,7 +78,7 @@ export class PeerIdentity {
 		if (isMember(declared)) return { kind: "member", clusterId: id };
 		const listed = declared.members.map((member) => `${member.name} (${member.id})`).join(", ");
 		const reason =
-			`Cannot serve the agents of cluster id "${id}": it is no member of the fleet of cluster "${local.name}", ` +
+			`cannot serve the agents of cluster id "${id}": it is no member of the fleet of cluster "${local.name}", ` +
 			`whose ConfigMap xpdb-fleet lists ${listed}`;
 		return { kind: "forbidden", reason };
 	}

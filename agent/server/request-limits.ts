@@ -130,5 +130,5 @@ function hasControlCharacters(text: string): boolean {
 
 function refused(field: string, why: string, value?: string): AgentProtocolError {
 	const shown = value === undefined ? "" : `: ${JSON.stringify(value.slice(0, 80))}`;
-	return new AgentProtocolError(`Cannot serve the request: ${field} ${why}${shown}`);
+	return new AgentProtocolError(`cannot serve the request: ${field} ${why}${shown}`);
 }

@@ -29,7 +29,7 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 		if (status !== 201 || !isRecord(answer)) {
 			const why = isRecord(body) && typeof body["message"] === "string" ? body["message"] : `status ${status}`;
 			throw new AgentUnavailableError(
-				`Cannot create a ${kind} in cluster "${cluster}": ${shortenTo(why, longestReason)}`,
+				`cannot create a ${kind} in cluster "${cluster}": ${shortenTo(why, longestReason)}`,
 				cluster,
 			);
 		}
@@ -59,7 +59,7 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string): TokenVerdict {
 	const rejected = (why: string): TokenVerdict => ({
 		kind: "rejected",
-		reason: `Cannot accept the token in cluster "${cluster}": ${why}`,
+		reason: `cannot accept the token in cluster "${cluster}": ${why}`,
 	});
 	if (status["authenticated"] !== true) {
 		const why = status["error"];

@@ -99,7 +99,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 async function listen(listener: TcpServer, address: Address): Promise<number> {
 	await new Promise<void>((resolve, reject) => {
 		listener.once("error", (error) => {
-			reject(new Error(`Cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
+			reject(new Error(`cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
 		});
 		listener.listen(address.port, address.host, resolve);
 	});

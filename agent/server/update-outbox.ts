@@ -40,7 +40,7 @@ export class UpdateOutbox {
 		}
 		for (const history of histories) this.#histories.set(formatBudgetName(history.budget), history);
 		if (this.#changed.size + this.#gone.size > mostBudgets || this.#histories.size > mostBudgets) {
-			throw new AgentProtocolError(`Cannot watch more than ${mostBudgets} budgets of a cluster`);
+			throw new AgentProtocolError(`cannot watch more than ${mostBudgets} budgets of a cluster`);
 		}
 		this.#wake?.();
 	}

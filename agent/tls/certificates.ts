@@ -243,7 +243,7 @@ function readFile(path: string): string {
 	try {
 		return readFileSync(path, "utf8");
 	} catch (error) {
-		throw new CertificateError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, {
+		throw new CertificateError(`cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, {
 			cause: error,
 		});
 	}

@@ -49,37 +49,37 @@ const knownFields = new Set(["selector", "minAvailable", "maxUnavailable", "susp
  * is negative or over 100 %, an invalid selector, or an unknown field.
  */
 export function parseBudgetSpec(spec: unknown): BudgetSpec {
-	if (!isRecord(spec)) throw new InvalidBudgetError("Cannot read budget: spec is missing", "spec");
+	if (!isRecord(spec)) throw new InvalidBudgetError("cannot read budget: spec is missing", "spec");
 	for (const field of Object.keys(spec)) {
 		if (!knownFields.has(field)) {
 			const path = `spec.${shorten(field)}`;
-			throw new InvalidBudgetError(`Cannot enforce budget: ${path} is not a field this version knows`, path);
+			throw new InvalidBudgetError(`cannot enforce budget: ${path} is not a field this version knows`, path);
 		}
 	}
 	const min = spec["minAvailable"] ?? undefined;
 	const max = spec["maxUnavailable"] ?? undefined;
 	if (min === undefined && max === undefined) {
 		throw new InvalidBudgetError(
-			"Cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set",
+			"cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set",
 			"spec",
 		);
 	}
 	if (min !== undefined && max !== undefined) {
 		throw new InvalidBudgetError(
-			"Cannot enforce budget: spec.minAvailable and spec.maxUnavailable are both set, use one",
+			"cannot enforce budget: spec.minAvailable and spec.maxUnavailable are both set, use one",
 			"spec",
 		);
 	}
 	const suspend = spec["suspend"] ?? false;
 	if (typeof suspend !== "boolean") {
 		throw new InvalidBudgetError(
-			`Cannot enforce budget: spec.suspend must be true or false, is ${quote(suspend)}`,
+			`cannot enforce budget: spec.suspend must be true or false, is ${quote(suspend)}`,
 			"spec.suspend",
 		);
 	}
 	if (spec["selector"] === undefined || spec["selector"] === null) {
 		throw new InvalidBudgetError(
-			"Cannot enforce budget: spec.selector is missing ({} selects all pods of the namespace)",
+			"cannot enforce budget: spec.selector is missing ({} selects all pods of the namespace)",
 			"spec.selector",
 		);
 	}
@@ -114,14 +114,14 @@ export function formatBound(bound: Bound): string {
 function parsePodQuantity(value: unknown, field: string): PodQuantity {
 	if (typeof value === "number") {
 		if (!Number.isInteger(value) || value < 0 || value > 2 ** 31 - 1) {
-			throw new InvalidBudgetError(`Cannot enforce budget: ${field} must be a whole number from 0, is ${value}`, field);
+			throw new InvalidBudgetError(`cannot enforce budget: ${field} must be a whole number from 0, is ${value}`, field);
 		}
 		return { kind: "number", value };
 	}
 	const percent = typeof value === "string" ? /^([0-9]{1,3})%$/.exec(value) : null;
 	if (!percent || Number(percent[1]) > 100) {
 		throw new InvalidBudgetError(
-			`Cannot enforce budget: ${field} must be a whole number or a percentage from 0% to 100%, is ${quote(value)}`,
+			`cannot enforce budget: ${field} must be a whole number or a percentage from 0% to 100%, is ${quote(value)}`,
 			field,
 		);
 	}

@@ -39,7 +39,7 @@ export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
  */
 export function podRecord(pod: unknown): PodRecord {
 	const metadata = fieldsOf(pod, "metadata");
-	const garbled = (what: string): TypeError => new TypeError(`Cannot read pod ${quote(metadata["name"])}: ${what}`);
+	const garbled = (what: string): TypeError => new TypeError(`cannot read pod ${quote(metadata["name"])}: ${what}`);
 	const status = fieldsOf(pod, "status", garbled);
 	const needed = (field: string): string => {
 		const value = metadata[field];
@@ -81,12 +81,12 @@ export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>):
 type Fields = Readonly<Record<string, unknown>>;
 type Garbled = (what: string) => TypeError;
 
-const noPod: Garbled = (what) => new TypeError(`Cannot read pod: ${what}`);
+const noPod: Garbled = (what) => new TypeError(`cannot read pod: ${what}`);
 
 function garbledObject(object: unknown): Garbled {
 	const metadata = isRecord(object) ? object["metadata"] : undefined;
 	const name = isRecord(metadata) ? ` ${quote(metadata["name"])}` : "";
-	return (what) => new TypeError(`Cannot read object${name}: ${what}`);
+	return (what) => new TypeError(`cannot read object${name}: ${what}`);
 }
 
 /** Reads a missing field as empty. A missing `metadata` is an error, because every object has it. */

@@ -23,20 +23,20 @@ const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0
 
 /** Parses a metav1.LabelSelector. Throws InvalidBudgetError that names the field under `path`. */
 export function parseLabelSelector(value: unknown, path: string): LabelSelector {
-	if (!isRecord(value)) throw new InvalidBudgetError(`Cannot read selector: ${path} must be an object`, path);
+	if (!isRecord(value)) throw new InvalidBudgetError(`cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
 		if (field !== "matchLabels" && field !== "matchExpressions") {
 			const unknown = `${path}.${shorten(field)}`;
-			throw new InvalidBudgetError(`Cannot read selector: ${unknown} is not a field of a label selector`, unknown);
+			throw new InvalidBudgetError(`cannot read selector: ${unknown} is not a field of a label selector`, unknown);
 		}
 	}
 	const labels = value["matchLabels"] ?? {};
 	if (!isRecord(labels))
-		throw new InvalidBudgetError(`Cannot read selector: ${path}.matchLabels must be an object`, `${path}.matchLabels`);
+		throw new InvalidBudgetError(`cannot read selector: ${path}.matchLabels must be an object`, `${path}.matchLabels`);
 	const expressions = value["matchExpressions"] ?? [];
 	if (!Array.isArray(expressions)) {
 		throw new InvalidBudgetError(
-			`Cannot read selector: ${path}.matchExpressions must be a list`,
+			`cannot read selector: ${path}.matchExpressions must be a list`,
 			`${path}.matchExpressions`,
 		);
 	}
@@ -104,28 +104,28 @@ export function labelSelectorObject(selector: LabelSelector): { matchExpressions
 }
 
 function parseRequirement(value: unknown, path: string): LabelSelectorRequirement {
-	if (!isRecord(value)) throw new InvalidBudgetError(`Cannot read selector: ${path} must be an object`, path);
+	if (!isRecord(value)) throw new InvalidBudgetError(`cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
 		if (field !== "key" && field !== "operator" && field !== "values") {
 			const unknown = `${path}.${shorten(field)}`;
-			throw new InvalidBudgetError(`Cannot read selector: ${unknown} is not a field of a requirement`, unknown);
+			throw new InvalidBudgetError(`cannot read selector: ${unknown} is not a field of a requirement`, unknown);
 		}
 	}
 	const key = labelKey(value["key"], `${path}.key`);
 	const operator = operators.find((known) => known === value["operator"]);
 	if (!operator) {
 		throw new InvalidBudgetError(
-			`Cannot read selector: ${path}.operator must be one of ${operators.join(", ")}, is ${quote(value["operator"])}`,
+			`cannot read selector: ${path}.operator must be one of ${operators.join(", ")}, is ${quote(value["operator"])}`,
 			`${path}.operator`,
 		);
 	}
 	const values: unknown = value["values"] ?? [];
 	if (!Array.isArray(values))
-		throw new InvalidBudgetError(`Cannot read selector: ${path}.values must be a list`, `${path}.values`);
+		throw new InvalidBudgetError(`cannot read selector: ${path}.values must be a list`, `${path}.values`);
 	const takesValues = operator === "In" || operator === "NotIn";
 	if (takesValues !== values.length > 0) {
 		throw new InvalidBudgetError(
-			`Cannot read selector: ${path}.values must ${takesValues ? "not be" : "be"} empty for operator ${operator}`,
+			`cannot read selector: ${path}.values must ${takesValues ? "not be" : "be"} empty for operator ${operator}`,
 			`${path}.values`,
 		);
 	}
@@ -143,13 +143,13 @@ function labelKey(value: unknown, path: string): string {
 		name.length <= 63 &&
 		namePattern.test(name) &&
 		(prefix === undefined || (prefix.length <= 253 && prefixPattern.test(prefix)));
-	if (!valid) throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label key: ${quote(value)}`, path);
+	if (!valid) throw new InvalidBudgetError(`cannot read selector: ${path} is not a label key: ${quote(value)}`, path);
 	return value;
 }
 
 function labelValue(value: unknown, path: string): string {
 	if (typeof value !== "string" || value.length > 63 || (value !== "" && !namePattern.test(value))) {
-		throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label value: ${quote(value)}`, path);
+		throw new InvalidBudgetError(`cannot read selector: ${path} is not a label value: ${quote(value)}`, path);
 	}
 	return value;
 }

@@ -88,7 +88,7 @@ export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	if (known) return known;
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
-			`Cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +
+			`cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +
 				`${cluster === undefined ? "" : ` in cluster "${cluster}"`}: ${what}. ` +
 				`Nothing is granted under this budget until the Lease is deleted, ${whileNobodyDrains}`,
 		);
@@ -163,7 +163,7 @@ export function acquired(
 	// If written, an empty holder or nonce would make the Lease unreadable for all agents.
 	if (by.holder === "" || by.nonce === "") {
 		throw new AgentProtocolError(
-			`Cannot acquire Lease of budget "${formatBudgetName(lease.budget)}" without holder and nonce`,
+			`cannot acquire Lease of budget "${formatBudgetName(lease.budget)}" without holder and nonce`,
 		);
 	}
 	return {
@@ -216,7 +216,7 @@ export function assertReservable({ id, pod, resourceVersion }: Grant, budget: Bu
 	// A reservation has no namespace of its own: its pod is in the budget's namespace.
 	if (readable && pod.namespace === budget.namespace) return;
 	throw new AgentProtocolError(
-		`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(budget)}": ` +
+		`cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(budget)}": ` +
 			`it needs an id, a uid, a resourceVersion (is ${quote(resourceVersion)}) and the budget's namespace`,
 	);
 }

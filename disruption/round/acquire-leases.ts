@@ -80,7 +80,7 @@ async function acquireSlot(
 		held.add({ ...slot, ...outcome, request: acquire, askedAt });
 	} else if (wait) {
 		throw new AgentUnavailableError(
-			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
+			`cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
 			cluster.name,
 		);
 	}

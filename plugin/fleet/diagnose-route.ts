@@ -36,7 +36,7 @@ function diagnosed(
 		const message = `${error.message}; asked were the agents behind context "${context.name}", whose API server does answer`;
 		return new AgentUnavailableError(message, cluster, { cause: error, silent: "agent" });
 	}
-	const message = `Cannot reach the agents of cluster "${cluster}": the API server of context "${context.name}", through which the way leads, gives no answer (${problem}): it hangs, or the network between does`;
+	const message = `cannot reach the agents of cluster "${cluster}": the API server of context "${context.name}", through which the way leads, gives no answer (${problem}): it hangs, or the network between does`;
 	return new AgentUnavailableError(message, cluster, { cause: error, silent: "apiServer" });
 }
 

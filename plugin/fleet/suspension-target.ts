@@ -43,7 +43,7 @@ export async function readSuspensionTargets(
 	if (wayless.length > 0) {
 		const named = contexts.map((context) => context.name).join(",");
 		throw new FleetUncoveredError(
-			`Cannot write budget ${formatBudgetName(name)} in all members: no context of this run leads to some, nothing was touched`,
+			`cannot write budget ${formatBudgetName(name)} in all members: no context of this run leads to some, nothing was touched`,
 			wayless.map(
 				({ cluster, id }) => `${cluster} (id ${id}): name its context too: --contexts=${named},CONTEXT-OF-${cluster}`,
 			),
@@ -65,7 +65,7 @@ export async function readSuspensionTargets(
 	);
 	if (problems.length > 0) {
 		throw new FleetUncoveredError(
-			`Cannot read budget ${formatBudgetName(name)} in all members, nothing was touched`,
+			`cannot read budget ${formatBudgetName(name)} in all members, nothing was touched`,
 			problems.toSorted(),
 		);
 	}

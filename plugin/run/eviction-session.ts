@@ -81,7 +81,7 @@ export async function openEvictions(
 		// Without its fleet, this context's pods would be evicted like those of a cluster without agents.
 		if (!(await mayLose?.(context))) {
 			fleet?.close();
-			throw new FleetUncoveredError("Cannot cover the fleet: a cluster cannot be reached, nothing was touched", [
+			throw new FleetUncoveredError("cannot cover the fleet: a cluster cannot be reached, nothing was touched", [
 				`${context.name}: ${problem}`,
 			]);
 		}

@@ -51,7 +51,7 @@ export async function connectWithin(timeoutMs: number, { connection, silent }: C
 		() => undefined,
 	);
 	throw new FleetUncoveredError(
-		`Cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
+		`cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
 		[...silent]
 			.toSorted()
 			.map((name) => `${name}: no answer so far`)

@@ -38,7 +38,7 @@ describe("the process", () => {
 	test("refuses files that cannot be read in the same way", async () => {
 		const { code, stderr } = await run(files, { ...pod, KUBERNETES_SERVICE_HOST: "127.0.0.1" });
 		expect(code).toBe(1);
-		expect(stderr).toMatch(/^error: Cannot read "\/nowhere\/tls.crt": ENOENT.*\n$/);
+		expect(stderr).toMatch(/^error: cannot read "\/nowhere\/tls.crt": ENOENT.*\n$/);
 	});
 
 	test("prints help", async () => {

@@ -54,7 +54,7 @@ describe("a call that an older agent does not know", () => {
 			);
 			expect(error).toBeInstanceOf(AgentProtocolError);
 			expect(String(error)).toContain(
-				`Cannot get an answer to ${name} from the agent of cluster "eu-1": UNIMPLEMENTED`,
+				`cannot get an answer to ${name} from the agent of cluster "eu-1": UNIMPLEMENTED`,
 			);
 			expect(isUnimplemented(error)).toBe(true);
 		});

@@ -142,7 +142,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 				reason: "InvalidBudget",
 				retry: false,
 				message:
-					"budget shop/db in cluster us-1: Cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set",
+					"budget shop/db in cluster us-1: cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set",
 			},
 		},
 		{
@@ -345,7 +345,7 @@ describe("decide() for a pod under several budgets", () => {
 		expect(judgeWith({ us: { budgets: [dbBudget, broken] } })).toMatchObject({
 			kind: "refused",
 			reason: "InvalidBudget",
-			message: "budget shop/broken in cluster us-1: Cannot read selector: spec.selector must be an object",
+			message: "budget shop/broken in cluster us-1: cannot read selector: spec.selector must be an object",
 		});
 	});
 

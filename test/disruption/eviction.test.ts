@@ -39,7 +39,7 @@ describe("evictUnderTicket() with a fresh ticket", () => {
 	test("still says who refused where the cancel fails, and reports that", async () => {
 		const { run, cluster, reservations, runtime } = grantPod({ answers: [refused] });
 		cluster.before.cancel = () => {
-			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
+			throw new AgentUnavailableError("cannot reach the agent of eu-1", "eu-1");
 		};
 		expect(await run()).toEqual(refused);
 		expect(runtime.leftBehind).toMatchObject([{ cluster: "eu-1" }]);
@@ -133,7 +133,7 @@ describe("evictUnderTicket() with an old ticket, or after a conflict", () => {
 	test("sends nothing where nobody can be asked whether it stands", async () => {
 		const { run, calls, cluster } = grantPod({ ageMs: 5_000 });
 		cluster.before.confirm = () => {
-			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
+			throw new AgentUnavailableError("cannot reach the agent of eu-1", "eu-1");
 		};
 		await expect(run()).rejects.toThrow(AgentUnavailableError);
 		expect(calls).toEqual(["read", "eu confirm"]);

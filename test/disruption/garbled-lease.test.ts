@@ -165,7 +165,7 @@ describe("parseLease() refuses", () => {
 
 	test("with the Lease, the budget, the cluster and what to do", () => {
 		expect(() => parseLease(withState({ schema: 2 }), "eu-1")).toThrow(
-			`Cannot read Lease "${good.name}" of budget "shop/db" in cluster "eu-1": annotation ${stateAnnotation} has schema 2, ` +
+			`cannot read Lease "${good.name}" of budget "shop/db" in cluster "eu-1": annotation ${stateAnnotation} has schema 2, ` +
 				"this version knows 1. Nothing is granted under this budget until the Lease is deleted, while no drain runs anywhere " +
 				"in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to everybody, so delete its binding first " +
 				"(kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +

@@ -177,7 +177,7 @@ describe("podRecord()", () => {
 	for (const { name, metadata = {}, status = {}, says } of garbled) {
 		test(`throws on a pod with ${name}`, () => {
 			const pod = newPod({ metadata, status });
-			expect(() => podRecord(pod)).toThrow(new RegExp(`^Cannot read pod "web-0": .*${says}`));
+			expect(() => podRecord(pod)).toThrow(new RegExp(`^cannot read pod "web-0": .*${says}`));
 		});
 	}
 });
@@ -186,11 +186,11 @@ describe("controllerOf()", () => {
 	test("names the object whose controller it cannot read", () => {
 		const pod = newPod({ metadata: { ownerReferences: [owner({ controller: true, name: "" })] } });
 		expect(() => controllerOf(pod)).toThrow(
-			new TypeError('Cannot read object "web-0": the name of its controller is ""'),
+			new TypeError('cannot read object "web-0": the name of its controller is ""'),
 		);
 	});
 
 	test("throws on what has no metadata: nobody knows whether it has one", () => {
-		expect(() => controllerOf({})).toThrow(new TypeError("Cannot read object: its metadata is missing"));
+		expect(() => controllerOf({})).toThrow(new TypeError("cannot read object: its metadata is missing"));
 	});
 });

@@ -134,7 +134,7 @@ describe("runRound() where somebody holds a Lease", () => {
 		us.steal(budget);
 		us.acquire = async () => ({ kind: "held", position: 1, holder: "thief", heldForMs: 0 });
 		await expect(run()).rejects.toThrow(
-			"Cannot wait for budget shop/db: the agent of cluster us-1 does not keep the line",
+			"cannot wait for budget shop/db: the agent of cluster us-1 does not keep the line",
 		);
 		expect([ap, eu].map((cluster) => cluster.lease(budget).holder)).toEqual(["", ""]);
 	});
@@ -231,7 +231,7 @@ describe("runRound() while it waits", () => {
 		await settle();
 		ap.before.renew = () => {
 			delete ap.before.renew;
-			throw new AgentUnavailableError("Cannot reach the agent of ap-1", "ap-1");
+			throw new AgentUnavailableError("cannot reach the agent of ap-1", "ap-1");
 		};
 		await runtime.advance(5_000);
 		expect(runtime.leftBehind).toMatchObject([{ cluster: "ap-1" }]);

@@ -12,7 +12,7 @@ import { kinds, setUpRound } from "./round-fleet.ts";
 import type { ScriptedCluster } from "./scripted-cluster.ts";
 
 const unavailable = (cluster: string) =>
-	new AgentUnavailableError(`Cannot reach the agent of cluster "${cluster}"`, cluster);
+	new AgentUnavailableError(`cannot reach the agent of cluster "${cluster}"`, cluster);
 
 function throwing(error: Error): () => never {
 	return () => {
@@ -184,16 +184,16 @@ describe("runRound() where a cluster cannot be asked", () => {
 
 	test("missing rights are an error and no answer", async () => {
 		const { run, eu, us } = setUpRound();
-		us.before.acquire = throwing(new AgentForbiddenError("Cannot acquire in cluster us-1"));
+		us.before.acquire = throwing(new AgentForbiddenError("cannot acquire in cluster us-1"));
 		await expect(run()).rejects.toThrow(AgentForbiddenError);
 		expectNothingLeft(eu, us);
 	});
 
 	test("a garbled Lease refuses every candidate with its message, and what was got is given back", async () => {
 		const { run, eu, us } = setUpRound();
-		us.before.acquire = throwing(new GarbledLeaseError("Cannot read Lease of us-1"));
+		us.before.acquire = throwing(new GarbledLeaseError("cannot read Lease of us-1"));
 		const outcome = await run();
-		expect(outcome).toMatchObject([{ reason: "GarbledLease", message: "Cannot read Lease of us-1" }]);
+		expect(outcome).toMatchObject([{ reason: "GarbledLease", message: "cannot read Lease of us-1" }]);
 		expectNothingLeft(eu, us);
 	});
 

@@ -67,7 +67,7 @@ describe("a round tells of every Lease", () => {
 		const us = fleet.member("us");
 		us.addPod("db-1", { healthy: false });
 		us.release = async () => {
-			throw new AgentUnavailableError("Cannot call Release", "us");
+			throw new AgentUnavailableError("cannot call Release", "us");
 		};
 		expect(await round()).toHaveLength(1);
 		expect(namesOf(told)).toEqual(["acquired eu", "acquired us", "released eu"]);

@@ -1,6 +1,6 @@
 // What a run says only where the machine is busy with other things: agents and API servers that are slow to answer.
 const slow =
-	/^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, |^Warning: whether a node is left for the pods that go is not known: Cannot (reach|get an answer)|^(Warning: |\S+(: | {2,}))?waiting for the API server: no answer for /;
+	/^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, |^Warning: whether a node is left for the pods that go is not known: cannot (reach|get an answer)|^(Warning: |\S+(: | {2,}))?waiting for the API server: no answer for /;
 const progress = /^progress \d/;
 
 export function isSlowLine(line: string): boolean {

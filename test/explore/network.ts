@@ -383,7 +383,7 @@ function noOffers(first: Route<unknown> | undefined): Offers {
 }
 
 function unavailable({ what, cluster }: Request<unknown>, why: string): AgentUnavailableError {
-	return new AgentUnavailableError(`Cannot ${what} in cluster "${cluster}": ${why}`, cluster);
+	return new AgentUnavailableError(`cannot ${what} in cluster "${cluster}": ${why}`, cluster);
 }
 
 function outcomeText(outcome: Outcome): string {

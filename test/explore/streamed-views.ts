@@ -235,6 +235,6 @@ export class StreamedViews {
 
 	#unavailable(why: string): AgentUnavailableError {
 		const { clusterId } = this.#options.server;
-		return new AgentUnavailableError(`Cannot watch in cluster "${clusterId}": ${why}`, clusterId);
+		return new AgentUnavailableError(`cannot watch in cluster "${clusterId}": ${why}`, clusterId);
 	}
 }

@@ -54,8 +54,8 @@ const rows: readonly Row[] = [
 		target: "object",
 		without: "objects have a version that can be ordered",
 		file: "agent/kubernetes/kubernetes-objects.ts",
-		find: 'if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {\n		throw new TypeError(`Cannot read object',
-		replace: 'if (typeof resourceVersion !== "string") {\n		throw new TypeError(`Cannot read object',
+		find: 'if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {\n		throw new TypeError(`cannot read object',
+		replace: 'if (typeof resourceVersion !== "string") {\n		throw new TypeError(`cannot read object',
 	},
 	{
 		target: "scale",
@@ -292,7 +292,7 @@ const rows: readonly Row[] = [
 		target: "certificate",
 		without: "what is no certificate is said in our words",
 		file: "proto/credentials.ts",
-		find: "throw new AgentProtocolError(`Cannot read ${what}: it is not a certificate in PEM`, { cause: error });",
+		find: "throw new AgentProtocolError(`cannot read ${what}: it is not a certificate in PEM`, { cause: error });",
 		replace: "throw error;",
 	},
 ];

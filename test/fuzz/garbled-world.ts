@@ -73,7 +73,7 @@ export async function runGarbledRound(
 			],
 			signal: queued.signal,
 			observer: {
-				queued: () => queued.abort(new AgentUnavailableError('Cannot wait for the Lease in cluster "eu-1"', "eu-1")),
+				queued: () => queued.abort(new AgentUnavailableError('cannot wait for the Lease in cluster "eu-1"', "eu-1")),
 			},
 		},
 		{

@@ -133,8 +133,8 @@ describe("createAgentClient()", () => {
 		const { address } = await startTlsAgent();
 		const options = { address, serverName, ca: fleet.certificate };
 		const rows: [Error, new (...rest: never[]) => Error][] = [
-			[new AgentForbiddenError("Cannot create a token for xpdb-operator: forbidden"), AgentForbiddenError],
-			[new AgentUnavailableError("Cannot reach the API server", "c1"), AgentUnavailableError],
+			[new AgentForbiddenError("cannot create a token for xpdb-operator: forbidden"), AgentForbiddenError],
+			[new AgentUnavailableError("cannot reach the API server", "c1"), AgentUnavailableError],
 			[new TypeError("a bug"), AgentForbiddenError],
 		];
 		for (const [problem, expected] of rows) {
@@ -187,7 +187,7 @@ describe("createAgentClient()", () => {
 		const asked = cluster.renew(acquisition);
 		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
 		await expect(asked).rejects.toThrow(
-			/^Cannot get an answer to Renew from the agent of cluster "eu-1": no connection: certificate has expired at /,
+			/^cannot get an answer to Renew from the agent of cluster "eu-1": no connection: certificate has expired at /,
 		);
 		expect(seen).toHaveLength(1);
 	});
@@ -200,13 +200,13 @@ describe("createAgentClient()", () => {
 		expect(seen).toHaveLength(1);
 		const half = fleet.certificate.slice(0, fleet.certificate.length / 2);
 		for (const ca of [`${stranger.certificate}${half}`, `${stranger.certificate}${half}${fleet.certificate}`]) {
-			expect(() => createAgentClient({ ...options, ca })).toThrow("Cannot read the fleet's CA");
+			expect(() => createAgentClient({ ...options, ca })).toThrow("cannot read the fleet's CA");
 		}
 	});
 
 	test("refuses a CA that is no certificate", () => {
 		const options = { address: "127.0.0.1:1", serverName, ca: "nonsense", identity: bearer(async () => "") };
-		expect(() => createAgentClient(options)).toThrow("Cannot read the fleet's CA: it is not a certificate in PEM");
+		expect(() => createAgentClient(options)).toThrow("cannot read the fleet's CA: it is not a certificate in PEM");
 	});
 });
 
@@ -236,7 +236,7 @@ describe("createTokenSource()", () => {
 			() => now,
 		);
 		await token();
-		problem = new AgentUnavailableError("Cannot reach the API server", "c1");
+		problem = new AgentUnavailableError("cannot reach the API server", "c1");
 		now = 900;
 		expect(await token()).toBe("token-1");
 		now = 1000;

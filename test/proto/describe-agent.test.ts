@@ -42,7 +42,7 @@ describe("describeAgent()", () => {
 		if (!other) throw new Error("no other member");
 		told = { ...told, others: [{ ...other, budgets: told.budgets }] };
 		await expect(describeAgent(client, question)).rejects.toThrow(
-			`Cannot use the answer to Describe of cluster "c1": Cannot read message: budgets are those of cluster id "${samples.clusterId}", not of "id-2"`,
+			`cannot use the answer to Describe of cluster "c1": cannot read message: budgets are those of cluster id "${samples.clusterId}", not of "id-2"`,
 		);
 	});
 });

@@ -119,9 +119,9 @@ describe("a call", () => {
 
 	test("rejects with the error that the agent sent", async () => {
 		const cluster = await connect({
-			renew: (_call, answer) => answer(statusOfError(new LeaseLostError("Cannot renew: taken over"))),
+			renew: (_call, answer) => answer(statusOfError(new LeaseLostError("cannot renew: taken over"))),
 		});
-		await expect(cluster.renew(acquisition)).rejects.toEqual(new LeaseLostError("Cannot renew: taken over"));
+		await expect(cluster.renew(acquisition)).rejects.toEqual(new LeaseLostError("cannot renew: taken over"));
 	});
 
 	test("refuses an answer of another cluster", async () => {
@@ -144,7 +144,7 @@ describe("a call", () => {
 		});
 		await expect(cluster.commit(acquisition, [])).rejects.toThrow("outcome is missing");
 		await expect(cluster.count(acquisition, acquireRequest)).rejects.toThrow(
-			'Cannot use the answer to Count of cluster "eu-1": Cannot read message: count is missing',
+			'cannot use the answer to Count of cluster "eu-1": cannot read message: count is missing',
 		);
 	});
 

@@ -13,16 +13,16 @@ import { errorOfStatus, statusOfError, unauthenticatedStatus } from "../../proto
 
 describe("errors of ours", () => {
 	const rows: { error: Error; code: status }[] = [
-		{ error: new InvalidBudgetError("Cannot enforce budget", "spec.näme"), code: status.FAILED_PRECONDITION },
-		{ error: new LeaseLostError("Cannot commit: taken over"), code: status.ABORTED },
-		{ error: new GarbledLeaseError("Cannot read Lease"), code: status.DATA_LOSS },
-		{ error: new AgentUnavailableError("Cannot reach the API server", "eu 2 ÄÖ"), code: status.UNAVAILABLE },
+		{ error: new InvalidBudgetError("cannot enforce budget", "spec.näme"), code: status.FAILED_PRECONDITION },
+		{ error: new LeaseLostError("cannot commit: taken over"), code: status.ABORTED },
+		{ error: new GarbledLeaseError("cannot read Lease"), code: status.DATA_LOSS },
+		{ error: new AgentUnavailableError("cannot reach the API server", "eu 2 ÄÖ"), code: status.UNAVAILABLE },
 		{
-			error: new AgentUnavailableError("Cannot reach the API server", "eu-2", { silent: "apiServer" }),
+			error: new AgentUnavailableError("cannot reach the API server", "eu-2", { silent: "apiServer" }),
 			code: status.UNAVAILABLE,
 		},
-		{ error: new AgentProtocolError("Cannot read message: nonce is missing"), code: status.INVALID_ARGUMENT },
-		{ error: new AgentForbiddenError("Cannot serve"), code: status.PERMISSION_DENIED },
+		{ error: new AgentProtocolError("cannot read message: nonce is missing"), code: status.INVALID_ARGUMENT },
+		{ error: new AgentForbiddenError("cannot serve"), code: status.PERMISSION_DENIED },
 	];
 	for (const { error, code } of rows) {
 		test(`come back as they were sent: ${error.name}`, () => {
@@ -50,7 +50,7 @@ describe("errors of ours", () => {
 	});
 
 	test("whose trailers cannot be decoded lose that detail only", () => {
-		const sent = statusOfError(new AgentUnavailableError("Cannot reach", "eu-2"));
+		const sent = statusOfError(new AgentUnavailableError("cannot reach", "eu-2"));
 		sent.metadata?.set("xpdb-cluster", "%E0%A4%A");
 		expect(errorOfStatus(received(sent), from)).toMatchObject({ reason: "AgentUnavailable", cluster: "eu-1" });
 	});
@@ -63,9 +63,9 @@ test("A bug leaves as INTERNAL without detail", () => {
 });
 
 test("An unknown caller is UNAUTHENTICATED and comes back as forbidden", () => {
-	const sent = unauthenticatedStatus("Cannot serve: no token");
+	const sent = unauthenticatedStatus("cannot serve: no token");
 	expect(sent.code).toBe(status.UNAUTHENTICATED);
-	expect(errorOfStatus(received(sent), from)).toEqual(new AgentForbiddenError("Cannot serve: no token"));
+	expect(errorOfStatus(received(sent), from)).toEqual(new AgentForbiddenError("cannot serve: no token"));
 });
 
 describe("statuses that are not ours", () => {
@@ -92,7 +92,7 @@ describe("statuses that are not ours", () => {
 			const error = errorOfStatus(received({ code, details: "why", metadata: new Metadata() }), from);
 			expect(error).toMatchObject({
 				reason,
-				message: `Cannot get an answer to Commit from the agent of cluster "eu-1": ${status[code]}: why`,
+				message: `cannot get an answer to Commit from the agent of cluster "eu-1": ${status[code]}: why`,
 			});
 		});
 	}

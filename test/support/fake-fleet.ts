@@ -201,11 +201,11 @@ export class FakeMember implements AgentCluster {
 	}
 
 	requireUp(call: string): void {
-		if (this.isDown) throw new AgentUnavailableError(`Cannot call ${call}`, this.name);
+		if (this.isDown) throw new AgentUnavailableError(`cannot call ${call}`, this.name);
 	}
 
 	#requireReadable(): void {
-		if (this.isGarbled) throw new GarbledLeaseError(`Cannot read Lease "db" in cluster "${this.name}"`);
+		if (this.isGarbled) throw new GarbledLeaseError(`cannot read Lease "db" in cluster "${this.name}"`);
 	}
 
 	readonly listLeases = async (): Promise<readonly never[]> => [];

@@ -102,7 +102,7 @@ describe("ClusterApi errors", () => {
 		{
 			name: "a success that is no object",
 			handle: answering(200, "fine"),
-			says: /cannot be understood|Cannot read Lease|has no data.members|left out condition/,
+			says: /cannot be understood|cannot read Lease|has no data.members|left out condition/,
 		},
 	];
 	// A DELETE and a mark ask for no object back.
@@ -130,7 +130,7 @@ describe("ClusterApi errors", () => {
 	test("names the missing right", async () => {
 		const { api } = await setUp(answering(403, { message: "forbidden" }));
 		await expect(api.touchPod(pod, "one")).rejects.toThrow(
-			'Cannot touch pod "db/web-0" in cluster "eu-1": we have no right to patch pods/status in namespace "db", a Role or ClusterRole must grant it to the agent\'s ServiceAccount (403: forbidden)',
+			'cannot touch pod "db/web-0" in cluster "eu-1": we have no right to patch pods/status in namespace "db", a Role or ClusterRole must grant it to the agent\'s ServiceAccount (403: forbidden)',
 		);
 	});
 });
@@ -178,7 +178,7 @@ describe("ClusterApi Leases", () => {
 			answering(200, { metadata: { name: "a", uid: "u", resourceVersion: "new" }, spec: {} }),
 		);
 		await expect(api.getLease("a")).rejects.toThrow(
-			'Cannot read Lease "a" in cluster "eu-1": Cannot read object "a": its resourceVersion is "new"',
+			'cannot read Lease "a" in cluster "eu-1": cannot read object "a": its resourceVersion is "new"',
 		);
 	});
 

@@ -50,7 +50,7 @@ describe("ClusterApi.listWorkloads()", () => {
 	test("rejects an object that cannot be read", async () => {
 		const { api } = await setUp(answering(200, list({ metadata: { name: "web" } })));
 		await expect(api.listWorkloads("db")).rejects.toThrow(
-			/Cannot list .* in cluster "eu-1": the answer cannot be understood/,
+			/cannot list .* in cluster "eu-1": the answer cannot be understood/,
 		);
 	});
 
@@ -85,5 +85,5 @@ describe("listWorkloadVersions()", () => {
 
 test("a list of whole objects without items is no list", async () => {
 	const { api } = await setUp(answering(200, { metadata: { resourceVersion: "9" }, items: null }));
-	await expect(api.listWorkloads("db")).rejects.toThrow(/Cannot list .* the answer cannot be understood/);
+	await expect(api.listWorkloads("db")).rejects.toThrow(/cannot list .* the answer cannot be understood/);
 });

@@ -75,7 +75,7 @@ describe("ApiConnection.request()", () => {
 		const request = connection.request({ method: "GET", path: "/version", what: "read the version" });
 		clock.skip(5_000);
 		await expect(request).rejects.toThrow(
-			'Cannot read the version in cluster "eu-1": its API server did not answer within 5 s',
+			'cannot read the version in cluster "eu-1": its API server did not answer within 5 s',
 		);
 	});
 
@@ -280,7 +280,7 @@ describe("ApiConnection.stream()", () => {
 		const { options } = collect();
 		const stream = connection.stream({ ...options, what: "watch pods" });
 		await expect(stream).rejects.toBeInstanceOf(AgentUnavailableError);
-		await expect(stream).rejects.toThrow('Cannot watch pods in cluster "eu-1": Cannot read a line of more than');
+		await expect(stream).rejects.toThrow('cannot watch pods in cluster "eu-1": cannot read a line of more than');
 	});
 
 	test("ends without a word when it is aborted", async () => {

@@ -63,7 +63,7 @@ describe("listPaged()", () => {
 		]);
 		await expect(listed).rejects.toThrow(AgentUnavailableError);
 		await expect(listed).rejects.toThrow(
-			'Cannot list things in cluster "eu-1": its API server closed the connection between two pages, twice',
+			'cannot list things in cluster "eu-1": its API server closed the connection between two pages, twice',
 		);
 	});
 });

@@ -113,7 +113,7 @@ describe("watch", () => {
 			watch: (request) => request.open().send(event("ADDED", "b", "11")),
 		});
 		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
-		expect(warnings).toEqual(['Cannot watch things in cluster "eu-1": its API server says: etcd is slow']);
+		expect(warnings).toEqual(['cannot watch things in cluster "eu-1": its API server says: etcd is slow']);
 	});
 
 	for (const garbled of [

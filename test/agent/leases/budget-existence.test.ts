@@ -70,7 +70,7 @@ describe("assertExists()", () => {
 		expect(world.asked.filter((each) => each === "peer shop")).toHaveLength(2);
 		world.others = [[found], []];
 		await expect(existence.assertExists(budget)).rejects.toThrow(
-			'Cannot acquire budget "shop/db" in cluster "eu-1": it exists in no member that answers',
+			'cannot acquire budget "shop/db" in cluster "eu-1": it exists in no member that answers',
 		);
 		world.now = 1_000;
 		await existence.assertExists(budget);

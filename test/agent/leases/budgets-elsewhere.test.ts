@@ -5,7 +5,7 @@ import { AgentUnavailableError } from "../../../disruption/errors.ts";
 
 const named = (namespace: string, name: string): MemberBudget => ({ name: { namespace, name }, spec: {} });
 const [db, web] = [named("shop", "db"), named("shop", "web")];
-const silent = new AgentUnavailableError('Cannot reach cluster "eu-3": its fleet gives no address for it', "eu-3");
+const silent = new AgentUnavailableError('cannot reach cluster "eu-3": its fleet gives no address for it', "eu-3");
 
 /** Each other member by its budgets, or by why it cannot be asked. */
 function elsewhere(...members: readonly (readonly MemberBudget[] | Error)[]): BudgetsElsewhere {

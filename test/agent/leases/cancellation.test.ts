@@ -91,7 +91,7 @@ describe("cancel() of an eviction that may have been sent", () => {
 		const { cancel, agent, find, version, pods } = await setUp();
 		agent.api.touchPod = async () => ({ kind: "touched", resourceVersion: version(pods[0]) });
 		await expect(cancel(["id-db-0"])).rejects.toThrow(
-			'Cannot cancel the reservation of pod "shop/db-0" in cluster "eu-1": touching it changed nothing',
+			'cannot cancel the reservation of pod "shop/db-0" in cluster "eu-1": touching it changed nothing',
 		);
 		expect(find("id-db-0")).toMatchObject({ cancelling: true });
 	});

@@ -234,7 +234,7 @@ describe("KnownMembers", () => {
 		const agent = newAgent();
 		const many = Array.from({ length: 300 }, (_, index) => ({ id: `other-${index}`, name: "x" }));
 		await agent.known.learn(many);
-		await expect(agent.getFleet()).rejects.toThrow("Cannot keep more than 300 members");
+		await expect(agent.getFleet()).rejects.toThrow("cannot keep more than 300 members");
 		expect(stored()).toHaveLength(300);
 	});
 

@@ -192,7 +192,7 @@ describe("LeaseStore.change()", () => {
 			first.meddle({ annotations: { ...annotations, "example.com/busy": String(version++) } });
 		};
 		await expect(first.write(observing("10"))).rejects.toThrow(
-			'Cannot write Lease of budget "shop/db" in cluster "eu-1": others were faster 20 times',
+			'cannot write Lease of budget "shop/db" in cluster "eu-1": others were faster 20 times',
 		);
 		expect(first.requests.filter((verb) => verb === "update")).toHaveLength(21);
 	});

@@ -206,7 +206,7 @@ describe("ReservationSweep", () => {
 				name: "GarbledLeaseError",
 				message: expect.stringMatching(
 					new RegExp(
-						`Cannot end 2 reservations in Lease "${lease().name}" of budget "shop/db" in cluster "eu-1".*${far}`,
+						`cannot end 2 reservations in Lease "${lease().name}" of budget "shop/db" in cluster "eu-1".*${far}`,
 					),
 				),
 			});

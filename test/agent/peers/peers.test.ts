@@ -113,7 +113,7 @@ describe("member()", () => {
 	});
 
 	test("refuses where the fleet cannot be had", async () => {
-		const problem = new AgentUnavailableError("Cannot read the fleet", "eu-2");
+		const problem = new AgentUnavailableError("cannot read the fleet", "eu-2");
 		await expect(peersOf(problem).peers.member(clusterId)).rejects.toBe(problem);
 	});
 
@@ -130,7 +130,7 @@ describe("member()", () => {
 		const agent = await serve();
 		const { peers, world } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
 		await peers.member(clusterId);
-		const unavailable = new AgentUnavailableError("Cannot read the fleet", "eu-2");
+		const unavailable = new AgentUnavailableError("cannot read the fleet", "eu-2");
 		Object.assign(world, { members: unavailable, now: 60_000 });
 		const member = await peers.member(clusterId, undefined, { renews: true });
 		expect((await member.describe()).clusterName).toBe("eu-1");

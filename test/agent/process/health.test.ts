@@ -71,7 +71,7 @@ describe("the health server", () => {
 		const server = await startHealthServer({ ...options, address: { host: "127.0.0.1", port: 0 } });
 		cleanups.push(() => server.close());
 		const again = startHealthServer({ ...options, address: { host: "127.0.0.1", port: server.port } });
-		await expect(again).rejects.toThrow(`Cannot listen on 127.0.0.1:${server.port}: `);
+		await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1:${server.port}: `);
 	});
 
 	test("answers the first request of a connection, reads no other, and ends it", async () => {

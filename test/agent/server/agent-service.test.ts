@@ -239,7 +239,7 @@ describe("the peer port", () => {
 		for (const call of calls) {
 			await expect(call).rejects.toBeInstanceOf(AgentForbiddenError);
 			await expect(call).rejects.toThrow(
-				'Cannot serve the agents of cluster id "peer-id": it is no member of the fleet',
+				'cannot serve the agents of cluster id "peer-id": it is no member of the fleet',
 			);
 		}
 		expect(local.asked.map(([method]) => method)).toEqual(["acquire"]);
@@ -262,7 +262,7 @@ describe("the peer port", () => {
 		const agent = await serve();
 		const pair = await fleet().issue({ commonName: "web", dnsNames: ["web.svc"], usages: ["client"] });
 		await expect(agent.asPeer({ pair }).describe()).rejects.toEqual(
-			new AgentForbiddenError('Cannot serve a peer without a certificate for "xpdb-agent.xpdb-system.svc"'),
+			new AgentForbiddenError('cannot serve a peer without a certificate for "xpdb-agent.xpdb-system.svc"'),
 		);
 		const stranger = await createAuthority("stranger");
 		const forged = await stranger.issue({
@@ -279,7 +279,7 @@ describe("the peer port", () => {
 		const agent = await serve({ local, members: [other] });
 		const asked = agent.asPeer({ id: "another-id" }).describe();
 		await expect(asked).rejects.toBeInstanceOf(AgentProtocolError);
-		await expect(asked).rejects.toThrow("Cannot pass a call on a second time");
+		await expect(asked).rejects.toThrow("cannot pass a call on a second time");
 		expect([...local.asked, ...other.asked]).toEqual([]);
 	});
 

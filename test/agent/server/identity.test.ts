@@ -104,7 +104,7 @@ describe("Identity", () => {
 			reviews: {
 				...reviews,
 				reviewToken: async (token) => {
-					if (down) throw new AgentUnavailableError("Cannot create a TokenReview", "eu-1");
+					if (down) throw new AgentUnavailableError("cannot create a TokenReview", "eu-1");
 					return reviews.reviewToken(token);
 				},
 			},

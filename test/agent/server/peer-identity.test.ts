@@ -66,7 +66,7 @@ describe("check()", () => {
 		expect(await identity.check(await certificateOf("peer-id"), { anew: true })).toEqual({
 			kind: "forbidden",
 			reason:
-				'Cannot serve the agents of cluster id "peer-id": it is no member of the fleet of cluster "eu-1", ' +
+				'cannot serve the agents of cluster id "peer-id": it is no member of the fleet of cluster "eu-1", ' +
 				"whose ConfigMap xpdb-fleet lists eu-1 (own-id)",
 		});
 	});
@@ -126,7 +126,7 @@ describe("check()", () => {
 	test("lets in nobody while the list cannot be had, and asks again at once", async () => {
 		const { identity, world } = identityIn(both);
 		const certificate = await certificateOf("peer-id");
-		world.fleet = new AgentUnavailableError("Cannot read the fleet", "eu-1");
+		world.fleet = new AgentUnavailableError("cannot read the fleet", "eu-1");
 		await expect(identity.check(certificate, { anew: false })).rejects.toBe(world.fleet);
 		world.fleet = both;
 		expect((await identity.check(certificate, { anew: false })).kind).toBe("member");
@@ -165,7 +165,7 @@ describe("check()", () => {
 			expect((await identity.check(certificate, renewal)).kind).toBe("forbidden");
 			Object.assign(world, { fleet: both, now: 12_000 });
 			expect((await identity.check(certificate, renewal)).kind).toBe("member");
-			Object.assign(world, { fleet: new AgentUnavailableError("Cannot read the fleet", "eu-1"), now: 30_000 });
+			Object.assign(world, { fleet: new AgentUnavailableError("cannot read the fleet", "eu-1"), now: 30_000 });
 			await expect(identity.check(certificate, renewal)).rejects.toBe(world.fleet);
 		});
 

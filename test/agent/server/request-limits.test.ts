@@ -140,7 +140,7 @@ describe("requests that are too much or no good", () => {
 					resolve(error),
 				);
 		});
-		expect(sent).toMatchObject({ code: status.INVALID_ARGUMENT, details: "Cannot read message: sent is missing" });
+		expect(sent).toMatchObject({ code: status.INVALID_ARGUMENT, details: "cannot read message: sent is missing" });
 		expect(local.asked).toEqual([]);
 	});
 });

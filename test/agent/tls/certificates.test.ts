@@ -165,7 +165,7 @@ describe("Certificates", () => {
 	});
 
 	const refusals: { name: string; change: () => void | Promise<void>; why: string }[] = [
-		{ name: "a missing file", change: () => rmSync(join(folder, "tls.key")), why: "Cannot read" },
+		{ name: "a missing file", change: () => rmSync(join(folder, "tls.key")), why: "cannot read" },
 		{ name: "a certificate that is none", change: () => write({ certificate: "x" }), why: "is not a certificate" },
 		{ name: "a key that is none", change: () => write({ key: "x" }), why: "is not a private key" },
 		{ name: "a CA that is none", change: () => write({ ca: "" }), why: "is not a certificate" },

@@ -99,7 +99,7 @@ describe("PodStore.reached()", () => {
 		const reached = store.reached("15");
 		clock.advance(1_000);
 		await settle();
-		lists[0]?.reject(new AgentUnavailableError("Cannot list", "eu-1"));
+		lists[0]?.reject(new AgentUnavailableError("cannot list", "eu-1"));
 		await expect(reached).rejects.toThrow(AgentUnavailableError);
 		expect(store.synced).toBe(true);
 	});

@@ -280,7 +280,7 @@ const garbled: Provocation = {
 		const object = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec: {} };
 		await kubectl("c3", ["create", "-f", "-", ...inTheAgentsName], JSON.stringify(object));
 	},
-	says: `Cannot read Lease "${lease}" of budget "${garbling}/good" in cluster "c3"`,
+	says: `cannot read Lease "${lease}" of budget "${garbling}/good" in cluster "c3"`,
 	fix: `kubectl xpdb explain budget/good -n ${garbling} --context c1-operator`,
 	fixCode: 3,
 	mend: deleteLease,

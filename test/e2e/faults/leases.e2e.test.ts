@@ -48,7 +48,7 @@ describeOnFleet("Leases", () => {
 				// Somebody else's round, on what the Leases say now.
 				using other = startPlugin([...evict(second), "--timeout", "4m"]);
 				asleep.child.kill("SIGCONT");
-				if (start === garbleLeases) await other.printed(/Cannot read Lease/);
+				if (start === garbleLeases) await other.printed(/cannot read Lease/);
 				await end();
 				const endedAt = performance.now();
 				const results = await Promise.all([asleep.finished, other.finished]);

@@ -50,7 +50,7 @@ describeOnFleet("in the middle of a drain", () => {
 		{
 			name: "the accounts of the operator's tokens are deleted",
 			start: deleteAccounts,
-			says: /Cannot accept the token in cluster/,
+			says: /cannot accept the token in cluster/,
 		},
 	];
 	for (const { name, start, says } of faults) {

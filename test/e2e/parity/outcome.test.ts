@@ -65,7 +65,7 @@ test("withoutProgress() and mergeTries() leave out only what depends on the mach
 	const retry = 'error when evicting pods/"a" -n "x" (will retry after 5s): no';
 	const outcome = read({
 		stdout: "evicting pod x/a\nevicting pod x/a\nnode/n drained\nnode/n drained\n",
-		stderr: `${retry}\nprogress 0/1 pods, 1 waiting\n${retry}\ncluster c1 answers again after 3s\nWarning: whether a node is left for the pods that go is not known: Cannot reach the agents of cluster "c2"\nother\n`,
+		stderr: `${retry}\nprogress 0/1 pods, 1 waiting\n${retry}\ncluster c1 answers again after 3s\nWarning: whether a node is left for the pods that go is not known: cannot reach the agents of cluster "c2"\nother\n`,
 	});
 	expect(withoutProgress(mergeTries(outcome))).toMatchObject({
 		stdout: ["evicting pod x/a", "node/n drained", "node/n drained"],

@@ -46,7 +46,7 @@ export const sentStatus: fc.Arbitrary<SentStatus> = fc.record({
 	code: fc.oneof(fc.integer({ min: 1, max: 16 }), fc.constantFrom(17, 99, -1)),
 	details: fc.oneof(
 		oddText,
-		fc.constantFrom("Cannot renew: taken over", "14 UNAVAILABLE", "Response message parsing error: x"),
+		fc.constantFrom("cannot renew: taken over", "14 UNAVAILABLE", "Response message parsing error: x"),
 	),
 	trailers: fc.dictionary(
 		fc.constantFrom("xpdb-reason", "xpdb-field", "xpdb-cluster"),

@@ -63,7 +63,7 @@ const podTarget: FuzzTarget = {
 	open: () => {
 		const project = createPodProjection();
 		return syncTarget(edited(podObjects), (pod) => {
-			const found = attempt(() => project(pod), [TypeError], /^Cannot read pod/);
+			const found = attempt(() => project(pod), [TypeError], /^cannot read pod/);
 			if (found) demandRecord(pod, found);
 		});
 	},
@@ -84,20 +84,20 @@ const objectTarget: FuzzTarget = {
 	share: 2,
 	open: () =>
 		syncTarget(edited(objects), (object) => {
-			const meta = attempt(() => objectMeta(object), [TypeError], /^Cannot read object/);
+			const meta = attempt(() => objectMeta(object), [TypeError], /^cannot read object/);
 			if (meta) {
 				demand(isText(meta.name) && isText(meta.uid), "It took an object that cannot be named");
 				demand(isResourceVersion(meta.resourceVersion), "It took a version that cannot be ordered");
 			}
-			const owner = attempt(() => controllerOf(object), [TypeError], /^Cannot read object/);
+			const owner = attempt(() => controllerOf(object), [TypeError], /^cannot read object/);
 			if (owner)
 				demand([owner.apiVersion, owner.kind, owner.name, owner.uid].every(isText), "It took half a controller");
-			const page = attempt(() => listPage(object), [TypeError], /^Cannot read list/);
+			const page = attempt(() => listPage(object), [TypeError], /^cannot read list/);
 			if (page) {
 				demand(isResourceVersion(page.resourceVersion), "It took a list that has no version");
 				demand(page.items.length === 0 || page.items === record(object)["items"], "It took other items");
 			}
-			const read = attempt(() => readBudget(object), [TypeError], /^Cannot read/);
+			const read = attempt(() => readBudget(object), [TypeError], /^cannot read/);
 			if (read) demand(isText(read.name.name) && isText(read.name.namespace), "It took a budget without a name");
 		}),
 };
@@ -205,7 +205,7 @@ const workloadTarget: FuzzTarget = {
 		if (!kind) throw new Error("there are five kinds");
 		const project = createWorkloadProjection(kind);
 		return syncTarget(edited([statefulSet, replicaSet]), (object) => {
-			const found = attempt(() => project(object), [TypeError], /^Cannot read/);
+			const found = attempt(() => project(object), [TypeError], /^cannot read/);
 			if (!found) return;
 			demand([found.uid, found.name, found.namespace].every(isText), "It took a workload that cannot be named");
 			demand(isResourceVersion(found.resourceVersion), "It took a version that cannot be ordered");

@@ -179,7 +179,7 @@ export const frameTarget: FuzzTarget = {
 				demand(bugs.length === 0, `The agent's log has a bug: ${bugs[0]}`);
 				if (code === undefined || code === 0) return;
 				const foreign =
-					/^(Error deserializing request|Failed to decompress|Received|Invalid|Missing|Request|Unhandled|Compressed|Cannot|Deadline)/.test(
+					/^(Error deserializing request|Failed to decompress|Received|Invalid|Missing|Request|Unhandled|Compressed|cannot|Cannot|Deadline)/.test(
 						message,
 					);
 				demand(!bugCodes.includes(code) || foreign, `It failed by a bug: ${code} ${message}`);

@@ -156,7 +156,7 @@ describe("filterPods()", () => {
 			{ ...off, force: true },
 			{ now, findDaemonSet: async () => ({ kind: "found" }) },
 		);
-		await expect(judged).rejects.toThrow('Cannot read object "p": the kind of its controller is ""');
+		await expect(judged).rejects.toThrow('cannot read object "p": the kind of its controller is ""');
 	});
 
 	test("pods with one message share it, in their order", async () => {

@@ -195,7 +195,7 @@ describe("a dry run on the server", () => {
 			prepare: (fleet) => {
 				fleet.member("us").isDown = true;
 			},
-			expected: { reason: "PeerUnreachable", unreachable: true, waitedFor: "Cannot call ListBudgets" },
+			expected: { reason: "PeerUnreachable", unreachable: true, waitedFor: "cannot call ListBudgets" },
 		},
 		{
 			name: "a member gives no answer to the count",

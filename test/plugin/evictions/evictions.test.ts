@@ -153,7 +153,7 @@ describe("pods under a budget", () => {
 			expect.objectContaining({
 				type: "pod.waiting",
 				reason: "GarbledLease",
-				message: 'Cannot read Lease "db" in cluster "eu"',
+				message: 'cannot read Lease "db" in cluster "eu"',
 			}),
 		);
 	});
@@ -333,10 +333,10 @@ describe("members without an answer", () => {
 		run.timeout.abort();
 		expect(await outcome).toEqual({
 			kind: "failed",
-			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s: Cannot call ListBudgets',
+			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s: cannot call ListBudgets',
 			reason: "PeerUnreachable",
 			unreachable: true,
-			waitedFor: "Cannot call ListBudgets",
+			waitedFor: "cannot call ListBudgets",
 		});
 	});
 });

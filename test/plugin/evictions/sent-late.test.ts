@@ -239,7 +239,7 @@ describe("a grant that has grown old before it is sent", () => {
 			const us = all.member("us");
 			us.listBudgets = async () => {
 				asked += 1;
-				if (asked <= 2) throw new AgentUnavailableError("Cannot call ListBudgets", "us");
+				if (asked <= 2) throw new AgentUnavailableError("cannot call ListBudgets", "us");
 				return { clusterId: us.id, fleetHash: us.hash, budgets: us.budgets };
 			};
 		});
@@ -256,7 +256,7 @@ describe("a grant that has grown old before it is sent", () => {
 			const us = all.member("us");
 			us.listBudgets = async () => {
 				asked += 1;
-				if (asked === 1) throw new FleetsDifferError("Cannot judge budgets: it knows ap");
+				if (asked === 1) throw new FleetsDifferError("cannot judge budgets: it knows ap");
 				return { clusterId: us.id, fleetHash: us.hash, budgets: us.budgets };
 			};
 		});

@@ -17,7 +17,7 @@ async function failure(
 	const [route] = new FakeFleet(["us"]).members;
 	if (!route) throw new Error("no member");
 	route.confirm = async () => {
-		throw new AgentUnavailableError("Cannot get an answer to Confirm", "ap", { silent, told });
+		throw new AgentUnavailableError("cannot get an answer to Confirm", "ap", { silent, told });
 	};
 	const cluster = createMemberClient({
 		...idOf(route),
@@ -42,7 +42,7 @@ describe("a call without an answer", () => {
 		const error = await failure({ silent: "unknown" }, refuses(new ApiError("forbidden", { code: 403 })));
 		expect(error).toMatchObject({ silent: "agent", cluster: "us" });
 		expect(error.message).toBe(
-			'Cannot get an answer to Confirm; asked were the agents behind context "prod-us", whose API server does answer',
+			'cannot get an answer to Confirm; asked were the agents behind context "prod-us", whose API server does answer',
 		);
 	});
 
@@ -51,14 +51,14 @@ describe("a call without an answer", () => {
 		const error = await failure({ silent: "network" }, refuses(problem));
 		expect(error.silent).toBe("apiServer");
 		expect(error.message).toBe(
-			'Cannot reach the agents of cluster "us": the API server of context "prod-us", through which the way leads, ' +
+			'cannot reach the agents of cluster "us": the API server of context "prod-us", through which the way leads, ' +
 				"gives no answer (connect ETIMEDOUT): it hangs, or the network between does",
 		);
 	});
 
 	test("stays as it is where the agent said itself who is silent, or that it is not", async () => {
 		const never = refuses(new Error("nobody should ask"));
-		const message = "Cannot get an answer to Confirm";
+		const message = "cannot get an answer to Confirm";
 		for (const silent of ["apiServer", "network", "unknown"] as const) {
 			expect(await failure({ silent, told: true }, never)).toMatchObject({ silent, cluster: "ap", message });
 		}
@@ -71,7 +71,7 @@ test("calls that fail together ask the API server once", async () => {
 	if (!route) throw new Error("no member");
 	route.isDown = true;
 	route.confirm = async () => {
-		throw new AgentUnavailableError("Cannot get an answer to Confirm", "us", { silent: "unknown" });
+		throw new AgentUnavailableError("cannot get an answer to Confirm", "us", { silent: "unknown" });
 	};
 	let asked = 0;
 	const get = async (): Promise<never> => {

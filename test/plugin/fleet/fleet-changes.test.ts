@@ -62,7 +62,7 @@ describe("a member that is removed in mid-run", () => {
 		fleet.declared = [eu];
 		// What the others' agents answer for it.
 		const gone = async (): Promise<never> => {
-			throw new AgentProtocolError('Cannot reach cluster id "id-us": its fleet is eu');
+			throw new AgentProtocolError('cannot reach cluster id "id-us": its fleet is eu');
 		};
 		us.listBudgets = gone;
 		us.acquire = gone;

@@ -108,7 +108,7 @@ describe("foundBudgetLines()", () => {
 			found: [cluster("eu", { db: { selector } })],
 			lines: [
 				"! shop/db: ?, in eu",
-				"budget shop/db in cluster eu: Cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set: it lets no pod go until that is mended",
+				"budget shop/db in cluster eu: cannot enforce budget: neither spec.minAvailable nor spec.maxUnavailable is set: it lets no pod go until that is mended",
 			],
 		},
 	];

@@ -61,7 +61,7 @@ describe("classifyRefusal()", () => {
 	const rows: readonly { readonly name: string; readonly error: ApiError; readonly kind: string }[] = [
 		{ name: "404", error: new ApiError("gone", { code: 404 }), kind: "gone" },
 		{ name: "409", error: new ApiError("precondition", { code: 409 }), kind: "conflict" },
-		{ name: "a budget's 429", error: new ApiError("Cannot evict pod", { code: 429 }), kind: "blocked" },
+		{ name: "a budget's 429", error: new ApiError("cannot evict pod", { code: 429 }), kind: "blocked" },
 		{
 			name: "a terminating namespace",
 			error: new ApiError("forbidden", {

@@ -273,7 +273,7 @@ Drain it:
 
 	test("says that what nobody knows counts as nothing", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 1 });
-		world.problems = ["us: Cannot reach cluster us: its agent gives no answer"];
+		world.problems = ["us: cannot reach cluster us: its agent gives no answer"];
 		world.silent.add("us");
 		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
 Unknown (treated as no): nobody can say whether pod shop/db-0 may go.
@@ -281,7 +281,7 @@ Unknown (treated as no): nobody can say whether pod shop/db-0 may go.
     as nothing
 
 No answer:
-  us: Cannot reach cluster us: its agent gives no answer
+  us: cannot reach cluster us: its agent gives no answer
 
 It is Running on node eu-n0 of eu, of StatefulSet/db.
 

@@ -37,9 +37,9 @@ describe("an error that quotes others has one line that is not indented:", () =>
 		"why there is no connection": new ConnectionError("https://eu", new Error(forged)),
 		"what an agent says": answered(forged, { "xpdb-reason": "AgentUnavailable", "xpdb-cluster": forged }),
 		"what an agent says without a reason of ours": answered(forged, {}),
-		"a cluster's name": new AgentUnavailableError(`Cannot reach "${forged}"`, forged),
+		"a cluster's name": new AgentUnavailableError(`cannot reach "${forged}"`, forged),
 		"what was lost": new LeaseLostError(forged),
-		"members that cannot be reached": new FleetUncoveredError("Cannot reach all", [`eu: ${forged}`]),
+		"members that cannot be reached": new FleetUncoveredError("cannot reach all", [`eu: ${forged}`]),
 		"an answer in a sentence of ours": new UsageError(
 			`eu: cannot read it: ${new ApiError(forged, { code: 403 }).message}`,
 		),
@@ -53,7 +53,7 @@ describe("an error that quotes others has one line that is not indented:", () =>
 	}
 
 	test("and no line of a member looks like another member's", () => {
-		const [, ...details] = linesOf(new FleetUncoveredError("Cannot reach all", [`eu: ${forged}`, "us: away"]));
+		const [, ...details] = linesOf(new FleetUncoveredError("cannot reach all", [`eu: ${forged}`, "us: away"]));
 		expect(details.filter((line) => /^ {2}\S/.test(line))).toEqual(["  eu: no", "  us: away"]);
 	});
 

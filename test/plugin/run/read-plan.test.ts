@@ -40,9 +40,9 @@ function connecting(isMemberSilent = false): typeof connectFleet {
 		const lost = contexts.filter((context) => context === silent);
 		for (const context of lost) {
 			if (!(await options?.mayLose?.(context)))
-				throw new FleetUncoveredError("Cannot cover", [`${context.name}: ${problem}`]);
+				throw new FleetUncoveredError("cannot cover", [`${context.name}: ${problem}`]);
 		}
-		if (isMemberSilent) throw new FleetUncoveredError("Cannot cover", ["us: no answer"]);
+		if (isMemberSilent) throw new FleetUncoveredError("cannot cover", ["us: no answer"]);
 		const fake = new FakeFleet(["eu", "us"]);
 		const fleet: Fleet = {
 			members: fake.members,

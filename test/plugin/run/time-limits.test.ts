@@ -46,7 +46,7 @@ describe("connectWithin()", () => {
 		const connecting = connectWithin(20, { connection: late.promise, silent });
 		silent.delete("ap");
 		await expect(connecting).rejects.toThrow(
-			new FleetUncoveredError("Cannot reach every cluster of the fleet within 20ms, nothing was touched", [
+			new FleetUncoveredError("cannot reach every cluster of the fleet within 20ms, nothing was touched", [
 				"eu: no answer so far",
 				"us: no answer so far",
 				"To see which clusters answer: kubectl xpdb fleet, with the same contexts",
