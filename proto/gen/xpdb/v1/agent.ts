@@ -27,15 +27,15 @@ export const protobufFileName = "xpdb/v1/agent.proto";
 
 export interface DescribeRequest {
   clusterId: string;
-  /** Budgets are told as well, those of these namespaces. Unset: none. */
+  /** Adds the budgets of these namespaces to the answer. Unset: none. */
   budgetsOf:
     | Namespaces
     | undefined;
-  /** The other members are asked the same, and what they say is told as well. */
+  /** Adds the descriptions of the other members to the answer. */
   others: boolean;
 }
 
-/** No names: all namespaces. */
+/** Empty: all namespaces. */
 export interface Namespaces {
   names: string[];
 }
@@ -49,45 +49,48 @@ export interface DescribeResponse {
   fleetHash: string;
   /** The namespace of the agent's Leases. */
   leaseNamespace: string;
-  /** Since the epoch, when it answered: for people, nothing is judged by it. Unset where it does not tell. */
+  /** The agent's clock when it answered, since the epoch. For people: no decision uses it. Unset if not reported. */
   clockMs?:
     | number
     | undefined;
   /**
-   * Whom the cluster knows as members, and its fleet neither lists nor forgets. Until it does, it counts nothing and lists
-   * no budgets. 9 is left for what else a description tells.
+   * Members that the cluster knows, but that its declared fleet neither lists nor forgets. Until it does, the cluster counts
+   * nothing and lists no budgets. Field number 9 is unused.
    */
   unresolved: Member[];
-  /** What this agent uses for TLS at this moment; unset where it does not tell. */
+  /** The certificates that this agent uses at this moment. Unset if not reported. */
   certificates:
     | AgentCertificates
     | undefined;
-  /** Members that were forgotten by name. */
+  /** Members that the fleet lists as forgotten. */
   forgotten: Member[];
-  /** The other clusters from which this agent has had a greeting, or an answer to its own. */
+  /** The other clusters that sent this agent a greeting or answered its own. */
   heard: HeardMember[];
   /**
-   * As ListBudgets would answer. Unset where they were not asked for, cannot be had or are many: ListBudgets has them, or says
-   * why not.
+   * As ListBudgets would answer. Unset if they were not requested, cannot be listed, or are too many. Then ListBudgets
+   * returns them, or says why it cannot.
    */
   budgets:
     | ListBudgetsResponse
     | undefined;
-  /** Of the members that answered soon: who is missing is to be asked, and says why. Theirs have none themselves. */
+  /**
+   * The members that answered in time. The caller must ask a missing one itself, and learns the reason from it. These
+   * descriptions have no `others` of their own.
+   */
   others: DescribeResponse[];
 }
 
 export interface AgentCertificates {
-  /** What it shows to callers and peers. */
+  /** The agent's own certificate. */
   certificate:
     | Certificate
     | undefined;
-  /** Whose certificates it takes: more than one while the CA is being changed. */
+  /** The CAs that it trusts: more than one while the CA is being changed. */
   authorities: Certificate[];
 }
 
 export interface Certificate {
-  /** The SHA-256 over its DER, as openssl prints it: "AB:CD:...". */
+  /** SHA-256 of the DER, as openssl prints it: "AB:CD:...". */
   sha256: string;
   /** Since the epoch. */
   expiresAtSeconds: number;
@@ -139,23 +142,23 @@ export interface Acquisition {
   leaseUid: string;
   leaseTransitions: number;
   nonce: string;
-  /** Left out where the Lease was written. */
+  /** Unset if the Lease was written. */
   unwritten:
     | UnwrittenHold
     | undefined;
-  /** The last count under it, new for each; empty where that is the one that came with it. */
+  /** The id of the last count under this acquisition. Each count has a new one. Empty: the count that came with Acquire. */
   countId: string;
 }
 
-/** Of an acquisition that keeps nobody away: its commit shows whether somebody came in between. */
+/** Part of an optimistic acquisition. It excludes no other caller, and its commit detects whether one came in between. */
 export interface UnwrittenHold {
   holder: string;
-  /** Stands for the Lease as it was read before the count; compared by the agents of its cluster alone. */
+  /** Identifies the Lease as it was read before the count. Only agents of its cluster compare it. */
   lease: string;
   selector:
     | LabelSelector
     | undefined;
-  /** As counted. */
+  /** Healthy pods in the count. */
   healthy: number;
 }
 
@@ -167,13 +170,13 @@ export interface AcquireRequest {
   nonce: string;
   candidates: PodReference[];
   wait: boolean;
-  /** The caller knows of unwritten holds: whoever passes the call on and does not drops this. */
+  /** The caller supports optimistic acquisitions. An older agent that forwards the call drops this field. */
   mayBeUnwritten: boolean;
 }
 
 export interface AcquireResponse {
   outcome: { $case: "acquired"; value: Acquired } | //
-  /** Without `wait`: the answer. With it: the place in line, repeated whenever it changes. */
+  /** Without `wait`: the answer. With `wait`: the place in line, sent again when it changes. */
   { $case: "held"; value: PlaceInLine } | undefined;
   clusterId: string;
 }
@@ -203,7 +206,7 @@ export interface Count {
   mislabelled: MislabelledWorkload[];
 }
 
-/** A workload that is expected by its pod template, although the budget does not select some of its pods. */
+/** A workload whose pod template the budget selects, but not all of its pods. */
 export interface MislabelledWorkload {
   kind: string;
   namespace: string;
@@ -213,14 +216,14 @@ export interface MislabelledWorkload {
   others: number;
 }
 
-/** A budget as the cluster has it, unparsed: the same strict parser reads it wherever something is decided. */
+/** A budget as the cluster has it. It is not parsed, so that every decision uses the same strict parser. */
 export interface Budget {
   name:
     | BudgetName
     | undefined;
   /** The object's `spec` as JSON. */
   specJson: string;
-  /** Its annotation xpdb.form3.tech/suspended as it stands: who suspended it, when and why. */
+  /** Its annotation xpdb.form3.tech/suspended, unchanged: who suspended it, when and why. */
   suspension?: string | undefined;
 }
 
@@ -228,12 +231,15 @@ export interface ExpectedPods {
   expected:
     | { $case: "pods"; value: number }
     | //
-    /** Why the number cannot be had. */
+    /** Why the number is unknown. */
     { $case: "unknown"; value: string }
     | undefined;
-  /** An unknown number will be known in a moment, without anybody doing something about it. */
+  /** The unknown number will be known in a moment, without intervention. */
   settles: boolean;
-  /** The name of the reason why it is unknown, if that is not an owner. WorkloadsNotListed: the agent may not list workloads. */
+  /**
+   * A reason code, if the number is unknown for another reason than an owner. WorkloadsNotListed: the agent may not list
+   * workloads.
+   */
   cause?: string | undefined;
 }
 
@@ -257,18 +263,18 @@ export interface Unseen {
 }
 
 export interface Present {
-  /** Never unset: an unhealthy pod costs nothing, so that no default may say so. */
+  /** Required: an unhealthy pod costs nothing, so "unhealthy" must not be a default. */
   healthy?: boolean | undefined;
   resourceVersion: string;
   labels: { [key: string]: string };
   controller: ControllerReference | undefined;
   reservedBy: ReservedBy | undefined;
   preActivities: string[];
-  /** Set where somebody keeps changing the pod without any effect on the count, heartbeats in annotations for instance. */
+  /** Set if the pod keeps changing without effect on the count, for example by heartbeats in annotations. */
   changesEveryMs?:
     | number
     | undefined;
-  /** Why nobody says how many pods like this one there should be: bounds that need the number keep it. */
+  /** Why the number of expected pods like this one is unknown. Budgets whose bound needs the number refuse the pod. */
   unexpected?: string | undefined;
 }
 
@@ -290,7 +296,7 @@ export interface UnavailablePod {
   holder?:
     | string
     | undefined;
-  /** Since when that is so, since the epoch. */
+  /** The time since which this applies, since the epoch. */
   sinceSeconds?:
     | number
     | undefined;
@@ -298,11 +304,11 @@ export interface UnavailablePod {
   state?:
     | string
     | undefined;
-  /** Why no node takes it, in the scheduler's words. */
+  /** Why no node takes it, as the scheduler reports it. */
   message?:
     | string
     | undefined;
-  /** The verified user behind the holder, as the API server that issued the token calls it. */
+  /** The verified user of the holder's token, as the API server names it. */
   account?: string | undefined;
 }
 
@@ -312,10 +318,10 @@ export interface CountRequest {
   budget: BudgetName | undefined;
   selector: LabelSelector | undefined;
   candidates: PodReference[];
-  /** Of the attempt whose acquisition it is; both empty for a look. */
+  /** Those of the acquisition. Both are empty without an acquisition. */
   holder: string;
   nonce: string;
-  /** Of a look: no other budgets are told than this one. Decisions rest on all of them, so beside an acquisition it is refused. */
+  /** The answer has this budget only. Refused with an acquisition, because a decision needs all budgets. */
   thisBudgetAlone: boolean;
 }
 
@@ -356,13 +362,13 @@ export interface CommitResponse {
 }
 
 export interface Stood {
-  /** Grants that got no reservation; all others stand. */
+  /** Grants without a reservation. All other grants stand. */
   leftOut: LeftOut[];
 }
 
 export interface LeftOut {
   uid: string;
-  /** Gone or NotCovered, as the agent of the pod's own cluster has it. */
+  /** Gone or NotCovered, by the agent of the pod's own cluster. */
   why: string;
 }
 
@@ -372,7 +378,7 @@ export interface Lost {
 
 export interface Full {
   reservations: number;
-  /** Controllers that the Lease remembers; they take room as well. */
+  /** Controllers that the Lease remembers. They take room too. */
   controllers: number;
 }
 
@@ -400,7 +406,7 @@ export interface CancelRequest {
   clusterId: string;
   budget: BudgetName | undefined;
   ids: string[];
-  /** Whether an eviction of these pods may have been sent. Never unset: false removes the reservations at once. */
+  /** Whether an eviction of these pods may have been sent. Required: false removes the reservations immediately. */
   sent?: boolean | undefined;
 }
 
@@ -426,30 +432,33 @@ export interface WatchBudgetsRequest {
   namespaces: string[];
 }
 
-/** One without changes is a sign of life. */
+/** An answer without changes is a sign of life. */
 export interface WatchBudgetsResponse {
   clusterId: string;
   changed: WatchedBudget[];
   gone: BudgetName[];
-  /** All that there is has been told: whoever knows more knows what is gone. */
+  /** Every budget has been sent. A reader drops all others that it knows. */
   complete: boolean;
-  /** Why nothing is known at this moment: what was told before does not hold. The next answer without it begins anew. */
+  /**
+   * Why the state is unknown at this moment. What was sent before is void, and the next answer without this field starts
+   * again.
+   */
   unknown?:
     | string
     | undefined;
-  /** Of budgets that the reader may see, each as a whole: what was told of it before does not matter. From agents that keep one. */
+  /** Complete histories of budgets that the reader may see; each replaces the one before. Older agents send none. */
   histories: BudgetHistory[];
 }
 
-/** How many pods of a budget were healthy in this cluster, looked at in even steps of the wall clock. */
+/** How many pods of a budget were healthy in this cluster, at regular times. */
 export interface BudgetHistory {
   budget:
     | BudgetName
     | undefined;
-  /** Of the last look: seconds since the epoch by the agent's clock, a multiple of `every_seconds`. */
+  /** Time of the last value: seconds since the epoch by the agent's clock, a multiple of `every_seconds`. */
   lastAtSeconds: number;
   everySeconds: number;
-  /** The oldest first, 60 at most. -1 where the agent could not look: it is not known, and never will be. */
+  /** The oldest first, 60 at most. -1: the agent could not look at that time, so the value stays unknown. */
   healthy: number[];
 }
 
@@ -457,7 +466,7 @@ export interface WatchedBudget {
   budget: Budget | undefined;
   state:
     | //
-    /** As of a Count without candidates; `budgets` is left out, it is the one above. */
+    /** As a Count without candidates, and without `budgets`: that is the one above. */
     { $case: "count"; value: Count }
     | //
     /** Why it was not counted. */
@@ -467,7 +476,7 @@ export interface WatchedBudget {
 
 export interface ListLeasesRequest {
   clusterId: string;
-  /** An empty name: all of its namespace. None: all budgets of all namespaces. */
+  /** An empty name: all budgets of its namespace. Empty list: all budgets of all namespaces. */
   budgets: BudgetName[];
 }
 
@@ -477,41 +486,41 @@ export interface ListLeasesResponse {
 }
 
 export interface Lease {
-  /** Of the object. */
+  /** The name of the Lease object. */
   name: string;
-  /** Left out where the Lease does not say. */
+  /** Unset if the Lease does not name it. */
   budget:
     | BudgetName
     | undefined;
-  /** Why it cannot be read: then nothing is granted under its budget, and what follows is empty. */
+  /** Why the Lease cannot be read. Then nothing is granted under its budget, and the fields below are empty. */
   problem?: string | undefined;
   uid: string;
-  /** The fence: counts up with every acquisition. */
+  /** The fence: increases with every acquisition. */
   transitions: number;
-  /** Left out where nobody holds it. */
+  /** Unset if no run holds it. */
   holding:
     | Holding
     | undefined;
-  /** How many wait for it; left out where the agent that keeps the line could not be asked. */
+  /** How many callers wait in line. Unset if the agent that keeps the line did not answer. */
   waiting?:
     | number
     | undefined;
-  /** The oldest first, and not all of them. */
+  /** The oldest first; not all of them. */
   reservations: Reservation[];
-  /** How many there are. */
+  /** The number of all reservations. */
   reserved: number;
 }
 
 export interface Holding {
-  /** As the holder calls itself. */
+  /** As claimed by the holder. */
   holder: string;
-  /** The verified user behind the holder, as the API server that issued the token calls it, where the agent knows. */
+  /** The verified user of the holder's token, as the API server names it. Unset if the agent does not know it. */
   account?:
     | string
     | undefined;
-  /** Since the agent first saw it. */
+  /** Time since the agent first saw this holding. */
   heldForMs: number;
-  /** 0: over, whoever wants it may take it. */
+  /** 0: expired, any caller may take the Lease over. */
   expiresInMs: number;
 }
 
@@ -522,14 +531,14 @@ export interface Reservation {
   account?:
     | string
     | undefined;
-  /** Both since the epoch: when it was granted, and when the agents begin to take it back if nothing is seen of the eviction. */
+  /** When it was granted, and when the agents begin to cancel it unless they see the eviction. Both since the epoch. */
   sinceSeconds: number;
   untilSeconds: number;
-  /** It is being taken back. */
+  /** The agents are cancelling it. */
   cancelling: boolean;
 }
 
-/** One holding and no later one: by the Lease's uid and its fence, as ListLeases tells them. */
+/** Names exactly one holding, by the uid and the fence of its Lease from ListLeases. A later holding is not affected. */
 export interface EndHoldingRequest {
   clusterId: string;
   budget: BudgetName | undefined;
@@ -539,17 +548,17 @@ export interface EndHoldingRequest {
 
 export interface EndHoldingResponse {
   clusterId: string;
-  /** False where that holding had ended before: nothing was written. */
+  /** False if that holding had already ended. Then nothing was written. */
   ended: boolean;
 }
 
 export interface GreetRequest {
-  /** Whom the greeting is for. */
+  /** The cluster that is greeted. */
   clusterId: string;
-  /** Who greets; the certificate has to name the same cluster id. */
+  /** The cluster that sends the greeting. Its certificate must name the same cluster id. */
   fromId: string;
   fromName: string;
-  /** The fleet that the greeter declares. */
+  /** The members of the sender's declared fleet. */
   memberIds: string[];
 }
 
@@ -557,7 +566,10 @@ export interface GreetResponse {
   clusterId: string;
   clusterName: string;
   memberIds: string[];
-  /** Whether the greeter is among these, or forgotten by name; neither: it is known from now on, and refused for. */
+  /**
+   * Whether the sender is listed here, or forgotten. If neither, it is known from now on, and this cluster refuses to count
+   * until it is listed or forgotten.
+   */
   listed: boolean;
   forgotten: boolean;
 }
@@ -7874,13 +7886,13 @@ export const GreetResponse: MessageFns<GreetResponse> = {
 };
 
 /**
- * Every request may name the cluster it is for (`cluster_id`, the UID of its kube-system namespace): an agent of another
- * member passes the call on to that peer; empty means the agent that was called. Every answer names the cluster that gave
- * it, so that an answer from the wrong one is never taken for the right one's.
+ * Every request may name the cluster that it is for (`cluster_id`, the UID of its kube-system namespace). An agent of
+ * another member forwards the call to that cluster; empty means the agent that was called. Every answer names the cluster
+ * that gave it, so a caller notices an answer from the wrong cluster.
  */
 export type AgentServiceService = typeof AgentServiceService;
 export const AgentServiceService = {
-  /** Who the agent is, what fleet it belongs to and what it understands. */
+  /** Describes the agent, its fleet and the features that it supports. */
   describe: {
     path: "/xpdb.v1.AgentService/Describe" as const,
     requestStream: false as const,
@@ -7891,8 +7903,8 @@ export const AgentServiceService = {
     responseDeserialize: (value: Buffer): DescribeResponse => DescribeResponse.decode(value),
   },
   /**
-   * Takes a budget's Lease and counts. With `wait` the stream first reports the place in line, and ends with `acquired`;
-   * a caller that goes away leaves the line.
+   * Acquires a budget's Lease and counts. With `wait`, the stream first reports the caller's place in line and ends with
+   * `acquired`. A caller that disconnects leaves the line.
    */
   acquire: {
     path: "/xpdb.v1.AgentService/Acquire" as const,
@@ -7903,7 +7915,7 @@ export const AgentServiceService = {
     responseSerialize: (value: AcquireResponse): Buffer => Buffer.from(AcquireResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AcquireResponse => AcquireResponse.decode(value),
   },
-  /** Counts again under an acquisition; without one (`acquisition` unset) it is a look that no decision may rest on. */
+  /** Counts again under an acquisition. Without one (`acquisition` unset), the count is for people: no decision may use it. */
   count: {
     path: "/xpdb.v1.AgentService/Count" as const,
     requestStream: false as const,
@@ -7913,6 +7925,7 @@ export const AgentServiceService = {
     responseSerialize: (value: CountResponse): Buffer => Buffer.from(CountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CountResponse => CountResponse.decode(value),
   },
+  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
   renew: {
     path: "/xpdb.v1.AgentService/Renew" as const,
     requestStream: false as const,
@@ -7932,6 +7945,7 @@ export const AgentServiceService = {
     responseSerialize: (value: CommitResponse): Buffer => Buffer.from(CommitResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommitResponse => CommitResponse.decode(value),
   },
+  /** Releases the Lease of an acquisition. Reservations stay. */
   release: {
     path: "/xpdb.v1.AgentService/Release" as const,
     requestStream: false as const,
@@ -7941,7 +7955,7 @@ export const AgentServiceService = {
     responseSerialize: (value: ReleaseResponse): Buffer => Buffer.from(ReleaseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReleaseResponse => ReleaseResponse.decode(value),
   },
-  /** Whether reservations stand, unmarked, by a read made after the request came. */
+  /** Whether all these reservations exist and none is being cancelled, by a read that began after the request arrived. */
   confirm: {
     path: "/xpdb.v1.AgentService/Confirm" as const,
     requestStream: false as const,
@@ -7951,6 +7965,7 @@ export const AgentServiceService = {
     responseSerialize: (value: ConfirmResponse): Buffer => Buffer.from(ConfirmResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfirmResponse => ConfirmResponse.decode(value),
   },
+  /** Cancels reservations that the caller does not use. */
   cancel: {
     path: "/xpdb.v1.AgentService/Cancel" as const,
     requestStream: false as const,
@@ -7960,7 +7975,7 @@ export const AgentServiceService = {
     responseSerialize: (value: CancelResponse): Buffer => Buffer.from(CancelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelResponse => CancelResponse.decode(value),
   },
-  /** All budgets of this cluster, by a consistent list. */
+  /** Lists the budgets of this cluster by a consistent read. */
   listBudgets: {
     path: "/xpdb.v1.AgentService/ListBudgets" as const,
     requestStream: false as const,
@@ -7971,9 +7986,9 @@ export const AgentServiceService = {
     responseDeserialize: (value: Buffer): ListBudgetsResponse => ListBudgetsResponse.decode(value),
   },
   /**
-   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
-   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
-   * them. No decision may rest on it.
+   * Reports the state of this cluster's budgets to people: all of them first, then changes. Each budget is sent at most
+   * twice a second, and a sign of life at least every two seconds. A slow reader gets only the latest state of each budget.
+   * No decision may use it.
    */
   watchBudgets: {
     path: "/xpdb.v1.AgentService/WatchBudgets" as const,
@@ -7986,8 +8001,8 @@ export const AgentServiceService = {
     responseDeserialize: (value: Buffer): WatchBudgetsResponse => WatchBudgetsResponse.decode(value),
   },
   /**
-   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
-   * reservation and no nonce is in it.
+   * Lists the Leases of this cluster's budgets for people, as the agent has seen them. No decision may use it. It contains
+   * neither nonces nor the ids of reservations.
    */
   listLeases: {
     path: "/xpdb.v1.AgentService/ListLeases" as const,
@@ -7998,7 +8013,10 @@ export const AgentServiceService = {
     responseSerialize: (value: ListLeasesResponse): Buffer => Buffer.from(ListLeasesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListLeasesResponse => ListLeasesResponse.decode(value),
   },
-  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  /**
+   * Ends one holding of a Lease, no matter which run holds it. The caller needs the verb `release` on the budget.
+   * Reservations stay.
+   */
   endHolding: {
     path: "/xpdb.v1.AgentService/EndHolding" as const,
     requestStream: false as const,
@@ -8008,7 +8026,7 @@ export const AgentServiceService = {
     responseSerialize: (value: EndHoldingResponse): Buffer => Buffer.from(EndHoldingResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EndHoldingResponse => EndHoldingResponse.decode(value),
   },
-  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
   greet: {
     path: "/xpdb.v1.AgentService/Greet" as const,
     requestStream: false as const,
@@ -8021,43 +8039,49 @@ export const AgentServiceService = {
 } as const;
 
 export interface AgentServiceServer extends UntypedServiceImplementation {
-  /** Who the agent is, what fleet it belongs to and what it understands. */
+  /** Describes the agent, its fleet and the features that it supports. */
   describe: handleUnaryCall<DescribeRequest, DescribeResponse>;
   /**
-   * Takes a budget's Lease and counts. With `wait` the stream first reports the place in line, and ends with `acquired`;
-   * a caller that goes away leaves the line.
+   * Acquires a budget's Lease and counts. With `wait`, the stream first reports the caller's place in line and ends with
+   * `acquired`. A caller that disconnects leaves the line.
    */
   acquire: handleServerStreamingCall<AcquireRequest, AcquireResponse>;
-  /** Counts again under an acquisition; without one (`acquisition` unset) it is a look that no decision may rest on. */
+  /** Counts again under an acquisition. Without one (`acquisition` unset), the count is for people: no decision may use it. */
   count: handleUnaryCall<CountRequest, CountResponse>;
+  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
   renew: handleUnaryCall<RenewRequest, RenewResponse>;
   /** Adds the reservations and releases in one conditional write. */
   commit: handleUnaryCall<CommitRequest, CommitResponse>;
+  /** Releases the Lease of an acquisition. Reservations stay. */
   release: handleUnaryCall<ReleaseRequest, ReleaseResponse>;
-  /** Whether reservations stand, unmarked, by a read made after the request came. */
+  /** Whether all these reservations exist and none is being cancelled, by a read that began after the request arrived. */
   confirm: handleUnaryCall<ConfirmRequest, ConfirmResponse>;
+  /** Cancels reservations that the caller does not use. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
-  /** All budgets of this cluster, by a consistent list. */
+  /** Lists the budgets of this cluster by a consistent read. */
   listBudgets: handleUnaryCall<ListBudgetsRequest, ListBudgetsResponse>;
   /**
-   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
-   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
-   * them. No decision may rest on it.
+   * Reports the state of this cluster's budgets to people: all of them first, then changes. Each budget is sent at most
+   * twice a second, and a sign of life at least every two seconds. A slow reader gets only the latest state of each budget.
+   * No decision may use it.
    */
   watchBudgets: handleServerStreamingCall<WatchBudgetsRequest, WatchBudgetsResponse>;
   /**
-   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
-   * reservation and no nonce is in it.
+   * Lists the Leases of this cluster's budgets for people, as the agent has seen them. No decision may use it. It contains
+   * neither nonces nor the ids of reservations.
    */
   listLeases: handleUnaryCall<ListLeasesRequest, ListLeasesResponse>;
-  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  /**
+   * Ends one holding of a Lease, no matter which run holds it. The caller needs the verb `release` on the budget.
+   * Reservations stay.
+   */
   endHolding: handleUnaryCall<EndHoldingRequest, EndHoldingResponse>;
-  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
   greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
 
 export interface AgentServiceClient extends Client {
-  /** Who the agent is, what fleet it belongs to and what it understands. */
+  /** Describes the agent, its fleet and the features that it supports. */
   describe(
     request: DescribeRequest,
     callback: (error: ServiceError | null, response: DescribeResponse) => void,
@@ -8074,8 +8098,8 @@ export interface AgentServiceClient extends Client {
     callback: (error: ServiceError | null, response: DescribeResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Takes a budget's Lease and counts. With `wait` the stream first reports the place in line, and ends with `acquired`;
-   * a caller that goes away leaves the line.
+   * Acquires a budget's Lease and counts. With `wait`, the stream first reports the caller's place in line and ends with
+   * `acquired`. A caller that disconnects leaves the line.
    */
   acquire(request: AcquireRequest, options?: Partial<CallOptions>): ClientReadableStream<AcquireResponse>;
   acquire(
@@ -8083,7 +8107,7 @@ export interface AgentServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<AcquireResponse>;
-  /** Counts again under an acquisition; without one (`acquisition` unset) it is a look that no decision may rest on. */
+  /** Counts again under an acquisition. Without one (`acquisition` unset), the count is for people: no decision may use it. */
   count(
     request: CountRequest,
     callback: (error: ServiceError | null, response: CountResponse) => void,
@@ -8099,6 +8123,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CountResponse) => void,
   ): ClientUnaryCall;
+  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
   renew(
     request: RenewRequest,
     callback: (error: ServiceError | null, response: RenewResponse) => void,
@@ -8130,6 +8155,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommitResponse) => void,
   ): ClientUnaryCall;
+  /** Releases the Lease of an acquisition. Reservations stay. */
   release(
     request: ReleaseRequest,
     callback: (error: ServiceError | null, response: ReleaseResponse) => void,
@@ -8145,7 +8171,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReleaseResponse) => void,
   ): ClientUnaryCall;
-  /** Whether reservations stand, unmarked, by a read made after the request came. */
+  /** Whether all these reservations exist and none is being cancelled, by a read that began after the request arrived. */
   confirm(
     request: ConfirmRequest,
     callback: (error: ServiceError | null, response: ConfirmResponse) => void,
@@ -8161,6 +8187,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ConfirmResponse) => void,
   ): ClientUnaryCall;
+  /** Cancels reservations that the caller does not use. */
   cancel(
     request: CancelRequest,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
@@ -8176,7 +8203,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
   ): ClientUnaryCall;
-  /** All budgets of this cluster, by a consistent list. */
+  /** Lists the budgets of this cluster by a consistent read. */
   listBudgets(
     request: ListBudgetsRequest,
     callback: (error: ServiceError | null, response: ListBudgetsResponse) => void,
@@ -8193,9 +8220,9 @@ export interface AgentServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListBudgetsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
-   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
-   * them. No decision may rest on it.
+   * Reports the state of this cluster's budgets to people: all of them first, then changes. Each budget is sent at most
+   * twice a second, and a sign of life at least every two seconds. A slow reader gets only the latest state of each budget.
+   * No decision may use it.
    */
   watchBudgets(
     request: WatchBudgetsRequest,
@@ -8207,8 +8234,8 @@ export interface AgentServiceClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchBudgetsResponse>;
   /**
-   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
-   * reservation and no nonce is in it.
+   * Lists the Leases of this cluster's budgets for people, as the agent has seen them. No decision may use it. It contains
+   * neither nonces nor the ids of reservations.
    */
   listLeases(
     request: ListLeasesRequest,
@@ -8225,7 +8252,10 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListLeasesResponse) => void,
   ): ClientUnaryCall;
-  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  /**
+   * Ends one holding of a Lease, no matter which run holds it. The caller needs the verb `release` on the budget.
+   * Reservations stay.
+   */
   endHolding(
     request: EndHoldingRequest,
     callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
@@ -8241,7 +8271,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
   ): ClientUnaryCall;
-  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
   greet(
     request: GreetRequest,
     callback: (error: ServiceError | null, response: GreetResponse) => void,
