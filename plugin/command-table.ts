@@ -340,7 +340,7 @@ export const commands: readonly Command[] = [
 			...readOutput("short|json|yaml", "short: problems only; json, yaml: one document"),
 			pre: {
 				kind: "boolean",
-				describe: "Before an installation: whether it can succeed, and what is in the way",
+				describe: "Before an installation: whether it can succeed, and what prevents it",
 			},
 			"fail-on": {
 				kind: "text",

@@ -72,7 +72,7 @@ export function createMemberClient({
 		for (let tried = 1; ; tried += 1) {
 			const index = current;
 			const route = routes[index];
-			if (!route) throw new AgentUnavailableError(`cannot reach cluster "${name}": no way leads there`, name);
+			if (!route) throw new AgentUnavailableError(`cannot reach cluster "${name}": no route leads there`, name);
 			try {
 				return await (again ? putAgain(() => put(route.calls)) : put(route.calls));
 			} catch (error) {

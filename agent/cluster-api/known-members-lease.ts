@@ -31,8 +31,8 @@ export function parseKnownMembers(
 ): readonly KnownMember[] {
 	const garbled = (why: string): GarbledLeaseError =>
 		new GarbledLeaseError(
-			`cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. No eviction is safe until it is ` +
-				"deleted, once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, and " +
+			`cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. Evictions are blocked until it is deleted. ` +
+				"First make sure that ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member; then delete the Lease " +
 				whileNobodyDrains,
 		);
 	if (unreadable !== undefined) throw garbled(unreadable);

@@ -24,13 +24,13 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 	const why = (): string => {
 		switch (answer.status) {
 			case 401:
-				return `its API server does not accept our token or certificate (${said})`;
+				return `its API server does not accept the agent's token or certificate (${said})`;
 			case 403:
-				return `we have no right to ${verb} ${target}, a Role or ClusterRole must grant it to the agent's ServiceAccount (${said})`;
+				return `the agent has no permission to ${verb} ${target}: grant it to its ServiceAccount with a Role or ClusterRole (${said})`;
 			case 404:
 				return `its API server does not serve ${target}, or the namespace does not exist (${said})`;
 			case 429:
-				return `its API server asks us to come back later (${said})`;
+				return `its API server answers 429, retry later (${said})`;
 			default:
 				return `its API server refuses to ${verb} ${target} (${said})`;
 		}

@@ -97,8 +97,8 @@ export class CommitCheck {
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
 		if (await pods.arrives(version, viewWaitMs)) return;
 		throw new AgentUnavailableError(
-			`cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": its agent has seen pods up to ` +
-				`version ${pods.resourceVersion === "" ? "none" : pods.resourceVersion}, and version ${version} is to be reserved`,
+			`cannot reserve pods under budget "${formatBudgetName(budget)}" in cluster "${name}": the agent's view is at ` +
+				`version ${pods.resourceVersion === "" ? "none" : pods.resourceVersion}, but the grant names version ${version}`,
 			name,
 		);
 	}

@@ -164,7 +164,7 @@ function beforeRestore(
 		const what = `Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}"`;
 		report?.(
 			new AgentUnavailableError(
-				`${what} says that pods were seen at version ${state.observed}, but its API server lists version ${listed} (was etcd restored?): counting by that list`,
+				`${what} records pod version ${state.observed}, but its API server lists version ${listed} (was etcd restored?): counting from that list`,
 				cluster,
 			),
 		);

@@ -184,14 +184,14 @@ function sumOf(
 	}
 	if (unsettled) {
 		const { kind, name } = unsettled;
-		const reason = `${kind} "${namespace}/${name}" was changed, and its controller has not said since how many nodes it is for`;
+		const reason = `${kind} "${namespace}/${name}" has changed, and its controller has not yet reported the new number of nodes`;
 		return { kind: "unknown", reason, settles: true };
 	}
 	if (total < 2 ** 31) return { kind: "known", pods: total };
 	// Messages keep the number in 32 bits.
 	return {
 		kind: "unknown",
-		reason: `the controllers of namespace ${namespace} want ${total} pods, which nobody can count`,
+		reason: `the controllers of namespace ${namespace} want ${total} pods, more than can be counted`,
 	};
 }
 

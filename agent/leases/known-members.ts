@@ -140,9 +140,9 @@ export class KnownMembers {
 		const { cluster, fleetConfigMap } = this.#options;
 		const day = new Date(since * 1000).toISOString().slice(0, 10);
 		return new FleetsDifferError(
-			`cannot judge budgets in cluster "${cluster}": it knows "${name}" (id ${id}) as a member since ${day}, but ` +
-				`ConfigMap ${fleetConfigMap} neither lists nor forgets it. List it again under members in every cluster, or, ` +
-				`where it is gone for good, forget it in every cluster: add "- id: ${id}" under forgotten`,
+			`cannot judge budgets in cluster "${cluster}": member "${name}" (id ${id}, known since ${day}) is missing in ` +
+				`ConfigMap ${fleetConfigMap}. If it still belongs to the fleet, list it under members in every cluster. ` +
+				`If it is gone for good, add "- id: ${id}" under forgotten in every cluster`,
 		);
 	}
 

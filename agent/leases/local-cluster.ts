@@ -370,14 +370,14 @@ export class LocalCluster implements AgentCluster {
 		const askedAt = this.#asked.find(acquisition);
 		if (askedAt === undefined) return this.#countedElsewhere(acquisition);
 		if (this.#options.clock.now() - askedAt <= longestCountAgeMs) return undefined;
-		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
-		return `${counted} more than ${longestCountAgeMs / 1_000} s ago: what has changed since is not known`;
+		const count = `the count of cluster "${this.name}" for budget "${formatBudgetName(acquisition.budget)}"`;
+		return `${count} is older than ${longestCountAgeMs / 1_000} s, so it may be out of date`;
 	}
 
 	#countedElsewhere({ budget }: Acquisition): string {
 		return (
-			`cluster "${this.name}" was counted for budget "${formatBudgetName(budget)}" by another agent, ` +
-			"or over a connection to its API server that has closed"
+			`the count of cluster "${this.name}" for budget "${formatBudgetName(budget)}" is lost: another agent took it, ` +
+			"or this agent's connection to the API server has closed since"
 		);
 	}
 

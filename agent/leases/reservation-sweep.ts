@@ -123,10 +123,10 @@ export class ReservationSweep {
 		if (!first) return;
 		report(
 			new GarbledLeaseError(
-				`cannot end ${endless.length} reservations in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
-					`"${cluster.name}", that of pod "${first.name}" among them: the pod does not exist, and its version ` +
-					`${first.resourceVersion} was never given (pods are at ${pods.resourceVersion}). They count as nothing; to be rid of ` +
-					`them, delete this Lease, ${whileNobodyDrains}`,
+				`cannot end ${endless.length === 1 ? "1 reservation" : `${endless.length} reservations`} in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
+					`"${cluster.name}", for example of pod "${first.name}": the pod does not exist, and no pod ever had version ` +
+					`${first.resourceVersion} (the newest is ${pods.resourceVersion}). They block no eviction. To remove them, delete ` +
+					`this Lease, ${whileNobodyDrains}`,
 			),
 		);
 	}

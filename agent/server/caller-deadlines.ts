@@ -48,7 +48,7 @@ export class CallerDeadlines {
 		return clock.after(Math.max(0, ms), () => {
 			const { silentMs } = api;
 			if (silentMs < silentForMs) return;
-			const message = `cannot answer ${name} in cluster "${cluster}": its API server has not answered for ${(silentMs / 1000).toFixed(1)} s`;
+			const message = `cluster "${cluster}": the API server has not answered for ${(silentMs / 1000).toFixed(1)} s (call ${name})`;
 			tell(new AgentUnavailableError(message, cluster, { silent: "apiServer" }));
 		});
 	}

@@ -59,7 +59,7 @@ export class HeldLeases {
 		if (held < maxPerParty) return;
 		const { cluster } = this.#options;
 		throw new AgentUnavailableError(
-			`cannot acquire in cluster "${cluster}": this ${caller.kind === "token" ? "account" : "member"} holds ${held} Leases there, as many as one may`,
+			`cannot acquire in cluster "${cluster}": this ${caller.kind === "token" ? "account" : "member"} already holds ${held} Leases there, which is the limit`,
 			cluster,
 		);
 	}

@@ -8,11 +8,11 @@ const longestSeconds = 3_600;
 /** Why the token lives too long; undefined if it does not. A token that cannot be read lives too long. */
 export function lifetimeProblem(token: string): string | undefined {
 	const claims = readClaims(token);
-	if (!claims) return "it is no JSON Web Token, and nobody can say when it ends";
+	if (!claims) return "it is not a JSON Web Token, so its lifetime is unknown";
 	const { exp, iat } = claims;
 	// A token from a Secret of type kubernetes.io/service-account-token.
 	if (exp === undefined) return "it never ends";
-	if (!isTime(exp) || !isTime(iat)) return "nobody can say for how long it is good";
+	if (!isTime(exp) || !isTime(iat)) return "its lifetime is unknown";
 	const seconds = exp - iat;
 	if (seconds <= longestSeconds) return undefined;
 	return `it lives for ${Math.ceil(seconds / 60)} minutes, more than ${longestSeconds / 60}`;

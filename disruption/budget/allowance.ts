@@ -118,11 +118,12 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 			const uses = `budget ${name} in cluster ${cluster} uses spec.${feature.toLowerCase()}`;
 			const missing = counts.filter((count) => !count.features.includes(feature)).map((count) => count.clusterName);
 			if (missing.length > 0) {
-				return refused("FeatureMissing", `${uses}, which the agent of ${missing.join(", ")} does not understand`);
+				const [agents, verb] = missing.length === 1 ? ["agent", "does"] : ["agents", "do"];
+				return refused("FeatureMissing", `${uses}, which the ${agents} of ${missing.join(", ")} ${verb} not support`);
 			}
 			// The agents may be newer than this process, and may report facts about a candidate that this version would lose.
 			if (!supportedFeatures.includes(feature)) {
-				return refused("FeatureMissing", `${uses}, which this version of xpdb does not understand: use a newer one`);
+				return refused("FeatureMissing", `${uses}, which this version of xpdb does not support: use a newer one`);
 			}
 		}
 	}

@@ -15,7 +15,7 @@ interface Numbers {
 export function exhaustedText(name: string, { need, healthy, expected }: Numbers): string {
 	return expected === 0
 		? `budget ${name} expects no pods, its controllers are scaled to 0: that allows nothing`
-		: `budget ${name} needs ${need} healthy, has ${healthy}`;
+		: `budget ${name} has no disruption left: ${healthy}${expected === undefined ? "" : ` of ${expected}`} healthy, ${need} required`;
 }
 
 /** Names expected workloads that have pods which the budget does not select, for the end of a message. "" if there are none. */

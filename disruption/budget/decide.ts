@@ -158,8 +158,8 @@ function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: 
 	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
 	return refused(
 		"ExpectedPodsUnknown",
-		`budget ${formatBudgetName(budget)}${bound} needs the number of expected pods, which nobody says for pod ` +
-			`${podName(candidate)}: ${why}. It goes once a controller adopts it; a budget with minAvailable as a number does not need it`,
+		`budget ${formatBudgetName(budget)}${bound} needs the number of expected pods, which is unknown for pod ` +
+			`${podName(candidate)}: ${why}. It can be evicted once a controller adopts it; a budget with minAvailable as a number does not need the number`,
 		true,
 	);
 }

@@ -73,7 +73,7 @@ export function leaseName(budget: BudgetName): string {
 
 /** How a person can delete a Lease that no agent can use. The shipped policy forbids this to every user. */
 export const whileNobodyDrains =
-	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to everybody, so delete its " +
+	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to every user, so delete its " +
 	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 

@@ -80,7 +80,7 @@ async function acquireSlot(
 		held.add({ ...slot, ...outcome, request: acquire, askedAt });
 	} else if (wait) {
 		throw new AgentUnavailableError(
-			`cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
+			`cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} ended the wait without granting the lease`,
 			cluster.name,
 		);
 	}

@@ -214,8 +214,8 @@ function slowMessage({ askedAt, members }: ListedBudgets, now: number): string {
 	const slow = members.filter(({ tookMs = 0 }) => tookMs > coverageFreshForMs);
 	const names = (slow.length > 0 ? slow : members).map(({ clusterName }) => clusterName).join(", ");
 	return (
-		`cluster ${names} took ${((now - askedAt) / 1000).toFixed(1)} s to list its budgets, and after more than ` +
-		`${coverageFreshForMs / 1000} s nobody knows whether a new one covers the pod: is its API server slow?`
+		`cluster ${names} took ${((now - askedAt) / 1000).toFixed(1)} s to list its budgets. A list older than ` +
+		`${coverageFreshForMs / 1000} s may miss a new budget, so it cannot be used: is its API server slow?`
 	);
 }
 

@@ -121,7 +121,7 @@ export function allOver(some: readonly WaitingRequest[]): AbortSignal {
 	for (const { over: answered } of some) {
 		const end = (): void => {
 			waiting -= 1;
-			if (waiting === 0) over.abort(new Error("nobody waits for this round any more"));
+			if (waiting === 0) over.abort(new Error("no request waits for this round any more"));
 		};
 		if (answered.aborted) end();
 		else answered.addEventListener("abort", end, { once: true });

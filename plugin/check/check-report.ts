@@ -58,7 +58,7 @@ export function checkRow(
 ): CheckRow {
 	const checked = clusters.map((cluster) => ({
 		cluster,
-		...(ofCluster(cluster) ?? notChecked("nobody could ask it")),
+		...(ofCluster(cluster) ?? notChecked("it could not be asked")),
 	}));
 	const findings = [
 		...checked.flatMap(({ cluster, findings: found }) => found.map((each) => finding(each, cluster))),

@@ -187,7 +187,7 @@ function endWarnings(rows: readonly MemberRow[], nowSeconds: number): readonly s
 function unheardWarnings(rows: readonly MemberRow[]): readonly string[] {
 	return rows.flatMap(({ name, heardAgoMs }) => {
 		const deaf = Object.entries(heardAgoMs).filter(([, agoMs]) => agoMs === undefined || agoMs > unheardMs);
-		return deaf.length === 0 ? [] : [`${name} was not heard of lately by ${deaf.map(([by]) => by).join(", ")}`];
+		return deaf.length === 0 ? [] : [`${name} was not seen lately by ${deaf.map(([by]) => by).join(", ")}`];
 	});
 }
 

@@ -48,7 +48,7 @@ export function judgeBudgetKind(
 			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix: suggest.xpdb(["upgrade"], name) }] };
 		}
 		const { fields } = found;
-		if (!fields) return notChecked(`nobody can say which fields ${definition} keeps: it publishes no schema`, see);
+		if (!fields) return notChecked(`unknown which fields ${definition} keeps: it publishes no schema`, see);
 		const missing = fieldsOfBudget.filter((field) => !fields.has(field));
 		if (missing.length === 0) return { text: budgetApi.version, findings: [] };
 		const message = `the definition of ${definition} has no spec.${missing.join(", spec.")}: the API server drops what is written there`;

@@ -104,7 +104,7 @@ export function judgeVersions(
 	const others = versions.filter((version) => !isSame(version, clientVersion) && !isTold(version));
 	if (others.length > 0) {
 		const apart = others.some((version) => minorsApart(version, clientVersion) > 1);
-		const message = `${others.length === versions.length ? "its agents are" : "some of its agents are"} ${others.join(" and ")}, the plugin is ${clientVersion}${apart ? ": more than one minor version apart, which nobody has tried" : ""}`;
+		const message = `${others.length === versions.length ? "its agents are" : "some of its agents are"} ${others.join(" and ")}, the plugin is ${clientVersion}${apart ? ": more than one minor version apart, which is not tested" : ""}`;
 		findings.push({ reason: apart ? "VersionsApart" : "VersionsDiffer", message, fix });
 	} else if (unsafe.length === 0 && versions.length > 1) {
 		findings.push({ reason: "VersionsDiffer", message: `its agents differ: ${versions.join(" and ")}`, fix });
@@ -112,7 +112,7 @@ export function judgeVersions(
 	const features = new Set(all.flatMap((agent) => agent.features));
 	const lacking = [...features].filter((feature) => agents.some((agent) => !agent.features.includes(feature)));
 	if (lacking.length > 0) {
-		const message = `its agents do not understand ${lacking.toSorted().join(", ")}, others of the fleet do: a budget that uses it is refused`;
+		const message = `its agents do not support ${lacking.toSorted().join(", ")}, others of the fleet do: a budget that uses it is refused`;
 		findings.push({ reason: "FeaturesDiffer", message, fix });
 	}
 	return { text: versions.length === 1 ? withV(versions[0] ?? "?") : "differ", findings };

@@ -66,7 +66,7 @@ export function judgeWay({ name, context, mayBeBehind, listed, description }: Fl
 		const message =
 			description.kind === "read"
 				? `no context leads to member ${name}: what only its API server can say is not checked, and its nodes cannot be drained`
-				: `no context leads to member ${name}, and nobody else's agents reach it: ${description.why}`;
+				: `no context leads to member ${name}, and no other member's agents reach it: ${description.why}`;
 		const reason = description.kind === "read" ? "MemberWithoutContext" : "PeerUnreachable";
 		return { text: "no", findings: [{ reason, message, fix: "kubectl config get-contexts" }] };
 	}

@@ -45,7 +45,7 @@ function install(env: NodeJS.ProcessEnv, stdout: TextSink): void {
 	try {
 		writeFileSync(path, text, { mode: 0o755 });
 	} catch (error) {
-		throw new UsageError(`cannot write ${path}: ${errorText(error)}`, "Run it as somebody who may write there");
+		throw new UsageError(`cannot write ${path}: ${errorText(error)}`, "Run it as a user who may write there");
 	}
 	stdout.write(`${path} written: kubectl completes its plugin xpdb where kubectl's own completion is set up\n`);
 }

@@ -76,7 +76,7 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 			`Forget member ${member.name} (id ${member.id}) in ${todo.map(({ context }) => context.name).join(", ")}:`,
 			`  its pods count no more: budgets are judged over ${survivors.map(({ name }) => name).join(", ")} alone`,
 			"  its agents are refused by these, until every cluster lists it again",
-			"  nobody may drain there any more: kubectl there asks nobody",
+			"  make sure no drain runs there any more: kubectl there checks no budget of the fleet",
 		];
 		const { name } = member;
 		const isConfirmed = await confirmName(
@@ -121,7 +121,7 @@ function warningsOf({ member, unseen }: ForgetPlan, { agoMs }: HeardLately): rea
 		...(heard === undefined
 			? []
 			: [
-					`${member.name} was heard of ${Math.round(heard / 1_000)} s ago: it may be alive. See to it that nobody drains there`,
+					`${member.name} was last seen ${Math.round(heard / 1_000)} s ago and may still be running. Make sure no drain runs there`,
 				]),
 		...unseen.map(
 			(name) =>

@@ -27,7 +27,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 	const keepIn = textFlag(input, "keep-in") || undefined;
 	if (!isRotation && (isChange || keepIn === undefined)) {
 		throw new UsageError(
-			"install certs changes certificates that are there",
+			"install certs replaces existing certificates",
 			"Use --rotate, --rotate --ca for a new CA, or --keep-in to move the CA's key",
 		);
 	}
@@ -113,7 +113,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			const isStuck = error instanceof RotationStuckError;
 			if (!isStuck && !interrupts.stop.aborted) throw error;
 			if (isStuck) streams.stderr.write(`error: ${error.message}\n`);
-			streams.stderr.write("What was done stands, and nobody is refused. The same command goes on.\n");
+			streams.stderr.write("What was done stands, and no agent is refused. Run the same command to continue.\n");
 			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
 	});

@@ -219,7 +219,7 @@ function refuseConflicts(fleet: readonly ClusterChanges[]): void {
 	);
 	if (kept.length === 0) return;
 	throw new UsageError(
-		`somebody else keeps fields that would change (! above): ${kept.map(({ what }) => what).join(", ")}: nothing was touched`,
+		`fields that would change are managed by others (! above): ${kept.map(({ what }) => what).join(", ")}: nothing was touched`,
 		keptHint(kept.map(({ change }) => change)),
 	);
 }

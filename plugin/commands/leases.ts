@@ -168,7 +168,7 @@ function printer(
 				if (reserved.length > 0)
 					print(["", ...fittedLines(hasHeaders ? reservationHeaders : undefined, reserved, stdout.columns)]);
 			} else if (found.some(({ kind }) => kind === "listed")) {
-				stderr.write("No Leases found: nobody has asked for these budgets yet\n");
+				stderr.write("No Leases found: no run has used these budgets yet\n");
 			}
 			tell(listed.flatMap(leaseNotes));
 			tell(found.flatMap((each) => (each.kind === "none" ? [`${each.context}: no xpdb agent in this cluster`] : [])));

@@ -62,7 +62,7 @@ export const runReleaseLease: CommandRunner = async (input, deps) => {
 				}
 			} else if (problems.length === 0) {
 				await refuseUnknownBudget(contexts, budget);
-				streams.stderr.write(`Nobody holds a Lease of budget ${budget}: there is nothing to release\n`);
+				streams.stderr.write(`No run holds a Lease of budget ${budget}: there is nothing to release\n`);
 			}
 			for (const { text } of problems) streams.stderr.write(`error: ${text}\n`);
 			return exitCodeOf(problems);

@@ -60,7 +60,7 @@ async function refuseInVain(fleet: Fleet, name: BudgetName): Promise<void> {
 	const problem = await suspensionProblem(fleet, name);
 	if (problem === undefined) return;
 	throw new UsageError(
-		`budget ${formatBudgetName(name)} would hold every pod back all the same, nothing was touched`,
+		`budget ${formatBudgetName(name)} would still block every eviction, nothing was touched`,
 		problem,
 	);
 }

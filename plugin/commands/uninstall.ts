@@ -106,7 +106,7 @@ function planLines(
 		...(foreign[index]?.objects ?? []).map((object) => {
 			return `  - ${objectText(object)} in ${context.agents.namespace}: not created by xpdb, goes with the namespace`;
 		}),
-		...keptCertificates.map((object) => `  = ${objectText(object)} stays: it is of whoever put it there`),
+		...keptCertificates.map((object) => `  = ${objectText(object)} stays: not created by xpdb`),
 		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition && deleteBudgets
 			? [`  - ${objectText(definition)} with the ${counted(budgets, "budget")} of this cluster`]
@@ -171,8 +171,8 @@ async function refuseInUse(clusters: readonly InstalledCluster[]): Promise<void>
 	const lines = used.flat();
 	if (lines.length === 0) return;
 	throw new UsageError(
-		`somebody evicts right now, so nothing was touched: ${lines.join("; ")}`,
-		"Let that come to its end (granted pods that nobody evicts are given back within a minute), or use --force",
+		`evictions are running, nothing was touched: ${lines.join("; ")}`,
+		"Wait until they end (unused grants are released within a minute), or use --force",
 	);
 }
 
@@ -183,7 +183,7 @@ function problemOf(error: unknown, signal: AbortSignal): string {
 }
 
 function whyKept(keptCertificates: readonly ClusterObject[]): string {
-	return keptCertificates.length > 0 ? "what somebody put there is in it" : "it was there before";
+	return keptCertificates.length > 0 ? "contains other objects" : "it was there before";
 }
 
 function leftLines({
@@ -197,7 +197,7 @@ function leftLines({
 	const left = objects.map((object) => objectText(object));
 	return [
 		`${context.name}: ${left.length === 0 ? "nothing of xpdb's own is left" : `${left.length} objects are left: ${left.join(", ")}`}`,
-		...keptCertificates.map((object) => `${context.name}: ${objectText(object)} stays, which somebody put there`),
+		...keptCertificates.map((object) => `${context.name}: ${objectText(object)} stays: not created by xpdb`),
 		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition
 			? [

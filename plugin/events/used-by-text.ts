@@ -53,8 +53,10 @@ export function whenItFrees({
 	if (replacement === "unneeded") return `when it is ${ends}, no other pod has to become ready`;
 	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
 	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
-	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;
-	return state === undefined ? "frees when it is ready" : `frees when it is ready (it is ${state})`;
+	if (message !== undefined && message !== "") return `frees when Ready; no node takes it: ${message}`;
+	return state === undefined
+		? "frees when Ready"
+		: `frees when Ready (now ${state}${state === "Running" ? ", not ready" : ""})`;
 }
 
 function withMore(shown: readonly string[], separator: string, more: number): string {

@@ -71,7 +71,7 @@ export async function waitUntilMeasured(
 		return before !== undefined;
 	};
 	const late = (): string =>
-		`nobody could say within ${deps.timeout.text} how many pods are healthy, nothing was touched`;
+		`could not count the healthy pods within ${deps.timeout.text}, nothing was touched`;
 	const ended = await lookUntilDone(look, late, deps);
 	return ended ?? { kind: "measured", before: before ?? [] };
 }

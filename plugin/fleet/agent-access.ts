@@ -185,7 +185,7 @@ export function requireOwnCluster(
 	const ofAgents = ["-n", agents.namespace, "-l", `${agentLabel}=${agentName}`];
 	const look = suggest.kubectl(["get", "pods", ...ofAgents, "-o", "wide"], name);
 	throw new StepError(
-		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see ${look}`,
+		`its agent claims to be cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": refusing to use it; check the pods with ${look}`,
 	);
 }
 

@@ -83,12 +83,12 @@ function suspendedInSome(members: readonly BudgetOfMember[]): string {
 			.filter((member) => member.suspended === suspended)
 			.map(({ cluster }) => cluster)
 			.join(", ");
-	return `suspended in ${names(true)} and not in ${names(false)}: it holds in the whole fleet`;
+	return `suspended in ${names(true)} but not in ${names(false)}, so it still applies in the whole fleet`;
 }
 
 function missing(members: readonly BudgetOfMember[], clusters: readonly string[]): readonly string[] {
 	const without = clusters.filter((name) => !members.some(({ cluster }) => cluster === name));
-	return without.length === 0 ? [] : [`${without.join(", ")} does not have it: it holds there all the same`];
+	return without.length === 0 ? [] : [`missing in ${without.join(", ")}; it still applies to pods there`];
 }
 
 function isSame(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => unknown): boolean {

@@ -33,10 +33,10 @@ function diagnosed(
 	problem: string | undefined,
 ): AgentUnavailableError {
 	if (problem === undefined) {
-		const message = `${error.message}; asked were the agents behind context "${context.name}", whose API server does answer`;
+		const message = `${error.message} (asked through the agents of context "${context.name}", whose API server answers)`;
 		return new AgentUnavailableError(message, cluster, { cause: error, silent: "agent" });
 	}
-	const message = `cannot reach the agents of cluster "${cluster}": the API server of context "${context.name}", through which the way leads, gives no answer (${problem}): it hangs, or the network between does`;
+	const message = `cannot reach the agents of cluster "${cluster}": the API server of context "${context.name}" does not answer (${problem}). It may hang, or the network may be down`;
 	return new AgentUnavailableError(message, cluster, { cause: error, silent: "apiServer" });
 }
 

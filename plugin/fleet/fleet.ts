@@ -87,10 +87,7 @@ export async function connectByAnchors(
 		const { failed, lost } = await sortFailures(results, reached.length > 0 ? options.mayLose : undefined);
 		// A table shows what the other members report.
 		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
-			throw new FleetUncoveredError(
-				"cannot cover the fleet: the agents of some clusters cannot be reached, nothing was touched",
-				failed,
-			);
+			throw new FleetUncoveredError("cannot reach every cluster of the fleet, nothing was touched", failed);
 		}
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
@@ -154,7 +151,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
 		accesses.map(async (access) => {
 			const meeting = await askAgent(access.client, access.context.name);
 			if (meeting.description.clusterId !== access.description.clusterId) {
-				throw new FleetUncoveredError("cannot go on with the fleet", [
+				throw new FleetUncoveredError("cannot continue with the fleet", [
 					`${access.context.name}: its agent answers for another cluster than before`,
 				]);
 			}
@@ -175,7 +172,10 @@ export async function assembleFleet(
 	refuseDifferentFleets(described);
 	const wayless = membersWithoutWay(described);
 	if (wayless.length > 0 && !mayMiss) {
-		throw new FleetUncoveredError("cannot cover the fleet: no way leads to some members, nothing was touched", wayless);
+		throw new FleetUncoveredError(
+			"cannot reach every cluster of the fleet: no route leads to some members, nothing was touched",
+			wayless,
+		);
 	}
 	const clusters: RemoteCluster[] = [];
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
@@ -186,7 +186,10 @@ export async function assembleFleet(
 	let current = await reachMembers(accesses, [], clusters, { besides, silent });
 	if (current.problems.length > 0 && !mayMiss) {
 		const problems = current.problems.map(({ text }) => text);
-		throw new FleetUncoveredError("cannot cover the fleet: some members give no answer, nothing was touched", problems);
+		throw new FleetUncoveredError(
+			"cannot reach every cluster of the fleet: some members do not answer, nothing was touched",
+			problems,
+		);
 	}
 	return {
 		get members() {
@@ -348,7 +351,7 @@ function refuseDifferentFleets(
 	const details = fleetDifferences(described);
 	if (details.length > 0) {
 		throw new DifferentFleetsError(
-			"cannot cover the fleet: ConfigMap xpdb-fleet must list the same members in every cluster, nothing was touched",
+			"the clusters do not declare one fleet: ConfigMap xpdb-fleet must list the same members in every cluster, nothing was touched",
 			details,
 		);
 	}

@@ -85,7 +85,7 @@ async function takeBackOne(
 		if (!now) return { suspended: false, message: "it is not there any more" };
 		if (now.uid !== before.uid || now.annotation !== annotation) {
 			const { suspended } = now;
-			return { suspended, message: suspended ? "somebody else has suspended it since" : "it is not suspended" };
+			return { suspended, message: suspended ? "another user has suspended it since" : "it is not suspended" };
 		}
 		try {
 			await context.client.mergePatch(
@@ -124,13 +124,10 @@ async function patch(
 	const written = readFoundBudget(answer);
 	if (written.suspended !== suspend || written.uid !== found.uid) {
 		// Both answer 200: a CustomResourceDefinition without the field drops it, and an admission webhook may write another value.
-		throw new ApiError(
-			`its API server took the change and has spec.suspend ${suspend ? "unset" : "true"} all the same`,
-			{
-				code: 422,
-				reason: "Invalid",
-			},
-		);
+		throw new ApiError(`its API server accepted the change, but spec.suspend is still ${suspend ? "unset" : "true"}`, {
+			code: 422,
+			reason: "Invalid",
+		});
 	}
 }
 

@@ -30,5 +30,5 @@ export async function suspensionProblem(
 	const memberIds = members.map(({ id }) => id);
 	const judged = judgeBudget(memberIds, { budget: { name, selector }, counts });
 	if (judged.kind !== "state") return judged.message;
-	return judged.state.need === undefined ? undefined : `budget ${formatBudgetName(name)} would hold all the same`;
+	return judged.state.need === undefined ? undefined : `budget ${formatBudgetName(name)} would still apply`;
 }

@@ -1,4 +1,4 @@
-// Prints the plan of an installation, cluster by cluster: what is created, changed, left alone and in conflict.
+// Prints the plan of an installation, cluster by cluster: what is created, changed, skipped and in conflict.
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
 
@@ -33,9 +33,9 @@ const sumWords = {
 	created: "to create",
 	changed: "to change",
 	removed: "to delete",
-	unchanged: "as they should be",
-	left: "left alone",
-	kept: "in the way",
+	unchanged: "unchanged",
+	left: "skipped",
+	kept: "in conflict",
 } as const;
 
 function linesOf(change: ObjectChange): readonly string[] {

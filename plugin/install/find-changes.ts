@@ -170,14 +170,14 @@ function refuseUnchangeable(context: KubeContext, object: ClusterObject, error: 
 	if (!(error instanceof ApiError) || error.code !== 422) return;
 	throw new UsageError(
 		`${context.name}: cannot apply ${objectText(object)}, which is there and cannot become ours: ${error.message}: nothing was touched`,
-		isFixed(error) ? makeAnew(context, object) : `See whose it is with '${lookAt(context, object)}'`,
+		isFixed(error) ? makeAnew(context, object) : `See who owns it with '${lookAt(context, object)}'`,
 	);
 }
 
 function makeAnew(context: KubeContext, object: ClusterObject): string {
 	const { name, suggest } = context;
 	const remove = suggest.kubectl(["delete", objectText(object), ...namespaceFlag(object)], name);
-	return `See whose it is with '${lookAt(context, object)}'; where nobody needs it, '${remove}', and this again makes it anew`;
+	return `See who owns it with '${lookAt(context, object)}'. If it is not needed, run '${remove}', then this command again`;
 }
 
 function lookAt({ name, suggest }: KubeContext, object: ClusterObject): string {

@@ -177,7 +177,7 @@ async function planIssued(
 		const trusted = all.reduce<string | undefined>(trusting, ca ?? bundle);
 		if (trusted === undefined) {
 			throw new UsageError(
-				`${context}: ConfigMap ${agentNamespace}/${caConfigMap} is not there, and nobody says which CA the issuer has`,
+				`${context}: ConfigMap ${agentNamespace}/${caConfigMap} does not exist, so the issuer's CA is unknown`,
 				"Give its certificate with --ca-cert",
 			);
 		}

@@ -120,7 +120,7 @@ function readFleet({ name, suggest }: KubeContext, list: unknown): DeclaredFleet
 	} catch (error) {
 		if (!(error instanceof InvalidFleetError)) throw error;
 		throw new UsageError(
-			`${name}: its ConfigMap ${defaultFleetConfigMap} cannot be used, so nobody knows who is in the fleet: ${error.message}`,
+			`${name}: its ConfigMap ${defaultFleetConfigMap} cannot be used, so the members of the fleet are unknown: ${error.message}`,
 			`See '${suggest.kubectl(["get", "configmap", defaultFleetConfigMap, "-A", "-o", "yaml"], name)}'`,
 		);
 	}

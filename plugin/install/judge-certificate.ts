@@ -15,7 +15,7 @@ export interface CertificateWanted {
 }
 
 /** The problem of a certificate that is valid except for its CA. */
-export const unknownAuthority = "it is of no CA in xpdb-ca";
+export const unknownAuthority = "not signed by a CA in xpdb-ca";
 
 const serverAuth = "1.3.6.1.5.5.7.3.1";
 const clientAuth = "1.3.6.1.5.5.7.3.2";

@@ -37,7 +37,7 @@ export function foundBudgetLines(found: readonly FoundBudgets[]): readonly strin
 	const shown = judged.slice(0, maxBudgets);
 	const more = judged.length - shown.length;
 	return [
-		`${judged.length} ${judged.length === 1 ? "budget is" : "budgets are"} there already. Each holds over the pods of the whole fleet, for whoever evicts through xpdb:`,
+		`${judged.length} ${judged.length === 1 ? "budget exists" : "budgets exist"} already. Each applies to the pods of the whole fleet, for every eviction through xpdb:`,
 		...shown.flatMap(({ name, bound, clusters, problems }) => [
 			`  ${problems.length === 0 ? "=" : "!"} ${name}: ${bound}, in ${clusters.join(", ")}`,
 			...problems.map((problem) => `      ${problem}`),

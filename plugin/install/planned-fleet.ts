@@ -103,7 +103,7 @@ function refuseAnchor(found: readonly FoundCluster[], teams: readonly Team[]): v
 		const team = teams.find(({ namespaces }) => namespaces.includes(context.agents.namespace));
 		if (!team) continue;
 		throw new UsageError(
-			`--operators gives account ${team.account} the agents' namespace, ${context.agents.namespace}, which is nobody's but theirs`,
+			`--operators gives account ${team.account} namespace ${context.agents.namespace}, which is reserved for the agents`,
 		);
 	}
 }

@@ -69,7 +69,7 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 	if (kept?.authority.next) {
 		throw new UsageError(
 			`the fleet's CA is being changed (Secret ${authoritySecret} in ${kept.context} has two)`,
-			"Go on with --rotate --ca",
+			"Resume it with --rotate --ca",
 		);
 	}
 	const authority = usable(options.authority ?? kept?.authority.current, options);

@@ -35,7 +35,7 @@ export function readOperators(texts: readonly string[]): Operators {
 		if (known && known.namespaces.join() !== namespaces.join()) {
 			throw new UsageError(
 				`--operators gives account ${quote(account)} different namespaces`,
-				"Whoever may use an account decides about all that it may: give each group an account of its own",
+				"Every user of an account has all of its rights: give each group its own account",
 			);
 		}
 		teams.set(account, { account, groups: [...new Set([...(known?.groups ?? []), group])], namespaces });

@@ -51,7 +51,7 @@ export interface FoundOperation {
 /** The nodes of one operation. If there are none, throws ConnectionError if a context does not answer, and otherwise UsageError. */
 export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<FoundOperation> {
 	if (!isOperationId(id)) {
-		throw new UsageError(`"${id}" is not the id of an operation: it has six of the characters 0-9 and a-f`);
+		throw new UsageError(`"${id}" is not the ID of an operation: an ID is six hex digits`);
 	}
 	const searched = new SearchedContexts(contexts);
 	const lists = (

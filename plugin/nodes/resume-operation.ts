@@ -45,7 +45,7 @@ export async function resumeOperation(
 	const isOut = ({ annotation, unschedulable }: AnnotatedNode): boolean =>
 		annotation.state === "draining" && !unschedulable;
 	for (const { name, context } of all.filter(isOut)) {
-		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;
+		const message = `node "${name}" was uncordoned since and is skipped; to drain it, name it`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
 	}
 	const missing = missingNodes(all, lost);

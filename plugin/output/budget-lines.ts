@@ -73,7 +73,9 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	const differ = problem === undefined ? differences(members, clusters) : undefined;
 	return [
 		...(problem === undefined ? [] : [`${name} refuses every eviction: ${problem}`]),
-		...(row.suspended ? [`${name} is suspended and blocks no eviction:${who || " nobody wrote down who did it"}`] : []),
+		...(row.suspended
+			? [`${name} is suspended and blocks no eviction:${who || " no record of who suspended it"}`]
+			: []),
 		...(differ === undefined ? [] : [`${name} differs: ${differ}`]),
 	];
 }

@@ -52,18 +52,18 @@ function answer({ subject, verdict, pods }: Explanation): string {
 			return answerForPod(`pod ${text}`, verdict, pods[0]);
 		case "Budget":
 			return {
-				MayGo: `Yes: by budget ${text} a pod may go now.`,
+				MayGo: `Yes: budget ${text} allows an eviction now.`,
 				Follows: "",
-				Waits: `Not now: no pod of budget ${text} may go, it is used up.`,
-				Unknown: `Unknown (treated as no): nobody can say what budget ${text} allows.`,
-				Refused: `No: budget ${text} lets no pod go until somebody acts.`,
+				Waits: `Not now: budget ${text} is used up.`,
+				Unknown: `Unknown (treated as no): cannot tell what budget ${text} allows.`,
+				Refused: `No: budget ${text} allows no eviction until someone intervenes.`,
 			}[verdict];
 		case "Node": {
 			const going = pods.filter(({ drain }) => drain.kind !== "leaves");
 			const kept = going.filter((pod) => pod.verdict !== "MayGo" && pod.verdict !== "Follows");
 			const acts = kept.filter((pod) => pod.verdict === "Refused").length;
-			const keep = kept.length === 1 ? "keeps" : "keep";
-			const of = `${kept.length} of the ${counted(going.length, "pod")} of node ${name} ${keep} its drain`;
+			const block = kept.length === 1 ? "blocks" : "block";
+			const of = `${kept.length} of the ${counted(going.length, "pod")} of node ${name} ${block} the drain`;
 			if (verdict === "MayGo") {
 				if (going.length === 0) return `Yes: node ${name} has no pods that a drain would take.`;
 				const later = going.filter((pod) => pod.verdict === "Follows").length;
@@ -76,7 +76,7 @@ function answer({ subject, verdict, pods }: Explanation): string {
 				Follows: "",
 				Waits: `Not now: ${of}, which would wait for ${kept.length === 1 ? "it" : "them"}.`,
 				Unknown: `Unknown (treated as no): ${of} while answers are missing.`,
-				Refused: `No: ${of}, ${acts === kept.length ? "" : `${acts} of them `}until somebody acts.`,
+				Refused: `No: ${of}${acts === kept.length ? "" : `, ${acts} of them`} until someone intervenes.`,
 			}[verdict];
 		}
 	}
@@ -85,11 +85,11 @@ function answer({ subject, verdict, pods }: Explanation): string {
 function answerForPod(name: string, verdict: Verdict, pod: ExplainedPod | undefined): string {
 	const message = pod?.message ?? "";
 	return {
-		MayGo: message === "" ? `Yes: ${name} may go now.` : `Yes: ${name} may go, ${message}.`,
+		MayGo: message === "" ? `Yes: ${name} can be evicted now.` : `Yes: ${name} can be evicted, ${message}.`,
 		Follows: "",
 		Waits: `Not now: ${name} has to wait.`,
-		Unknown: `Unknown (treated as no): nobody can say whether ${name} may go.`,
-		Refused: `No: ${name} may not go until somebody acts.`,
+		Unknown: `Unknown (treated as no): cannot tell whether ${name} can be evicted.`,
+		Refused: `No: ${name} cannot be evicted until someone intervenes.`,
 	}[verdict];
 }
 
@@ -113,9 +113,9 @@ function placeLines({ context, node, owner, state, budgets, drain, findings }: E
 }
 
 const groups: readonly { readonly title: string; readonly has: (pod: ExplainedPod) => boolean }[] = [
-	{ title: "Until somebody acts", has: ({ verdict }) => verdict === "Refused" },
-	{ title: "Nobody knows, so not now", has: ({ verdict }) => verdict === "Unknown" },
-	{ title: "Have to wait", has: ({ verdict }) => verdict === "Waits" },
+	{ title: "Blocked until someone intervenes", has: ({ verdict }) => verdict === "Refused" },
+	{ title: "Unknown (treated as no)", has: ({ verdict }) => verdict === "Unknown" },
+	{ title: "Must wait", has: ({ verdict }) => verdict === "Waits" },
 	{ title: "Go one after the other", has: ({ verdict }) => verdict === "Follows" },
 	{ title: "Terminate or have ended", has: ({ message }) => message !== "" },
 	{ title: "Can be evicted now", has: () => true },
@@ -130,7 +130,7 @@ function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOpti
 		rest = rest.filter((pod) => !here.includes(pod));
 		if (here.length > 0) lines.push(`${title}:`, ...reasonLines(here, options));
 	}
-	if (left.length > 0) lines.push("Stay where they are, a drain leaves them:", ...reasonLines(left, options));
+	if (left.length > 0) lines.push("Skipped by a drain:", ...reasonLines(left, options));
 	return lines;
 }
 
@@ -164,9 +164,9 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 	const number = (value: number | undefined): string => (value === undefined ? "?" : String(value));
 	const bound = members.length === 0 ? "" : ` (${boundText(members)})`;
 	const counts = suspended
-		? `${number(healthy)} healthy, none needed`
-		: `${number(healthy)} of ${number(expected)} healthy, ${number(need)} needed, ` +
-			(allowed === undefined ? "nobody knows how many may go" : `${allowed} may go`);
+		? `${number(healthy)} healthy, none required`
+		: `${number(healthy)} of ${number(expected)} healthy, ${number(need)} required, ` +
+			(allowed === undefined ? "unknown how many can be evicted" : `${allowed} can be evicted`);
 	const byCluster = clusters.map((name) => {
 		const here = perCluster.get(name);
 		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
@@ -187,7 +187,7 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 }
 
 function leaseText({ cluster, holder, heldForMs = 0, waiting }: HeldLease): string {
-	const held = holder === undefined ? "held by nobody" : `held by ${holder} for ${formatElapsed(heldForMs)}`;
+	const held = holder === undefined ? "not held" : `held by ${holder} for ${formatElapsed(heldForMs)}`;
 	const line = waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "waits" : "wait"} for it`;
 	return `Its Lease in ${cluster}: ${held}${line}`;
 }

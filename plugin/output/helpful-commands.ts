@@ -144,7 +144,7 @@ function actions(
 		if (pod?.state === "Terminating") {
 			return [{ does: "How it ends", command: suggest.kubectl(["describe", "pod", name, "-n", namespace], context) }];
 		}
-		const does = verdict === "MayGo" ? "Evict it" : "Evict it as soon as it may go";
+		const does = verdict === "MayGo" ? "Evict it" : "Evict it as soon as the budget allows it";
 		return [{ does, command: suggest.xpdb(["evict", name, "-n", namespace], context) }];
 	}
 	if (kind === "Node" && verdict !== "Unknown") {

@@ -146,7 +146,7 @@ function sumLines({ nodes, pods, waves, seconds, impossible, possible }: Plan): 
 			: `${counted(nodes.length, "node")}, no pods to evict.`;
 	return [
 		sum,
-		...(left > 0 ? [`${counted(left, "pod")} of DaemonSets, static or ending, left alone.`] : []),
+		...(left > 0 ? [`Skipped: ${counted(left, "pod")} (DaemonSet, static or terminating).`] : []),
 		...(stranded > 0 ? [`${counted(stranded, "pod")} would not come back (see the top).`] : []),
 		...(refused.length > 0
 			? [`Nothing on ${refused.join(", ")} would be evicted while those pods are not allowed to go.`]
@@ -166,7 +166,10 @@ function rangeText({ atLeast, atMost, measuredPods, assumedPods }: Plan["seconds
 				? "start-up assumed"
 				: `start-up assumed for ${counted(assumedPods, "pod")}`;
 	const basis = `by grace periods, ${starts}`;
-	if (atMost === null) return `at least ${least} (${basis}) and as long as others take`;
+	if (atMost === null) {
+		const known = atLeast === 0 ? "duration unknown" : `at least ${least} (${basis}), then unknown`;
+		return `${known}: waits for pods outside this drain`;
+	}
 	return `${atLeast === 0 ? "up" : least} to ${secondsText(atMost)} (${basis})`;
 }
 

@@ -1,4 +1,4 @@
-// Prints the end of a run: what was done, what is left behind, and how to continue.
+// Prints the end of a run: what was done, what is still cordoned, and how to continue.
 import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
@@ -17,7 +17,7 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 		const failed = summary.failed > 0 ? `, ${summary.failed} failed` : "";
 		const pretended = summary.dryRun === undefined ? "" : ` (${summary.dryRun} dry run, nothing was changed)`;
 		lines.push(
-			`Done${pretended}: ${nodes}${counted(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
+			`${interrupted ? "Stopped" : "Done"}${pretended}: ${nodes}${counted(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
 				`exit code ${summary.exitCode}${id}`,
 		);
 		for (const { context, node, message } of summary.notDrained) {
@@ -27,8 +27,8 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 	for (const { message } of summary.notRecovered) lines.push(message);
 	const tellsHow = interrupted || (several && summary.notDrained.length > 0);
 	if (interrupted && summary.cordoned.length > 0) {
-		const named = ({ context, node }: NodeName): string => (several ? `${context} ${node}` : node);
-		lines.push(`Left behind: ${summary.cordoned.map(named).join(", ")} cordoned.`);
+		const named = ({ context, node }: NodeName): string => (several ? `${context}/${node}` : node);
+		lines.push(`Still cordoned: ${summary.cordoned.map(named).join(", ")}`);
 	}
 	const { terminating = [] } = summary;
 	if (terminating.length > 0) lines.push(`Still terminating: ${podNames(terminating, several)}`);

@@ -32,7 +32,7 @@ export function suspensionLine(
 			const state = {
 				true: "still suspended",
 				false: "not suspended",
-				undefined: "nobody knows whether it is suspended",
+				undefined: "unknown whether it is suspended",
 			};
 			const isBack = event.suspended === false;
 			return { err: `${isBack ? "" : "error: "}budget "${name}": ${state[`${event.suspended}`]}: ${event.message}` };

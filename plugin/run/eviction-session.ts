@@ -81,7 +81,7 @@ export async function openEvictions(
 		// Without its fleet, this context's pods would be evicted like those of a cluster without agents.
 		if (!(await mayLose?.(context))) {
 			fleet?.close();
-			throw new FleetUncoveredError("cannot cover the fleet: a cluster cannot be reached, nothing was touched", [
+			throw new FleetUncoveredError("cannot reach every cluster of the fleet, nothing was touched", [
 				`${context.name}: ${problem}`,
 			]);
 		}
@@ -94,7 +94,7 @@ export async function openEvictions(
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
 		// This resolves by itself, so it is shown only with a high verbosity.
-		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
+		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`not released yet: ${String(problem)}\n`);
 	});
 	const reachability = new Reachability(emit, () => runtime.now());
 	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] => membersWithFailPoints(members, deps.env);

@@ -1,6 +1,7 @@
 // --report FILE: the picture of the run. It is made from exactly the lines that -o json prints, and written when the summary is known.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { createNdjsonWriter, type NdjsonOptions } from "../output/ndjson.ts";
@@ -30,7 +31,9 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 		if (found && !found.isFile()) throw new Error("it is a device, a pipe or a socket, but the report must be a file");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {
-		throw new UsageError(`cannot write the report to "${path}": ${errorText(error)}`);
+		const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+		const why = isMissing ? `directory ${dirname(target)} does not exist` : errorText(error);
+		throw new UsageError(`cannot write the report to "${path}": ${why}`);
 	}
 	const discard = (): void => rmSync(part, { force: true });
 	return {

@@ -46,7 +46,7 @@ function questionOf({ name, suspend, targets, suspension: { reason } }: Suspensi
 	const clusters = targets.map(({ cluster }) => cluster).join(", ");
 	const effect = suspend
 		? "it blocks no eviction in the whole fleet until it is unsuspended"
-		: "it holds again, in the whole fleet";
+		: "it applies again in the whole fleet";
 	return [
 		`${suspend ? "Suspend" : "Unsuspend"} budget ${formatBudgetName(name)} in ${clusters}: ${effect}`,
 		...(reason === undefined ? [] : [`  ${reason}`]),
@@ -98,7 +98,7 @@ async function work({ task, todo, stop }: Write, { deps }: RunCall, run: OpenRun
 		);
 		tellStood(task, todo, run);
 		if (suspend) {
-			const message = `budget ${formatBudgetName(name)} holds no eviction back until you run: ${undo}`;
+			const message = `budget ${formatBudgetName(name)} blocks no eviction until you run: ${undo}`;
 			run.emit({ type: "diagnostic", level: "warning", message });
 		}
 		return { kind: "ended", failures: [] };
@@ -147,14 +147,14 @@ async function undoAll(
 	const before = targets.filter(({ found }) => found.suspended).map((target) => ({ target }));
 	if (left.length === 0) {
 		const still = before.length === 0 ? "" : `, and suspended as before in ${namesOf(before)}`;
-		const message = `budget ${budget} holds as before: it is not suspended in ${namesOf(holding)}${still}`;
+		const message = `budget ${budget} applies as before: it is not suspended in ${namesOf(holding)}${still}`;
 		emit({ type: "diagnostic", level: "info", message });
 		return;
 	}
 	const holds =
 		holding.length === 0
 			? "it may be suspended in the whole fleet"
-			: `it holds in the whole fleet, because it is not suspended in ${namesOf(holding)}`;
+			: `it applies in the whole fleet, because it is not suspended in ${namesOf(holding)}`;
 	const message = `budget ${budget} may be suspended still in ${namesOf(left)}; ${holds}. To have it as before, run: ${undo}`;
 	emit({ type: "diagnostic", level: "error", message });
 }
@@ -171,7 +171,7 @@ function tellHolds(
 	const holds =
 		holding.length === 0
 			? "it may be suspended in the whole fleet still"
-			: `it holds again, in the whole fleet, because it is not suspended in ${holding.join(", ")}`;
+			: `it applies again in the whole fleet, because it is not suspended in ${holding.join(", ")}`;
 	const names = [...left].map(({ cluster }) => cluster).join(", ");
 	const message = `budget ${formatBudgetName(name)} may be suspended still in ${names}; ${holds}. To finish, run: ${again}`;
 	emit({ type: "diagnostic", level: "error", message });

@@ -41,7 +41,7 @@ export function budgetDetails(
 			? [
 					[
 						piece(
-							`suspended: ${suspension ? suspensionNow(suspension, options.now) : "nobody wrote down who did it"}`,
+							`suspended: ${suspension ? suspensionNow(suspension, options.now) : "no record of who suspended it"}`,
 							"warn" as const,
 						),
 					],
@@ -95,8 +95,7 @@ function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLin
 	const { usedBy, need, expected } = row;
 	const missing = missingPods(row);
 	if (usedBy.length === 0 && missing.length === 0) return [];
-	const most =
-		need === undefined || expected === undefined ? "" : ` of the ${Math.max(0, expected - need)} that may be down`;
+	const most = need === undefined || expected === undefined ? "" : ` of ${Math.max(0, expected - need)} allowed`;
 	const clusterNames = [...usedBy, ...missing].map((each) => each.cluster);
 	const cluster = nameColumn(clusterNames, { least: 14, most: Math.floor(options.columns / 3) });
 	const podNames = usedBy.map(({ name }) => name);
@@ -109,7 +108,7 @@ function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLin
 	};
 	return [
 		[],
-		[piece(`NOT HEALTHY: each costs 1${most}${usedBy.length > 0 ? ` (${culpritKeys})` : ""}`, "bold")],
+		[piece(`NOT HEALTHY: each uses 1${most}${usedBy.length > 0 ? ` (${culpritKeys})` : ""}`, "bold")],
 		...usedBy.flatMap((each, at) => userLines(each, { ...widths, isSelected: at === options.culprit }, options)),
 		...missing.flatMap((each) => missingLines(each, widths)),
 	];

@@ -148,7 +148,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const full = rows.filter((row) => !row.suspended && row.allowed === 0 && !hasNoPods(row)).length;
 	const unknown = rows.filter(({ allowed, suspended }) => !suspended && allowed === undefined).length;
 	const counts = [
-		piece(`  ${columns < 100 ? "" : `${counted(rows.length, "budget")}: `}${full} at zero`, full > 0 ? "warn" : "dim"),
+		piece(`  ${columns < 100 ? "" : `${counted(rows.length, "budget")}: `}${full} used up`, full > 0 ? "warn" : "dim"),
 		...(unknown > 0 ? [piece(`, ${unknown} unknown`, "bad")] : []),
 	];
 	const state: StyledLine =
@@ -223,7 +223,7 @@ function rowLine(
 	];
 }
 
-/** "0 of 2": allowed now, of the number that may be down by the bound and the expected pods. */
+/** "0 of 2": allowed now, of the number that the bound allows of the expected pods. */
 function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
 	if (suspended) return "off";
 	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);
@@ -304,7 +304,7 @@ function widthsFor(board: BudgetBoard, columns: number) {
 const help: readonly (readonly [keys: string, what: string])[] = [
 	["up, down, k, j", "select a row (also PgUp, PgDn, space)"],
 	["enter", "all about it, as it changes; PgDn reads on, esc closes it"],
-	["e", "why a pod of it may go now, or may not (explain budget/NAME)"],
+	["e", "why it allows an eviction now, or not (explain budget/NAME)"],
 	["tab, e, y", "in the details: select a pod, explain it, show it"],
 	["y", "the budget, as each cluster has it"],
 	["s, r", "sort by the next column; the other way round"],
@@ -318,7 +318,7 @@ const helpLines: readonly StyledLine[] = [
 	...help.map(([keys, what]) => [piece(`  ${padded(keys, 18)}${what}`)]),
 	[],
 	[piece("  ALLOWED is how many more pods may be down, over all clusters.")],
-	[piece("  ? is what nobody knows now: it counts as none allowed. off: suspended.")],
+	[piece("  ?: unknown, counts as none allowed. off: suspended.")],
 	[piece("  The order changes when you ask for it, and every 5 s.")],
 ];
 

@@ -1,4 +1,5 @@
 // The details of the selected row.
+import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
@@ -66,7 +67,7 @@ function detailsLines(
 		say(""),
 		say(`${padded("STATE", 13)}${padded("FOR", 8)}${padded("POD", width)}WHY`, "heading"),
 		...pods.map((pod) => podLine(pod, { ...options, width, name: shown.get(nameOf(pod)) ?? nameOf(pod) })),
-		...(total > pods.length ? [say(`${total - pods.length} more pods have not been asked for yet`, "dim")] : []),
+		...(total > pods.length ? [say(`${counted(total - pods.length, "pod")} not requested yet`, "dim")] : []),
 	];
 }
 

@@ -152,7 +152,7 @@ function placeLines(facts: RunFacts, pod: PodFacts): readonly StyledLine[] {
 	const place = facts.placeOf(pod);
 	if (place === 0) return [];
 	const rivals = facts.waiting.filter(({ wait }) => wait?.budget === pod.wait?.budget).length;
-	return [say(`It began to wait as the ${ordinal(place)} of ${rivals} pods of this run that wait for this budget.`)];
+	return [say(`${ordinal(place)} of ${rivals} in line for this budget in this run.`)];
 }
 
 function explainBudget(facts: RunFacts, budget: BudgetFacts, options: ExplainOptions): readonly StyledLine[] {
@@ -177,7 +177,7 @@ function budgetLines(
 	const silent = facts.silentContexts;
 	if (silent.length > 0) {
 		const before = need === undefined ? "" : `; before: ${numbersText(budget)} were`;
-		return [say(`Budget ${name}: what is left nobody knows, ${silenceText(silent)}${before}`, "bad")];
+		return [say(`Budget ${name}: unknown (treated as 0 left): ${silenceText(silent)}${before}`, "bad")];
 	}
 	if (unknown !== undefined) return [say(`Budget ${name}: unknown (treated as 0 left): ${unknown}`, "bad")];
 	const counted = need === undefined ? "it was not counted yet" : `${numbersText(budget)} are`;
@@ -201,7 +201,7 @@ function budgetLines(
 		...(needsAll(budget)
 			? [
 					say(
-						"It lets none go, however many are healthy, until somebody changes it or how many pods it expects.",
+						"It allows no eviction, however many pods are healthy. Change its bound or the number of expected pods.",
 						"warn",
 					),
 				]
@@ -230,8 +230,8 @@ function budgetLines(
 
 function uncountedText({ waiting }: RunFacts, budget: string): string {
 	return waiting.some(({ wait }) => wait?.budget === budget)
-		? "That was counted before this run last tried to evict under it."
-		: "That was before this run evicted the pods below; nobody waits for it, so nobody has counted since.";
+		? "Counted before this run last tried to evict under it."
+		: "Counted before this run evicted the pods below. No pod waits for the budget, so there is no newer count.";
 }
 
 function numbersText({ need, expected, healthy }: BudgetFacts): string {

@@ -201,7 +201,7 @@ const help: readonly string[] = [
 	"",
 	"  The busiest come first: most waiting, then held, then most pods granted.",
 	"  The order changes every 5 s. WAITING is how many wait for the Lease, RESERVED how many pods are granted and not seen going yet.",
-	"  FOR is since when the agent has seen it held: a few round trips, or somebody is stuck (leases release).",
+	"  FOR is how long the Lease is held: usually a few round trips, longer by a stuck run (leases release).",
 ];
 
 function helpBody(view: LeaseView, body: number, options: LeaseFrameOptions): readonly StyledLine[] {

@@ -29,7 +29,7 @@ export function needsAll({ need, expected }: BudgetNumbers): boolean {
 
 /** Shown if no pod uses the budget up but its bound requires all pods. */
 export function needsAllText(budget: BudgetNumbers): string {
-	return needsAll(budget) ? "nobody, it needs them all" : "";
+	return needsAll(budget) ? "none, all pods are required" : "";
 }
 
 interface UserTextOptions extends Pick<FrameOptions, "now"> {

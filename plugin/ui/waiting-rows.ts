@@ -9,8 +9,8 @@ import { needsAll, shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
-/** Extracts the numbers, for when there is no room for the words. */
-const needs = /needs (\d+) healthy, has (\d+)/;
+/** Extracts the numbers: there is no room for all the words. */
+const exhausted = /has no disruption left: (\d+)(?: of \d+)? healthy, (\d+) required/;
 
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const widths = widthsFor(facts, options.columns);
@@ -33,7 +33,7 @@ export function waitingRows(facts: RunFacts, height: number, options: RowOptions
 	if (rows.length === 0 && silent.length > 0) {
 		return [{ key: "", line: [piece(`  all that is left waits: ${silenceText(silent)}`, "bad")] }];
 	}
-	if (rows.length === 0) return [{ key: "", line: [piece("  nobody", "dim")] }];
+	if (rows.length === 0) return [{ key: "", line: [piece("  none", "dim")] }];
 	return windowed(rows, height, options.selected);
 }
 
@@ -65,7 +65,10 @@ function row(facts: RunFacts, pod: PodFacts, options: PodRowOptions): Selectable
 			...(widths.context > 0 ? [piece(padded(options.place, widths.context))] : []),
 			piece(padded(options.name, widths.name), isSelected ? "bold" : "plain"),
 			piece(padded(since, 7), "dim"),
-			piece(`${place2}${columns < 100 ? reason.replace(needs, "has $2 of $1") : reason}`, "warn"),
+			piece(
+				`${place2}${reason.replace(exhausted, columns < 100 ? "$1/$2 needed" : "$1 healthy, $2 required")}`,
+				"warn",
+			),
 		],
 	};
 }

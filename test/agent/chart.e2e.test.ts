@@ -136,7 +136,7 @@ describe.skipIf(isMissing)(name, () => {
 		const team = { account: "a", groups: ["a"], namespaces: ["a", "xpdb-system"] };
 		const { code, stderr } = run(template, { ...valuesOf(plain), teams: [team] });
 		expect(code).toBe(1);
-		expect(stderr).toContain("the agents' namespace is nobody's but theirs");
+		expect(stderr).toContain("the agents' namespace is reserved for the agents");
 	});
 
 	test("has nothing that helm's own check finds", () => {

@@ -177,7 +177,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 			expected: {
 				kind: "refused",
 				reason: "FeatureMissing",
-				message: "budget shop/db in cluster eu-1 uses spec.probe, which the agent of us-1 does not understand",
+				message: "budget shop/db in cluster eu-1 uses spec.probe, which the agent of us-1 does not support",
 			},
 		},
 		{

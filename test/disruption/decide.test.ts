@@ -189,7 +189,7 @@ describe("decide() judges a bound over the whole fleet", () => {
 				candidate: { clusterId: "eu", pod: podReference("db-0") },
 				kind: "waiting",
 				reason: "BudgetExhausted",
-				message: "budget shop/db needs 5 healthy, has 5",
+				message: "budget shop/db has no disruption left: 5 of 6 healthy, 5 required",
 				budget,
 				need: 5,
 				expected: 6,
@@ -286,8 +286,8 @@ describe("decide() of a pod for which nobody says how many there should be", () 
 		expect(judged[0]).toMatchObject({
 			retry: true,
 			message:
-				"budget shop/db with maxUnavailable 1 needs the number of expected pods, which nobody says for pod shop/db-0: " +
-				"no controller owns it. It goes once a controller adopts it; a budget with minAvailable as a number does not need it",
+				"budget shop/db with maxUnavailable 1 needs the number of expected pods, which is unknown for pod shop/db-0: " +
+				"no controller owns it. It can be evicted once a controller adopts it; a budget with minAvailable as a number does not need the number",
 		});
 	});
 
@@ -308,7 +308,7 @@ describe("decide() over several candidates", () => {
 
 	test("reports what is left after the grants before", () => {
 		const judged = judge({}, presentPod("db-0"), presentPod("db-1"));
-		expect(judged[1]).toMatchObject({ message: "budget shop/db needs 5 healthy, has 5" });
+		expect(judged[1]).toMatchObject({ message: "budget shop/db has no disruption left: 5 of 6 healthy, 5 required" });
 	});
 
 	test("takes nothing for an unready pod while the others are enough", () => {

@@ -167,7 +167,7 @@ describe("parseLease() refuses", () => {
 		expect(() => parseLease(withState({ schema: 2 }), "eu-1")).toThrow(
 			`cannot read Lease "${good.name}" of budget "shop/db" in cluster "eu-1": annotation ${stateAnnotation} has schema 2, ` +
 				"this version knows 1. Nothing is granted under this budget until the Lease is deleted, while no drain runs anywhere " +
-				"in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to everybody, so delete its binding first " +
+				"in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to every user, so delete its binding first " +
 				"(kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 				"(kubectl apply -f agent/deploy/policies.yaml)",
 		);

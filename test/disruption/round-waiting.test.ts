@@ -134,7 +134,7 @@ describe("runRound() where somebody holds a Lease", () => {
 		us.steal(budget);
 		us.acquire = async () => ({ kind: "held", position: 1, holder: "thief", heldForMs: 0 });
 		await expect(run()).rejects.toThrow(
-			"cannot wait for budget shop/db: the agent of cluster us-1 does not keep the line",
+			"cannot wait for budget shop/db: the agent of cluster us-1 ended the wait without granting the lease",
 		);
 		expect([ap, eu].map((cluster) => cluster.lease(budget).holder)).toEqual(["", ""]);
 	});

@@ -87,7 +87,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		);
 		// Whoever reads late sees no more of that frame.
 		await terminal.until(() => terminal.output().includes("asking the agents of all members"));
-		await terminal.shows(/3\/3 live {2}1 budget: 0 at zero/);
+		await terminal.shows(/3\/3 live {2}1 budget: 0 used up/);
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
 		expect(terminal.screen.isAlternate).toBe(true);
 		await takePodDown("c2", database);
@@ -99,7 +99,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3`));
 		terminal.press("e");
 		await terminal.shows(`── EXPLAIN ${budget}`);
-		await terminal.shows(`Yes: by budget ${budget} a pod may go now`);
+		await terminal.shows(`Yes: budget ${budget} allows an eviction now`);
 		terminal.press("\r");
 		// As all three saw it at the same minute.
 		await terminal.shows(/LAST \d+ MIN +[▁█!?]+[^]*[23] healthy/);

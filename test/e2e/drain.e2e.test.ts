@@ -81,7 +81,7 @@ describeOnFleet("kubectl xpdb drain", () => {
 		const node = (await database.pods()).find(({ context }) => context === "c2")?.node ?? "";
 		const args = ["drain", node, "--context", "c2-operator", ...flags];
 		using first = startPlugin(args);
-		await first.printed(`${database.namespace}/db needs 6 healthy, has 6`);
+		await first.printed(/\/db has no disruption left: 6( of 6)? healthy, 6 required/);
 		first.child.kill("SIGINT");
 		expect((await first.finished).code).toBe(130);
 		for (const context of sharedFleet().contexts) {

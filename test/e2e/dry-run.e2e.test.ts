@@ -50,7 +50,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		});
 		expect(result.code, result.stderr).toBe(1);
 		expect(result.stdout).toBe(`node/${pod.node} cordoned (server dry run)\n`);
-		const wait = `budget ${namespace}/db needs 2 healthy, has 2`;
+		const wait = `budget ${namespace}/db has no disruption left: 2 of 3 healthy, 2 required`;
 		const users = `used by ${namespace}/db-0 in c2: .+`;
 		expect(result.stderr).toMatch(new RegExp(`^pod ${namespace}/db-0 would wait: ${wait}; ${users}$`, "m"));
 		expect(result.stderr).toContain(`error when evicting pods/"db-0" -n "${namespace}": it would wait: ${wait}`);
@@ -94,7 +94,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		// Whoever is asked for first would go first.
 		expect(result.stderr).toMatch(
 			new RegExp(
-				`^c[12]-operator +pod ${namespace}/db-0 would wait: budget ${namespace}/db needs 2 healthy, has 2; ` +
+				`^c[12]-operator +pod ${namespace}/db-0 would wait: budget ${namespace}/db has no disruption left: 2 of 3 healthy, 2 required; ` +
 					`used by ${namespace}/db-0 in c[12]: .*this run.*$`,
 				"m",
 			),

@@ -61,7 +61,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		await kubectl("c1", ["annotate", "pod", "db-0", "-n", namespace, "bench/ready=false"]);
 		await kubectl("c1", ["wait", "pod/db-0", "-n", namespace, "--for=condition=Ready=false", "--timeout=60s"]);
 		using run = startPlugin(evictArgs(database, { name: "db-0", context: "c2" }));
-		await run.printed(/budget \S+\/db needs 2 healthy, has 2/);
+		await run.printed(/budget \S+\/db has no disruption left: 2 of 3 healthy, 2 required/);
 		await kubectl("c1", ["annotate", "pod", "db-0", "-n", namespace, "bench/ready-"]);
 		const result = await run.finished;
 		expect(result.code, result.stderr).toBe(0);
@@ -90,7 +90,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		const [pod] = await database.pods();
 		const args = evictArgs(database, pod);
 		using refused = startPlugin(args);
-		await refused.printed(`budget ${database.namespace}/strict needs 3 healthy, has 3`);
+		await refused.printed(/\/strict has no disruption left: 3( of 3)? healthy, 3 required/);
 		refused.child.kill("SIGINT");
 		expect((await refused.finished).code).toBe(130);
 		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);

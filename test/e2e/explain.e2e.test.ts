@@ -83,7 +83,7 @@ describeOnFleet("kubectl xpdb explain", () => {
 		);
 		const plain = await plugin(["explain", "pod", "db-0", ...args, ...here]);
 		expect(plain, plain.stderr).toMatchObject({ code: 0, stderr: "" });
-		expect(plain.stdout).toMatch(new RegExp(`^Yes: pod ${database.namespace}/db-0 may go now\\.\n`));
+		expect(plain.stdout).toMatch(new RegExp(`^Yes: pod ${database.namespace}/db-0 can be evicted now\\.\n`));
 		expect(await leasesOf(database)).toEqual([]);
 		expect(await writesSince(since, database)).toEqual([]);
 	});
@@ -93,7 +93,7 @@ describeOnFleet("kubectl xpdb explain", () => {
 		const args = inNamespace(database);
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
 		await kubectl("c2", ["annotate", "pod", "db-0", ...args, "bench/ready=false"]);
-		const message = `budget ${database.namespace}/db needs 2 healthy, has 2`;
+		const message = `budget ${database.namespace}/db has no disruption left: 2 of 3 healthy, 2 required`;
 		const found = await eventuallySays("Waits", ["pod/db-0", ...args, ...here], message);
 		expect(found).toMatchObject({
 			exitCode: 5,

@@ -54,7 +54,7 @@ describeOnFleet("the life of a fleet", () => {
 	async function uninstall(names: readonly string[]): Promise<void> {
 		await eventually(`the end of the fleet in ${names.join(", ")}`, async () => {
 			const said = await bare.xpdb(["uninstall", "-y", "--contexts", names.join(",")]);
-			if (!said.err.includes("somebody evicts right now, so nothing was touched")) done(said, ["uninstall"]);
+			if (!said.err.includes("evictions are running, nothing was touched")) done(said, ["uninstall"]);
 			return said.code === 0;
 		});
 	}
@@ -227,7 +227,7 @@ describeOnFleet("the life of a fleet", () => {
 		for (const kind of ["client", "server"]) {
 			await eventually(`a dry run for the ${kind}`, async () => {
 				const said = await bare.xpdb(["uninstall", `--dry-run=${kind}`, "--contexts", three.join(",")]);
-				if (said.err.includes("somebody evicts right now")) return false;
+				if (said.err.includes("evictions are running")) return false;
 				const { out, err } = done(said, ["uninstall", kind]);
 				expect(out).toContain("  - configmap/notes in xpdb-system: not created by xpdb, goes with the namespace\n");
 				expect(out).toContain(`deployment.apps/xpdb-agent deleted (${kind === "client" ? "" : "server "}dry run)\n`);

@@ -46,7 +46,7 @@ export const foreignObjects: readonly ForeignObjects[] = [
 			],
 		},
 		says: [
-			/c1: its ConfigMap xpdb-fleet cannot be used, so nobody knows who is in the fleet/,
+			/c1: its ConfigMap xpdb-fleet cannot be used, so the members of the fleet are unknown/,
 			/See 'kubectl get configmap xpdb-fleet -A -o yaml --context c1'/,
 		],
 	},
@@ -74,7 +74,7 @@ export const foreignObjects: readonly ForeignObjects[] = [
 		says: [
 			/c1: cannot apply clusterrolebinding\.rbac\.authorization\.k8s\.io\/xpdb-agent, which is there and cannot become ours: /,
 			/c2: cannot apply deployment\.apps\/xpdb-agent, which is there and cannot become ours: /,
-			/See whose it is with 'kubectl get deployment\.apps\/xpdb-agent -n xpdb-system -o yaml --context c2'/,
+			/See who owns it with 'kubectl get deployment\.apps\/xpdb-agent -n xpdb-system -o yaml --context c2'/,
 		],
 	},
 	{
@@ -115,7 +115,7 @@ export const foreignObjects: readonly ForeignObjects[] = [
 			],
 		},
 		says: [
-			/somebody else keeps fields that would change \(! above\): c1: clusterrole\.rbac\.authorization\.k8s\.io\/xpdb-operators, c2: service\/xpdb-agent: nothing was touched/,
+			/fields that would change are managed by others \(! above\): c1: clusterrole\.rbac\.authorization\.k8s\.io\/xpdb-operators, c2: service\/xpdb-agent: nothing was touched/,
 			/Take them over with --force-conflicts/,
 		],
 	},

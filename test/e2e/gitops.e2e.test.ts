@@ -95,7 +95,7 @@ describeOnFleet(
 			const upgrade = ["upgrade", ...both, "--image", "example.com/agent:2", "-y"];
 			const refused = await bare.xpdb(upgrade);
 			expect(refused.code).toBe(1);
-			expect(refused.err).toContain("somebody else keeps fields that would change");
+			expect(refused.err).toContain("fields that would change are managed by others");
 			expect(refused.out).toContain("kept by kustomize-controller");
 			expect(refused.err).toContain(
 				"kustomize-controller takes back what --force-conflicts changes: write the objects into the repository instead",

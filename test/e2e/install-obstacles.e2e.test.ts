@@ -182,7 +182,7 @@ describeOnFleet("an installation with something in its way", () => {
 		}
 		expect(out).toContain("  = customresourcedefinition.apiextensions.k8s.io/xpoddisruptionbudgets.x-pdb.form3.tech: ");
 		expect(out).toContain("; --force-conflicts takes it over\n");
-		expect(out).toContain("1 budget is there already. Each holds over the pods of the whole fleet");
+		expect(out).toContain("1 budget exists already. Each applies to the pods of the whole fleet");
 		expect(out).toContain("! shop/db: ");
 		expect(err).toMatch(/^error: c\d: cannot apply deployment\.apps\/xpdb-agent: .*only-our-registry/m);
 		const [, undo] = /; to undo it: kubectl xpdb (.+)$/m.exec(err) ?? [];
@@ -284,9 +284,9 @@ describeOnFleet("an installation with something in its way", () => {
 		const removed = await bare.xpdb(["uninstall", ...both, "-y"], { env });
 		expect(existsSync(keptNames)).toBe(false);
 		expect(removed.code, removed.out + removed.err).toBe(0);
-		expect(removed.out).toContain("  = namespace/xpdb-system stays: what somebody put there is in it\n");
+		expect(removed.out).toContain("  = namespace/xpdb-system stays: contains other objects\n");
 		for (const cluster of clusters) {
-			expect(removed.out).toContain(`${cluster}: secret/xpdb-fleet-ca stays, which somebody put there\n`);
+			expect(removed.out).toContain(`${cluster}: secret/xpdb-fleet-ca stays: not created by xpdb\n`);
 			expect(await bare.ours(cluster)).toEqual(["namespaces xpdb-system", "secrets xpdb-fleet-ca"]);
 		}
 		expect(managersOf("c1", ["namespace", "xpdb-system"])).not.toContain("kubectl-xpdb");

@@ -146,7 +146,7 @@ describeOnFleet("an installation of another kind", () => {
 			install(own),
 			install([...issuer, `--ca-cert=${file}`]),
 		]);
-		expectRefused(unknown, /c1: ConfigMap fleet-agents\/xpdb-ca is not there, and nobody says which CA the issuer has/);
+		expectRefused(unknown, /c1: ConfigMap fleet-agents\/xpdb-ca does not exist, so the issuer's CA is unknown/);
 		expectRefused(
 			noAuthority,
 			/c1: cert-manager signs with the CA in Secret fleet-agents\/xpdb-fleet-ca, which is not/,
@@ -302,7 +302,7 @@ describeOnFleet("an installation of another kind", () => {
 		for (const cluster of clusters) {
 			expect(out).toContain(`${cluster}: nothing of xpdb's own is left\n`);
 			for (const name of ["secret/xpdb-agent-tls", "configmap/xpdb-ca"]) {
-				expect(out).toContain(`${cluster}: ${name} stays, which somebody put there\n`);
+				expect(out).toContain(`${cluster}: ${name} stays: not created by xpdb\n`);
 			}
 			expect(await bare.ours(cluster)).toEqual(["configmaps xpdb-ca", "secrets xpdb-agent-tls"]);
 		}

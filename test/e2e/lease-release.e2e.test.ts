@@ -104,7 +104,7 @@ describeOnFleet("kubectl xpdb leases release", () => {
 
 		const nothing = await plugin([...args, ...contexts, "--confirm=db"]);
 		expect(nothing).toMatchObject({ code: 0, stdout: "" });
-		expect(nothing.stderr).toBe("Nobody holds a Lease of budget db: there is nothing to release\n");
+		expect(nothing.stderr).toBe("No run holds a Lease of budget db: there is nothing to release\n");
 		const unknown = await plugin(["leases", "release", "dc", "-n", namespace, ...contexts, "--confirm=dc"]);
 		expect(unknown).toMatchObject({ code: 1, stdout: "" });
 		expect(unknown.stderr).toBe(

@@ -88,7 +88,7 @@ describeOnFleet("drain --resume", () => {
 				text: 'belongs to operation "abcdef", nothing was touched',
 			},
 			{ args: ["drain", "--resume", id, "--context", "c3-operator"], text: `no node in context c3-operator belongs` },
-			{ args: ["drain", "--resume", "latest", ...contexts], text: '"latest" is not the id of an operation' },
+			{ args: ["drain", "--resume", "latest", ...contexts], text: '"latest" is not the ID of an operation' },
 			{ args: ["drain", "--resume", id, node, ...contexts], text: "cannot specify both nodes and --resume" },
 			{ args: ["uncordon", "--op", "abcdef", ...contexts, "-y"], text: 'belongs to operation "abcdef"' },
 			// What may do harm is typed again, all of it.

@@ -176,7 +176,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 				reason: "BudgetExhausted",
 				own: false,
 				message: expect.stringContaining(
-					`budget ${database.namespace}/db needs 2 healthy, has 2; used by ${database.namespace}/db-0 in c2: Running, not ready`,
+					`budget ${database.namespace}/db has no disruption left: 2 of 3 healthy, 2 required; used by ${database.namespace}/db-0 in c2: Running, not ready`,
 				),
 			},
 		]);

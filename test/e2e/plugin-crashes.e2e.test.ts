@@ -65,7 +65,7 @@ describeOnFleet(
 			await evictedWithin(database, second, reservationMs + marginMs);
 			// The second pod is down until it may be ready: an eviction on the old grant would make it two.
 			asleep.child.kill("SIGCONT");
-			await asleep.printed(/needs 2 healthy, has 2/);
+			await asleep.printed(/has no disruption left: 2 of 3 healthy, 2 required/);
 			expect((await database.pods()).map(({ uid }) => uid)).toContain(first?.uid);
 			await letNewPodsBeReady(database, true);
 			await eventually("the second pod to be ready", async () => {

@@ -102,7 +102,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 		await drain.printed(`evicting pod ${namespace}/first-0`);
 		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=primary", "--overwrite"]);
 		await scene.letFirstStop();
-		await drain.printed(`budget ${namespace}/pg-primary needs 1 healthy, has 1`);
+		await drain.printed(/\/pg-primary has no disruption left: 1( of \d+)? healthy, 1 required/);
 		expect(await scene.isPgLeft()).toBe(true);
 		// It fails back, and may go.
 		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=replica", "--overwrite"]);

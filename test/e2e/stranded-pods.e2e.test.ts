@@ -44,7 +44,7 @@ describeOnFleet("pods that no other node takes", () => {
 		expect(dryRun.stderr).toContain("will find no node: no node of the cluster is left");
 		expect(dryRun.stdout).toContain(`evicting pod ${namespace}/${goes?.pod} (server dry run)\n`);
 		expect(dryRun.stderr).toContain(
-			`pod ${namespace}/${waits?.pod} would wait: budget ${namespace}/db needs 5 healthy, has 5`,
+			`pod ${namespace}/${waits?.pod} would wait: budget ${namespace}/db has no disruption left: 5 of 6 healthy, 5 required`,
 		);
 		expect(dryRun.stdout).not.toContain(`node/${waits?.node} drained`);
 		expect(await writesSince(since, database)).toEqual([]);

@@ -90,7 +90,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			clusters.map((each) => `${each}-operator  xpoddisruptionbudget.x-pdb.form3.tech/db suspended\n`).join(""),
 		);
 		const undo = `kubectl xpdb unsuspend db -n ${database.namespace} --contexts=c1-operator,c2-operator,c3-operator`;
-		expect(suspended.stderr).toContain(`holds no eviction back until you run: ${undo}\n`);
+		expect(suspended.stderr).toContain(`blocks no eviction until you run: ${undo}\n`);
 		for (const { metadata } of await budgets(database)) {
 			expect(JSON.parse(metadata.annotations?.[annotation] ?? "")).toMatchObject({
 				by: me,
@@ -138,7 +138,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			expect(metadata.annotations ?? {}).not.toHaveProperty([annotation]);
 		expect((await told("c2", database)).map(({ reason }) => reason).toSorted()).toEqual(["Suspended", "Unsuspended"]);
 		using kept = startPlugin(evictFirst(database));
-		await kept.printed("needs 3 healthy, has 3");
+		await kept.printed("has no disruption left: 3 of 3 healthy, 3 required");
 		kept.child.kill("SIGINT");
 		expect(await kept.finished).toMatchObject({ code: 130, stdout: "" });
 		// The person's own account wrote it, in each cluster.
@@ -192,7 +192,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		await applyBudget(["c3"], database.namespace, { maxUnavailable: 0, selector: { matchLabels: { app: "other" } } });
 		const differ = await plugin(["suspend", ...at, ...all]);
 		expect(differ.code).toBe(1);
-		expect(differ.stderr).toContain("would hold every pod back all the same, nothing was touched");
+		expect(differ.stderr).toContain("would still block every eviction, nothing was touched");
 		expect(await suspendedIn(database)).toEqual([]);
 	});
 
@@ -213,7 +213,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
 		expect(stderr).toContain('c1-operator  budget "db": not suspended: taken back\n');
 		expect(stderr).toContain('c3-operator  budget "db": not suspended: taken back\n');
-		expect(stderr).toMatch(/budget \S+ holds as before: it is not suspended in c1, c2, c3\n$/);
+		expect(stderr).toMatch(/budget \S+ applies as before: it is not suspended in c1, c2, c3\n$/);
 		expect(await suspendedIn(database)).toEqual([]);
 		for (const cluster of clusters) expect(await told(cluster, database)).toEqual([]);
 	});

@@ -245,7 +245,7 @@ test("members that cannot be reached: exit code 4", async () => {
 	const { code, err } = await runWith("budgets");
 	expect(code).toBe(4);
 	expect(err).toMatch(
-		/^error: cannot cover the fleet: .*nothing was touched\n {2}eu: The connection to the server 127.0.0.1:1 was refused/,
+		/^error: cannot reach every cluster of the fleet, nothing was touched\n {2}eu: The connection to the server 127.0.0.1:1 was refused/,
 	);
 	expect(err).toMatch(/\nFind out why: kubectl xpdb check\n$/);
 });
@@ -258,9 +258,9 @@ describe("reportError()", () => {
 		readonly argv?: readonly string[];
 	}[] = [
 		{
-			error: new FleetUncoveredError("cannot cover the fleet", ["eu: down"]),
+			error: new FleetUncoveredError("cannot reach every cluster of the fleet", ["eu: down"]),
 			code: 4,
-			err: "error: cannot cover the fleet\n  eu: down\n",
+			err: "error: cannot reach every cluster of the fleet\n  eu: down\n",
 		},
 		{ error: new AgentUnavailableError("no answer", "eu"), code: 4, err: "error: no answer\n" },
 		{ error: new AgentForbiddenError("not yours"), code: 1, err: "error: not yours\n" },

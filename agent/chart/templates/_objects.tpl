@@ -49,7 +49,7 @@
 {{- if eq (default "" $object.metadata.namespace) "shop" }}{{ $namespaces = $team.namespaces }}{{ end }}
 {{- range $namespace := $namespaces }}
 {{- if eq (default "" $namespace) $.values.agentNamespace }}
-{{- if ne $object.metadata.namespace $.values.agentNamespace }}{{ fail "teams: the agents' namespace is nobody's but theirs" }}{{ end }}
+{{- if ne $object.metadata.namespace $.values.agentNamespace }}{{ fail "teams: the agents' namespace is reserved for the agents" }}{{ end }}
 {{- end }}
 {{- if $namespace }}{{ $_ := set $object.metadata "namespace" $namespace }}{{ end }}
 ---

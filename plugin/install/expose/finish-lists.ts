@@ -25,7 +25,7 @@ export async function finishLists(
 			const change = await changeOf(context, object, force);
 			if (change.kind === "kept") {
 				throw new UsageError(
-					`${context.name}: somebody else keeps fields of ${objectText(object)}: ${change.conflicts.join(", ")}`,
+					`${context.name}: fields of ${objectText(object)} are managed by others: ${change.conflicts.join(", ")}`,
 					keptHint([change]),
 				);
 			}

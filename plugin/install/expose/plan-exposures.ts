@@ -67,7 +67,7 @@ function read(flag: string, texts: readonly string[], members: readonly NamedMem
 	return texts.map((text) => {
 		const found = names.find(({ name }) => text.startsWith(`${name}=`));
 		const value = found ? text.slice(found.name.length + 1) : text;
-		if (value === "") throw new UsageError(`--${flag} says nothing of ${found?.name ?? "anybody"}: ${quote(text)}`);
+		if (value === "") throw new UsageError(`--${flag} has no value for ${found?.name ?? "any member"}: ${quote(text)}`);
 		const isNamed = text.includes("=") && !(flag === "expose-annotation" && annotationPattern.test(text));
 		if (!found && isNamed) {
 			const all = members.flatMap(({ names: [name] }) => name ?? []);

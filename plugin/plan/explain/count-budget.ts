@@ -95,7 +95,7 @@ function failedCount({ name }: RoundBudget, cluster: string, error: Error): Find
 	return {
 		verdict: "Unknown",
 		reason: isAgentRefusal(error) ? "AgentRefused" : "PeerUnreachable",
-		message: `nobody knows what budget ${budget} has in cluster ${cluster}: ${error.message}`,
+		message: `cannot count budget ${budget} in cluster ${cluster}: ${error.message}`,
 		budget,
 		clusters: [cluster],
 		usedBy: [],

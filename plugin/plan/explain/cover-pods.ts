@@ -55,7 +55,7 @@ export async function coverPods(
 			} catch (error) {
 				if (!isDomainError(error)) throw error;
 				const reason = error instanceof AgentUnavailableError ? "PeerUnreachable" : "AgentRefused";
-				const message = `nobody knows which budgets cover it: ${error.message}`;
+				const message = `cannot tell which budgets cover it: ${error.message}`;
 				return { ...each, keeps: { verdict: "Unknown", reason, message, usedBy: [] } };
 			}
 		}),

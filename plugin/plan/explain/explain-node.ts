@@ -164,7 +164,7 @@ function notesOf(node: NodeTarget, view: FleetView, now: number): readonly strin
 	const notes = uncoveredNotes(view, context);
 	if (operation?.kind === "operation") {
 		const { id, state, by, since } = operation.operation;
-		const what = state === "draining" ? "is being drained, or was and is not done" : "was drained";
+		const what = state === "draining" ? "belongs to an unfinished drain" : "was drained";
 		const age = formatAge(now - Date.parse(since));
 		return [...notes, `Node ${name} ${what}: operation ${id} of ${by}, begun ${age} ago`];
 	}

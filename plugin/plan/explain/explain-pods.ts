@@ -173,7 +173,7 @@ function filterOf({ pod }: CoveredPod, { take, refused }: FilteredPods): DrainFi
 const uncounted: Finding = {
 	verdict: "Unknown",
 	reason: "PeerUnreachable",
-	message: "nobody has counted a budget that covers it",
+	message: "a budget that covers it has not been counted",
 	usedBy: [],
 };
 

@@ -83,7 +83,7 @@ export function judgeUnderNative(
 	const runs = pod.status?.phase === "Running" || pod.status?.phase === "Unknown";
 	const [problem] = native.problems;
 	if (problem !== undefined && runs && pod.metadata?.deletionTimestamp === undefined) {
-		const message = `nobody knows what its cluster's own budgets allow: ${problem}`;
+		const message = `cannot tell what its cluster's own budgets allow: ${problem}`;
 		return { verdict: "Unknown", reason: "Forbidden", message, usedBy: [] };
 	}
 	if (isAsked.kind === "none") return undefined;

@@ -21,7 +21,7 @@ export function readTermination({ metadata }: V1Pod, now: number): Termination |
 	const why =
 		finalizers.length > 0
 			? `finalizers hold it: ${finalizers.join(", ")}`
-			: "is the kubelet of its node alive? Until that says so, nobody knows that it has stopped";
+			: "is the kubelet of its node alive? Only the kubelet can confirm that the pod has stopped";
 	const text = `it is terminating already, for ${since}, and should be gone since ${formatElapsed(now - endsAt)}: ${why}`;
 	return { text, isOverdue: true };
 }

@@ -83,10 +83,10 @@ describe("ClusterApi errors", () => {
 		{
 			name: "401",
 			handle: answering(401, { message: "Unauthorized" }),
-			says: /does not accept our token or certificate \(401: Unauthorized\)/,
+			says: /does not accept the agent's token or certificate \(401: Unauthorized\)/,
 		},
-		{ name: "403", handle: answering(403, { message: "no" }), says: /we have no right to [a-z]+ .*Role.*\(403: no\)/ },
-		{ name: "429", handle: answering(429, { message: "slow down" }), says: /come back later \(429: slow down\)/ },
+		{ name: "403", handle: answering(403, { message: "no" }), says: /no permission to [a-z]+ .*Role.*\(403: no\)/ },
+		{ name: "429", handle: answering(429, { message: "slow down" }), says: /429, retry later \(429: slow down\)/ },
 		{ name: "500", handle: answering(500, { message: "etcd" }), says: /\(500: etcd\)/ },
 		{
 			name: "503 as text",
@@ -130,7 +130,7 @@ describe("ClusterApi errors", () => {
 	test("names the missing right", async () => {
 		const { api } = await setUp(answering(403, { message: "forbidden" }));
 		await expect(api.touchPod(pod, "one")).rejects.toThrow(
-			'cannot touch pod "db/web-0" in cluster "eu-1": we have no right to patch pods/status in namespace "db", a Role or ClusterRole must grant it to the agent\'s ServiceAccount (403: forbidden)',
+			'cannot touch pod "db/web-0" in cluster "eu-1": the agent has no permission to patch pods/status in namespace "db": grant it to its ServiceAccount with a Role or ClusterRole (403: forbidden)',
 		);
 	});
 });

@@ -60,7 +60,7 @@ describe("ClusterApi.listWorkloads()", () => {
 		);
 		const listed = api.listWorkloads("db");
 		await expect(listed).rejects.toBeInstanceOf(MissingRightError);
-		await expect(listed).rejects.toThrow(/no right to list deployments\.apps in namespace "db"/);
+		await expect(listed).rejects.toThrow(/no permission to list deployments\.apps in namespace "db"/);
 	});
 });
 

@@ -220,7 +220,7 @@ describe("watch", () => {
 			await expect.poll(set, patiently).toEqual(pauses.slice(0, index + 1));
 			clock.skip(pauseMs);
 		}
-		expect(warnings[0]).toContain("we have no right to watch things.test");
+		expect(warnings[0]).toContain("the agent has no permission to watch things.test");
 		expect(store.synced).toBe(false);
 	});
 

@@ -119,7 +119,7 @@ describe("a commit of versions", () => {
 			await settle();
 			clock.advance(1_000);
 			expect(await caught).toBeInstanceOf(AgentUnavailableError);
-			expect(String(await caught)).toContain(`version ${version} is to be reserved`);
+			expect(String(await caught)).toContain(`the grant names version ${version}`);
 			expect(lease()).toEqual(before);
 			expect(agent.requests).toEqual([]);
 		});

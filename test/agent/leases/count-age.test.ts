@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AcquireRequest, Acquisition } from "../../../disruption/budget/cluster.ts";
 import { asks, atOnce, type SimulatedAgent, simulateCluster } from "../../support/simulated-agent.ts";
 
-const tooOld =
-	'cluster "eu-1" was counted for budget "shop/db" more than 20 s ago: what has changed since is not known';
+const tooOld = 'the count of cluster "eu-1" for budget "shop/db" is older than 20 s, so it may be out of date';
 
 /** Two agents, and a Lease that was used before. */
 async function setUp() {
@@ -90,7 +89,7 @@ describe("a count under a Lease that is held", () => {
 		const acquisition = await acquire("n");
 		expect(await commit(acquisition, sibling)).toMatchObject({
 			kind: "lost",
-			reason: expect.stringContaining("by another agent"),
+			reason: expect.stringContaining("another agent took it"),
 		});
 		expect(lease().state.reservations).toEqual([]);
 	});

@@ -72,7 +72,7 @@ test("expectedPods() gives no number that cannot be sent", async () => {
 	);
 	expect(expected).toEqual({
 		kind: "unknown",
-		reason: "the controllers of namespace shop want 4294967294 pods, which nobody can count",
+		reason: "the controllers of namespace shop want 4294967294 pods, more than can be counted",
 	});
 });
 
@@ -162,7 +162,7 @@ describe("expectedPods()", () => {
 			pods: pods(daemonSet, 3),
 			expected: {
 				kind: "unknown",
-				reason: 'DaemonSet "shop/agent" was changed, and its controller has not said since how many nodes it is for',
+				reason: 'DaemonSet "shop/agent" has changed, and its controller has not yet reported the new number of nodes',
 				settles: true,
 			},
 		},

@@ -99,7 +99,7 @@ describe("KnownMembers", () => {
 		declare(["id-1"], ["id-2"]);
 		await expect(agent.getFleet()).rejects.toBeInstanceOf(FleetsDifferError);
 		await expect(agent.getFleet()).rejects.toThrow(
-			/in cluster "eu-1": it knows "cluster id-3" \(id id-3\) as a member since \d{4}-\d\d-\d\d, but ConfigMap xpdb-system\/xpdb-fleet neither lists nor forgets it.* add "- id: id-3" under forgotten$/,
+			/in cluster "eu-1": member "cluster id-3" \(id id-3, known since \d{4}-\d\d-\d\d\) is missing in ConfigMap xpdb-system\/xpdb-fleet\. .* add "- id: id-3" under forgotten in every cluster$/,
 		);
 	});
 
@@ -156,9 +156,9 @@ describe("KnownMembers", () => {
 		await Promise.all([one.getFleet(), other.getFleet()]);
 		await one.known.learn([{ id: "id-9", name: "eu-9" }]);
 		expect(stored()).toEqual(["id-1", "id-9"]);
-		await expect(one.getFleet()).rejects.toThrow('it knows "eu-9" (id id-9)');
+		await expect(one.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
 		other.see();
-		await expect(other.getFleet()).rejects.toThrow('it knows "eu-9" (id id-9)');
+		await expect(other.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
 		// A watch without life is no reason to know nothing.
 		const late = newAgent();
 		await one.known.learn([{ id: "id-8", name: "eu-8" }]);

@@ -78,13 +78,13 @@ describe("matchingWorkloads()", () => {
 
 	test("are unknown, by the name of the reason, where the agent may not list them", async () => {
 		const listWorkloads = () =>
-			Promise.reject(new MissingRightError("we have no right to list deployments.apps", "eu-1"));
+			Promise.reject(new MissingRightError("the agent has no permission to list deployments.apps", "eu-1"));
 		expect(await matchingWorkloads("shop", selector, { api: { listWorkloads } })).toEqual({
 			kind: "unlisted",
 			expected: {
 				kind: "unknown",
 				reason:
-					"its agent may not list the workloads whose pods it should expect: we have no right to list deployments.apps",
+					"its agent may not list the workloads whose pods it should expect: the agent has no permission to list deployments.apps",
 				cause: "WorkloadsNotListed",
 			},
 		});

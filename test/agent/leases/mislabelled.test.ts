@@ -32,7 +32,7 @@ describe("a count names workloads whose pods carry other labels than their templ
 			{
 				kind: "waiting",
 				message:
-					"budget shop/db needs 2 healthy, has 1; StatefulSet shop/db in cluster eu-1 wants 3, but 2 of its pods have labels that the budget does not select",
+					"budget shop/db has no disruption left: 1 of 3 healthy, 2 required; StatefulSet shop/db in cluster eu-1 wants 3, but 2 of its pods have labels that the budget does not select",
 			},
 		]);
 	});

@@ -43,7 +43,7 @@ describe("an `observed` from before a restore", () => {
 		expect(observed()).toBe(version);
 		expect(agent.problems).toMatchObject([
 			{
-				message: `Lease of budget "shop/db" in cluster "eu-1" says that pods were seen at version 5000, but its API server lists version ${version} (was etcd restored?): counting by that list`,
+				message: `Lease of budget "shop/db" in cluster "eu-1" records pod version 5000, but its API server lists version ${version} (was etcd restored?): counting from that list`,
 			},
 		]);
 	});

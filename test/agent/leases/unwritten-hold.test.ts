@@ -112,7 +112,8 @@ describe("a hold that is not written", () => {
 		expect(await agent.local.commit(acquisition, [grant])).toEqual({
 			kind: "lost",
 			reason:
-				'cluster "eu-1" was counted for budget "shop/db" by another agent, or over a connection to its API server that has closed',
+				'the count of cluster "eu-1" for budget "shop/db" is lost: another agent took it, ' +
+				"or this agent's connection to the API server has closed since",
 		});
 		expect(lease().state.reservations).toEqual([]);
 	});

@@ -45,7 +45,7 @@ describe("An agent whose list leaves a known member out", () => {
 		await agent.local.release(before.acquisition);
 		shorten();
 		await expect(acquire("n2")).rejects.toBeInstanceOf(FleetsDifferError);
-		await expect(acquire("n2")).rejects.toThrow('it knows "us-1" (id us)');
+		await expect(acquire("n2")).rejects.toThrow('member "us-1" (id us, known since ');
 		forget();
 		expect((await acquire("n3")).count.clusterId).toBe("eu");
 	});
@@ -61,7 +61,7 @@ describe("An agent whose list leaves a known member out", () => {
 	test("commits nothing once somebody greeted that it leaves out", async () => {
 		const { server, agent, before, known } = await shortened();
 		await known.learn([{ id: "ap", name: "ap-1" }]);
-		await expect(agent.local.commit(before.acquisition, [])).rejects.toThrow('it knows "ap-1" (id ap)');
+		await expect(agent.local.commit(before.acquisition, [])).rejects.toThrow('member "ap-1" (id ap, known since ');
 		server.fleet = { ...server.fleet, version: "2", forgotten: [{ id: "ap" }] };
 		expect(await agent.local.commit(before.acquisition, [])).toEqual({ kind: "stood" });
 	});

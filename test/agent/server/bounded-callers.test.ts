@@ -44,7 +44,9 @@ describe("a caller", () => {
 		const held = new HeldLeases({ now: () => 0, cluster: "eu-1" });
 		for (let nth = 0; nth < 500; nth += 1) held.begin(caller, local, { ...acquisition, nonce: `n-${nth}` });
 		const client = (await serve({ local, held })).asCaller();
-		await expect(client.acquire(acquireRequest, atOnce)).rejects.toThrow("holds 500 Leases there, as many as one may");
+		await expect(client.acquire(acquireRequest, atOnce)).rejects.toThrow(
+			"already holds 500 Leases there, which is the limit",
+		);
 		expect(asked).toEqual([]);
 	});
 

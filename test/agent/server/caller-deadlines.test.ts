@@ -12,7 +12,7 @@ function setUp(deadlineMs: number, withinMs?: number) {
 	return { api, clock, told, stop };
 }
 
-const silence = ['apiServer: cannot answer Renew in cluster "eu": its API server has not answered for 3.0 s'];
+const silence = ['apiServer: cluster "eu": the API server has not answered for 3.0 s (call Renew)'];
 
 test("a caller hears of a silent API server half a second before it would give up", () => {
 	const { api, clock, told } = setUp(5_000);

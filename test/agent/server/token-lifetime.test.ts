@@ -22,18 +22,22 @@ describe("lifetimeProblem()", () => {
 			says: "it lives for 1440 minutes, more than 60",
 		},
 		{ name: "no end, as in a Secret", token: tokenWith({ iss: "kubernetes/serviceaccount" }), says: "it never ends" },
-		{ name: "no beginning", token: tokenWith({ exp: now + 600 }), says: "nobody can say for how long it is good" },
-		{ name: "an end that is a text", token: tokenWith({ iat: now, exp: `${now}` }), says: "nobody can say" },
-		{ name: "an end that is nothing", token: tokenWith({ iat: now, exp: null }), says: "nobody can say" },
-		{ name: "an end beyond all numbers", token: tokenWithText(`{"iat":${now},"exp":1e999}`), says: "nobody can say" },
-		{ name: "what is no JSON Web Token", token: "abc", says: "it is no JSON Web Token" },
+		{ name: "no beginning", token: tokenWith({ exp: now + 600 }), says: "its lifetime is unknown" },
+		{ name: "an end that is a text", token: tokenWith({ iat: now, exp: `${now}` }), says: "its lifetime is unknown" },
+		{ name: "an end that is nothing", token: tokenWith({ iat: now, exp: null }), says: "its lifetime is unknown" },
+		{
+			name: "an end beyond all numbers",
+			token: tokenWithText(`{"iat":${now},"exp":1e999}`),
+			says: "its lifetime is unknown",
+		},
+		{ name: "what is no JSON Web Token", token: "abc", says: "it is not a JSON Web Token" },
 		{
 			name: "too many parts",
 			token: `${tokenWith({ iat: now, exp: now + 600 })}.more`,
-			says: "it is no JSON Web Token",
+			says: "it is not a JSON Web Token",
 		},
-		{ name: "a payload that is no JSON", token: tokenWithText("exp"), says: "it is no JSON Web Token" },
-		{ name: "a payload that is a list", token: tokenWithText("[]"), says: "it is no JSON Web Token" },
+		{ name: "a payload that is no JSON", token: tokenWithText("exp"), says: "it is not a JSON Web Token" },
+		{ name: "a payload that is a list", token: tokenWithText("[]"), says: "it is not a JSON Web Token" },
 	];
 	for (const { name, token, says } of rows) {
 		test(`refuses ${name}`, () => expect(lifetimeProblem(token)).toContain(says));

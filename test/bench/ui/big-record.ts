@@ -50,7 +50,7 @@ function movesOf(number: number): readonly Timed[] {
 		ms,
 		{ type: "budget.changed", budget, healthy, ...counts, left: healthy - counts.need, limit: 10, perContext: {} },
 	];
-	const message = `pod ${pod.pod} waits: budget ${budget} needs 240 healthy, has 240`;
+	const message = `pod ${pod.pod} waits: budget ${budget} has no disruption left: 240 of 241 healthy, 240 required`;
 	return [
 		...(waits
 			? [[beginMs, { type: "pod.waiting", ...pod, reason: "BudgetExhausted", message, budget, usedBy: [] }] as const]

@@ -133,7 +133,7 @@ const apart: Provocation = {
 	fault: "an agent two minor versions ahead",
 	cluster: "c3-operator",
 	provoke: () => replace("c3", { version: minorAhead(2), features: ["Probe"] }),
-	says: `its agents are ${minorAhead(2)}, the plugin is ${clientVersion}: more than one minor version apart, which nobody has tried`,
+	says: `its agents are ${minorAhead(2)}, the plugin is ${clientVersion}: more than one minor version apart, which is not tested`,
 	fix: version,
 	end: () => restoreAgents("c3"),
 };
@@ -143,7 +143,7 @@ const features: Provocation = {
 	fault: "agents that do not understand what those two versions ahead do",
 	cluster: "c2-operator",
 	provoke: nothing,
-	says: "its agents do not understand Probe, others of the fleet do: a budget that uses it is refused",
+	says: "its agents do not support Probe, others of the fleet do: a budget that uses it is refused",
 	fix: version,
 	end: nothing,
 };

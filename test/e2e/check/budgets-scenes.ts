@@ -153,7 +153,7 @@ const wrongBudgets: readonly WrongBudget[] = [
 		fault: "a budget with a probe",
 		name: "probed",
 		spec: () => ({ ...one, probe: { enabled: true, endpoint: "probe.example.com" }, ...selecting("owned") }),
-		says: /^budget \S+\/probed in cluster c\d uses spec\.probe, which the agent of c1, c2, c3 does not understand$/,
+		says: /^budget \S+\/probed in cluster c\d uses spec\.probe, which the agents of c1, c2, c3 do not support$/,
 		fix: explain("budget/probed"),
 		fixCode: 3,
 	},
@@ -249,7 +249,7 @@ const refused: Provocation = {
 		rules = (await getJson<{ readonly rules: unknown }>("c2", decides.path)).rules;
 		await giveRules([]);
 	},
-	says: new RegExp(`^nobody knows what budget ${refusing}/good has in cluster c2: .* may not acquire `),
+	says: new RegExp(`^cannot count budget ${refusing}/good in cluster c2: .* may not acquire `),
 	// By a token of c1, which its agents take along to those of c2.
 	fix: explainRefusing,
 	mend: () => giveRules(rules),

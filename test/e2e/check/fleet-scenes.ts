@@ -92,7 +92,7 @@ const unreached: Provocation = {
 	fault: "a member behind no context, whose links to the others are cut",
 	cluster: "c3",
 	provoke: () => setLinks(true),
-	says: "no context leads to member c3, and nobody else's agents reach it: ",
+	says: "no context leads to member c3, and no other member's agents reach it: ",
 	fix: "kubectl config get-contexts",
 	end: () => setLinks(false),
 };

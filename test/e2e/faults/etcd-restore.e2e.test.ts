@@ -58,7 +58,7 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		await annotate("bench/ready=false");
 		await kubectl("c1", ["wait", "pod/db-0", "-n", database.namespace, "--for=condition=Ready=false", "--timeout=60s"]);
 		using waiting = startPlugin(args("c2"));
-		await waiting.printed(/needs 2 healthy, has 2/);
+		await waiting.printed(/has no disruption left: 2 of 3 healthy, 2 required/);
 		waiting.child.kill("SIGINT");
 		const refused = await waiting.finished;
 		expect(refused.code, refused.stdout).toBe(130);

@@ -67,7 +67,11 @@ describeOnFleet("while a member of the fleet gives no answer, a run says that it
 		const see =
 			"; see kubectl get pods -n xpdb-system -l app.kubernetes.io/name=xpdb-agent -o wide --context c2-operator";
 		expect(
-			await during(freeze, run, line('the agents behind context "c2-operator", whose API server does answer', see)),
+			await during(
+				freeze,
+				run,
+				line('asked through the agents of context "c2-operator", whose API server answers', see),
+			),
 		).not.toMatch(grpcWords);
 	});
 
@@ -75,6 +79,6 @@ describeOnFleet("while a member of the fleet gives no answer, a run says that it
 		using run = await waitingRun(["c1"]);
 		const cut = async () => [await degradeLink(fleetControl(), "c1->c2", { cut: true })];
 		const told = line('no connection from cluster "c1": ');
-		expect(await during(cut, run, told)).not.toMatch(/whose API server does answer|UNAVAILABLE/);
+		expect(await during(cut, run, told)).not.toMatch(/whose API server answers|UNAVAILABLE/);
 	});
 });

@@ -158,7 +158,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			stderr: [
 				...outcome.stderr,
 				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
-				"Left behind: parity-a cordoned.",
+				"Still cordoned: parity-a",
 				"Continue:     kubectl drain --resume ID --context=CONTEXT",
 				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",
 			],
@@ -169,13 +169,13 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		kubectl: "is killed at its next line (SIGPIPE, exit code 141)",
 		ours: "stops as after Ctrl-C, with exit code 2",
 		reason: "it releases what it reserved under a budget, and the user knows what was done",
-		situations: ["nobody reads the output any more"],
+		situations: ["a reader that has closed the output"],
 		apply: (outcome) => ({
 			...outcome,
 			code: 2,
 			stderr: [
 				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
-				"Left behind: parity-a cordoned.",
+				"Still cordoned: parity-a",
 				"Continue:     kubectl drain --resume ID --context=CONTEXT",
 				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",
 			],

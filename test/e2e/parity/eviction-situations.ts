@@ -184,7 +184,7 @@ export const evictionSituations: readonly Situation[] = [
 			command.kill("SIGINT");
 		},
 	}),
-	drain("nobody reads the output any more", [], {
+	drain("a reader that has closed the output", [], {
 		objects: blocked,
 		during: async (_, command) => command.stopReading(),
 	}),

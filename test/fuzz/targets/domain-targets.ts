@@ -138,7 +138,7 @@ const leaseTarget: FuzzTarget = {
 			demand(isCount(lease.transitions) && lease.transitions < 2 ** 31, "It took transitions that cannot be sent");
 			demand(lease.durationMs >= 1_000 && lease.durationMs <= 10_000, "It took a duration without end");
 			const { state } = lease;
-			demand((state.phase === "held") === (lease.holder !== ""), "It is held by nobody, or free and held");
+			demand((state.phase === "held") === (lease.holder !== ""), "It is not held, or free and held");
 			demand(isCount(state.renewals), "It took renewals that cannot be counted up");
 			demand(state.phase !== "held" || state.nonce !== "", "It is held without a nonce");
 			demand(state.observed === "" || isResourceVersion(state.observed), "It took an observed that cannot be ordered");

@@ -75,7 +75,7 @@ describe("usedByText()", () => {
 });
 
 test("waitText() names who keeps a pod waiting, where somebody does", () => {
-	const message = "budget shop/cart needs 2 healthy, has 2";
+	const message = "budget shop/cart has no disruption left: 2 of 3 healthy, 2 required";
 	expect(waitText({ message }, at)).toBe(message);
 	expect(waitText({ message, usedBy: [pod] }, at)).toBe(`${message}; used by shop/cart-1 in c2: not ready`);
 });

@@ -61,8 +61,9 @@ describe("a dry run on the server", () => {
 			{
 				kind: "failed",
 				reason: "BudgetExhausted",
-				message: 'error when evicting pods/"db-0" -n "shop": it would wait: budget shop/db needs 5 healthy, has 5',
-				waitedFor: "budget shop/db needs 5 healthy, has 5; used by shop/db-2 in us",
+				message:
+					'error when evicting pods/"db-0" -n "shop": it would wait: budget shop/db has no disruption left: 5 of 6 healthy, 5 required',
+				waitedFor: "budget shop/db has no disruption left: 5 of 6 healthy, 5 required; used by shop/db-2 in us",
 				unreachable: false,
 			},
 		]);
@@ -90,7 +91,7 @@ describe("a dry run on the server", () => {
 			["db-2", "db-0"].map((pod) => ({
 				pod,
 				dryRun: "server",
-				message: "budget shop/db needs 4 healthy, has 4",
+				message: "budget shop/db has no disruption left: 4 of 6 healthy, 4 required",
 				usedBy: ["db-0", "db-1"].map((name) => ({ cluster: "eu", pod: name, holder: "this run" })),
 			})),
 		);

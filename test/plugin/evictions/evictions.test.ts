@@ -264,7 +264,8 @@ describe("pods without a budget", () => {
 		const outcome = run.evictions.evict(run.job(eu, pod));
 		await expect.poll(() => run.events.some(({ type }) => type === "pod.waiting")).toBe(true);
 		run.timeout.abort();
-		const waitedFor = "budget shop/db needs 1 healthy, has 1; used by shop/db-1 in eu: not ready";
+		const waitedFor =
+			"budget shop/db has no disruption left: 1 of 2 healthy, 1 required; used by shop/db-1 in eu: not ready";
 		expect(await outcome).toMatchObject({ kind: "failed", waitedFor });
 		expect(fleet.evictions).toEqual([]);
 	});

@@ -70,8 +70,7 @@ describe("waitUntilMeasured()", () => {
 		const measured = waitUntilMeasured([target], deps);
 		await expect.poll(() => events.length).toBeGreaterThan(1);
 		timeout.abort();
-		const message =
-			"nobody could say within 9s how many pods are healthy, nothing was touched: cluster us gives no answer";
+		const message = "could not count the healthy pods within 9s, nothing was touched: cluster us gives no answer";
 		expect(await measured).toEqual({ kind: "failed", message, reason: "PeerUnreachable", unreachable: true });
 		expect(events.at(-1)).toEqual({ type: "diagnostic", level: "error", reason: "PeerUnreachable", message });
 	});

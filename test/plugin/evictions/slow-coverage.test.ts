@@ -36,7 +36,7 @@ describe("pods that no budget of their namespace selects", () => {
 		const outcome = run.evictions.evict(run.job(eu, pod));
 		await expect.poll(() => run.events.some(({ type }) => type === "pod.waiting")).toBe(true);
 		const message =
-			"cluster us took 1.4 s to list its budgets, and after more than 1 s nobody knows whether a new one covers the pod: is its API server slow?";
+			"cluster us took 1.4 s to list its budgets. A list older than 1 s may miss a new budget, so it cannot be used: is its API server slow?";
 		expect(run.events).toContainEqual(
 			expect.objectContaining({ type: "pod.waiting", reason: "PeerUnreachable", message }),
 		);

@@ -24,7 +24,7 @@ describe("pods that wait", () => {
 			if (looks === 10) run.timeout.abort();
 		};
 		const by = `shop/${third.pod.name} in ${third.member.name}`;
-		const waits = "budget shop/db needs 5 healthy, has 5; used by";
+		const waits = "budget shop/db has no disruption left: 5 of 6 healthy, 5 required; used by";
 		expect(await run.evictions.evict(run.job(first.member, first.pod))).toMatchObject({
 			kind: "failed",
 			waitedFor: `${waits} ${by}: not ready`,

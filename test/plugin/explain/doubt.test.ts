@@ -1,4 +1,4 @@
-// Answers that are missing, late, unreadable, or contradict each other: none of them may come to "may go now".
+// Answers that are missing, late, unreadable, or contradict each other: none of them may come to "can be evicted now".
 import { describe, expect, test } from "vitest";
 import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
 import {

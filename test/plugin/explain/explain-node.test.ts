@@ -60,7 +60,7 @@ describe("explain node", () => {
 			}),
 		};
 		expect((await world.explain("eu/node/eu-n0")).notes).toEqual([
-			"Node eu-n0 is being drained, or was and is not done: operation 7f3c2a of alice@laptop, begun 2h ago",
+			"Node eu-n0 belongs to an unfinished drain: operation 7f3c2a of alice@laptop, begun 2h ago",
 		]);
 	});
 

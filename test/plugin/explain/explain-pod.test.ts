@@ -31,7 +31,7 @@ describe("explain pod", () => {
 			findings: [
 				{
 					reason: "BudgetExhausted",
-					message: "budget shop/db needs 3 healthy, has 3",
+					message: "budget shop/db has no disruption left: 3 of 4 healthy, 3 required",
 					usedBy: [{ cluster: "us", pod: "db-1", why: "NotReady" }],
 				},
 			],
@@ -113,7 +113,7 @@ describe("explain pod", () => {
 		{
 			name: "is used up",
 			status: { currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0 },
-			says: "needs 2 healthy, has 2",
+			says: "has no disruption left: 2 of 3 healthy, 2 required",
 		},
 		{
 			name: "leaves none",

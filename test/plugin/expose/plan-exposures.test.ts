@@ -68,7 +68,7 @@ describe("planExposures()", () => {
 			choice: { kinds: ["ap=none"] },
 			says: '--expose names no member that has a context here: "ap=none"',
 		},
-		{ name: "nothing", choice: { kinds: ["eu="] }, says: "--expose says nothing of eu" },
+		{ name: "nothing", choice: { kinds: ["eu="] }, says: "--expose has no value for eu" },
 		{
 			name: "two things of one",
 			choice: { kinds: ["us=none", "us=nodeport"] },

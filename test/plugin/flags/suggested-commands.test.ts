@@ -64,9 +64,7 @@ test("what a command is repeated with are all flags of connections that there ar
 	const text = "x";
 	// Those that change nothing of where a command comes to, or that each command has its own of.
 	const others = ["context", "namespace", "request-timeout", "warnings-as-errors", "match-server-version", "v"];
-	const ignored = Object.entries(globalFlags).filter(([, { describe }]) =>
-		/^(?:Taken for kubectl's sake|Accepted and ignored)/.test(describe),
-	);
+	const ignored = Object.entries(globalFlags).filter(([, { describe }]) => /^(?:Accepted and ignored)/.test(describe));
 	const names = Object.keys(globalFlags).filter(
 		(name) => !others.includes(name) && !ignored.some(([other]) => other === name),
 	);

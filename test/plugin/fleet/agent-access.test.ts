@@ -135,7 +135,7 @@ describe("requireOwnCluster()", () => {
 		requireOwnCluster({ clusterId: "uid-1" }, "uid-1", context);
 		const claim = () => requireOwnCluster({ clusterId: "uid-2" }, "uid-1", context);
 		expect(claim).toThrow(StepError);
-		expect(claim).toThrow('its agent says that it is cluster "uid-2", but the UID of namespace kube-system is "uid-1"');
+		expect(claim).toThrow('its agent claims to be cluster "uid-2", but the UID of namespace kube-system is "uid-1"');
 		expect(() => requireOwnCluster({ clusterId: "" }, "uid-1", context)).toThrow(StepError);
 	});
 });

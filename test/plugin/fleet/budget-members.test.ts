@@ -46,13 +46,13 @@ const rows: readonly Row[] = [
 		name: "suspended in some",
 		specs: { c1: { ...one, suspend: true }, c2: one, c3: one },
 		bound: "maxUnavailable 1",
-		differs: "suspended in c1 and not in c2, c3: it holds in the whole fleet",
+		differs: "suspended in c1 but not in c2, c3, so it still applies in the whole fleet",
 	},
 	{
 		name: "missing in one",
 		specs: { c1: one, c2: undefined },
 		bound: "maxUnavailable 1",
-		differs: "c2 does not have it: it holds there all the same",
+		differs: "missing in c2; it still applies to pods there",
 	},
 ];
 

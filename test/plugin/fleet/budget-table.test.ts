@@ -92,12 +92,12 @@ const rows: readonly Row[] = [
 	{
 		name: "a field that an agent does not understand refuses",
 		counts: [count("eu", 3, 3, { maxUnavailable: 1, probe: { endpoint: "x:1" } })],
-		expected: { ...unknown, problem: expect.stringContaining("which the agent of eu does not understand") },
+		expected: { ...unknown, problem: expect.stringContaining("which the agent of eu does not support") },
 	},
 	{
 		name: "a field that this version does not understand refuses, whatever the agents do",
 		counts: [count("eu", 3, 3, { maxUnavailable: 1, probe: { endpoint: "x:1" } }, { features: ["Probe"] })],
-		expected: { ...unknown, problem: expect.stringContaining("which this version of xpdb does not understand") },
+		expected: { ...unknown, problem: expect.stringContaining("which this version of xpdb does not support") },
 	},
 	{
 		name: "selectors that differ refuse and are named",

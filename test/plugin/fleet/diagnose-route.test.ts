@@ -42,7 +42,7 @@ describe("a call without an answer", () => {
 		const error = await failure({ silent: "unknown" }, refuses(new ApiError("forbidden", { code: 403 })));
 		expect(error).toMatchObject({ silent: "agent", cluster: "us" });
 		expect(error.message).toBe(
-			'cannot get an answer to Confirm; asked were the agents behind context "prod-us", whose API server does answer',
+			'cannot get an answer to Confirm (asked through the agents of context "prod-us", whose API server answers)',
 		);
 	});
 
@@ -51,8 +51,8 @@ describe("a call without an answer", () => {
 		const error = await failure({ silent: "network" }, refuses(problem));
 		expect(error.silent).toBe("apiServer");
 		expect(error.message).toBe(
-			'cannot reach the agents of cluster "us": the API server of context "prod-us", through which the way leads, ' +
-				"gives no answer (connect ETIMEDOUT): it hangs, or the network between does",
+			'cannot reach the agents of cluster "us": the API server of context "prod-us" ' +
+				"does not answer (connect ETIMEDOUT). It may hang, or the network may be down",
 		);
 	});
 

@@ -138,7 +138,9 @@ describe("assembleFleet()", () => {
 
 	test("covers no fleet with a member that was not heard and does not answer either", async () => {
 		const meeting = meet({ ...described("eu"), others: [described("us")] }, { silent: ["ap"] });
-		await expect(meeting).rejects.toThrow("cannot cover the fleet: some members give no answer, nothing was touched");
+		await expect(meeting).rejects.toThrow(
+			"cannot reach every cluster of the fleet: some members do not answer, nothing was touched",
+		);
 	});
 
 	test("refuses another list, and a member that is missing from it, told by another member's agent", async () => {

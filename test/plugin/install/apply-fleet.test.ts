@@ -197,7 +197,7 @@ describe("changeLines()", () => {
 			{ kind: "kept", object: agents, conflicts: [".spec.replicas, kept by hpa"] },
 		];
 		expect(changeLines([{ cluster, changes }])).toEqual([
-			"eu (cluster id-eu): 1 to create, 2 to change, 1 as they should be, 1 left alone, 1 in the way",
+			"eu (cluster id-eu): 1 to create, 2 to change, 1 unchanged, 1 skipped, 1 in conflict",
 			"  + serviceaccount/xpdb-agent in xpdb-system",
 			"  ~ deployment.apps/xpdb-agent in xpdb-system",
 			"      spec.replicas: 2 -> (none)",
@@ -224,7 +224,7 @@ describe("changeLines()", () => {
 			"  + serviceaccount/xpdb-agent in xpdb-system",
 			"  ~ deployment.apps/xpdb-agent in xpdb-system",
 			"      spec.replicas: 1 -> 2",
-			"eu (cluster id-eu): 1 to create, 1 to change, 1 as they should be",
+			"eu (cluster id-eu): 1 to create, 1 to change, 1 unchanged",
 			"us (cluster id-us): 2 to create, 1 to change",
 			"  + configmap/xpdb-fleet in xpdb-system",
 		]);

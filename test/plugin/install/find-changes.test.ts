@@ -88,8 +88,8 @@ describe("changeOf(), where somebody else keeps fields", () => {
 		causes: [{ reason: "FieldValueInvalid", message: "cannot change roleRef", field: "roleRef" }],
 	});
 	const anew =
-		"See whose it is with 'kubectl get role.rbac.authorization.k8s.io/xpdb -n shop -o yaml --context eu'; " +
-		"where nobody needs it, 'kubectl delete role.rbac.authorization.k8s.io/xpdb -n shop --context eu', and this again makes it anew";
+		"See who owns it with 'kubectl get role.rbac.authorization.k8s.io/xpdb -n shop -o yaml --context eu'. " +
+		"If it is not needed, run 'kubectl delete role.rbac.authorization.k8s.io/xpdb -n shop --context eu', then this command again";
 
 	test("says how to make anew what no force changes, and of a policy's refusal nothing of the kind", async () => {
 		const ours = roles([reads], "Role", { namespace: "shop" });

@@ -208,7 +208,7 @@ describe("planFleetCertificates() that creates", () => {
 			name: "of another CA",
 			agent: async () =>
 				issueAgentCertificate(await createForeignAuthority("other"), { clusterId: "id-us", validForMs: 1e12 }),
-			why: /no CA in xpdb-ca of eu/,
+			why: /not signed by a CA in xpdb-ca of eu/,
 		},
 	];
 	for (const { name, agent, why } of replaced) {
@@ -325,7 +325,7 @@ describe("planFleetCertificates() with cert-manager", () => {
 		await expect(planFleetCertificates([empty("eu")], managed)).rejects.toThrow("eu: cert-manager signs with the CA");
 		const issuer = { kind: "Issuer", name: "vault" } as const;
 		await expect(planFleetCertificates([empty("eu")], { ...managed, issuer })).rejects.toThrow(
-			"which CA the issuer has",
+			"so the issuer's CA is unknown",
 		);
 	});
 });

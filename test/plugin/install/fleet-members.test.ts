@@ -118,7 +118,7 @@ describe("fleetMembers()", () => {
 			expect.stringMatching(/different CAs.*: eu trust F1:F1:F1:F1; us trust F1:F1:F1:F1 and F2:F2:F2:F2$/),
 			"eu: its certificate, or that of the CA, ends in 12d",
 			"us: its certificate, or that of the CA, has expired",
-			"us was not heard of lately by eu",
+			"us was not seen lately by eu",
 		]);
 	});
 

@@ -35,13 +35,16 @@ describe("foundBudgetLines()", () => {
 			found: [cluster("eu", { db: one }), cluster("us", { db: { ...one, maxUnavailable: 2 } }), cluster("ap", {})],
 			lines: [
 				"! shop/db: eu: maxUnavailable 1, elsewhere maxUnavailable 2, in eu, us",
-				"eu: maxUnavailable 1, elsewhere maxUnavailable 2: the strictest holds; ap does not have it: it holds there all the same",
+				"eu: maxUnavailable 1, elsewhere maxUnavailable 2: the strictest holds; missing in ap; it still applies to pods there",
 			],
 		},
 		{
 			name: "says that a suspension in one cluster suspends nothing",
 			found: [cluster("eu", { db: { ...one, suspend: true } }), cluster("us", { db: one })],
-			lines: ["! shop/db: maxUnavailable 1, in eu, us", "suspended in eu and not in us: it holds in the whole fleet"],
+			lines: [
+				"! shop/db: maxUnavailable 1, in eu, us",
+				"suspended in eu but not in us, so it still applies in the whole fleet",
+			],
 		},
 		{
 			name: "says that a budget which wants all pods lets none go, over the pods of all clusters",
@@ -67,7 +70,7 @@ describe("foundBudgetLines()", () => {
 		{
 			name: "says nothing of pods that may not be listed",
 			found: [cluster("eu", { db: { maxUnavailable: 0, selector } }, 2), { ...cluster("us", {}), pods: undefined }],
-			lines: ["! shop/db: maxUnavailable 0, in eu", "us does not have it: it holds there all the same"],
+			lines: ["! shop/db: maxUnavailable 0, in eu", "missing in us; it still applies to pods there"],
 		},
 		{
 			name: "says that agents ask no probe, unless it is switched off",
@@ -88,10 +91,10 @@ describe("foundBudgetLines()", () => {
 			found: [cluster("eu", { "db-eu": one }), cluster("us", { "db-us": one })],
 			lines: [
 				"! shop/db-eu: maxUnavailable 1, in eu",
-				"us does not have it: it holds there all the same",
+				"missing in us; it still applies to pods there",
 				"db-us selects the same pods: two names are two budgets, and both have to agree",
 				"! shop/db-us: maxUnavailable 1, in us",
-				"eu does not have it: it holds there all the same",
+				"missing in eu; it still applies to pods there",
 				"db-eu selects the same pods: two names are two budgets, and both have to agree",
 			],
 		},
@@ -131,7 +134,7 @@ describe("foundBudgetLines()", () => {
 		);
 		const lines = foundBudgetLines([{ ...cluster("eu", { ...many, z: { selector } }), pods: undefined }]);
 		expect(lines[0]).toBe(
-			"26 budgets are there already. Each holds over the pods of the whole fleet, for whoever evicts through xpdb:",
+			"26 budgets exist already. Each applies to the pods of the whole fleet, for every eviction through xpdb:",
 		);
 		expect(lines[1]).toBe("  ! shop/z: ?, in eu");
 		expect(lines.at(-1)).toBe("  and 6 more");

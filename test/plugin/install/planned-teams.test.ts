@@ -51,7 +51,7 @@ describe("planFleet(), teams", () => {
 
 	test("gives nobody the agents' namespace", () => {
 		expect(() => plan([found("eu")], [{ ...shop, namespaces: ["shop", "xpdb-system"] }])).toThrow(
-			"--operators gives account team-shop the agents' namespace, xpdb-system",
+			"--operators gives account team-shop namespace xpdb-system, which is reserved for the agents",
 		);
 	});
 });

@@ -118,7 +118,7 @@ describe("resumeOperation()", () => {
 		expect(resumed.input.flags).toEqual({ timeout: 5_000 });
 		expect(events.map((event) => (event.type === "diagnostic" ? event.message : event.type))).toEqual([
 			expect.stringMatching(/^Operation 7f3c2a of alice@laptop, begun .* ago: 1 of 3 nodes left, 1 drained$/),
-			'node "m3" was uncordoned since and is left alone; drain it by its name',
+			'node "m3" was uncordoned since and is skipped; to drain it, name it',
 		]);
 		resumed.requireFleet("f1");
 		expect(() => resumed.requireFleet("")).toThrow("under the budgets of another fleet, nothing was touched");

@@ -197,7 +197,7 @@ describe("budgetNotes()", () => {
 	test("says so where nobody wrote down who suspended it", () => {
 		const byHand = row("web", { suspended: true, members: [{ ...member("c1", "maxUnavailable 1"), suspended: true }] });
 		expect(budgetNotes(byHand, ["c1"], now)).toEqual([
-			"shop/web is suspended and blocks no eviction: nobody wrote down who did it",
+			"shop/web is suspended and blocks no eviction: no record of who suspended it",
 		]);
 	});
 });

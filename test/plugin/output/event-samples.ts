@@ -10,7 +10,7 @@ const members = [
 ];
 const member = { context: "eu", cluster: "europe", budget: "shop/db" };
 const suspension = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z", reason: "storage migration" };
-const message = "budget shop/db needs 2 healthy, has 2";
+const message = "budget shop/db has no disruption left: 2 of 3 healthy, 2 required";
 
 const unrecovered = {
 	budget: "shop/pin",

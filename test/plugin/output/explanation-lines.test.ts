@@ -50,11 +50,11 @@ describe("explanationLines()", () => {
 	test("says yes, and with which command", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 1 });
 		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
-Yes: pod shop/db-0 may go now.
+Yes: pod shop/db-0 can be evicted now.
 
 It is Running on node eu-n0 of eu, of StatefulSet/db.
 
-Budget shop/db (maxUnavailable 1): 4 of 4 healthy, 3 needed, 1 may go.
+Budget shop/db (maxUnavailable 1): 4 of 4 healthy, 3 required, 1 can be evicted.
   Healthy of expected: eu 2/2, us 2/2
 
 Evict it:
@@ -149,26 +149,26 @@ Evict it:
 	test("says who uses a budget up, since when, when that ends, and how to look at it", async () => {
 		expect(`\n${screen(await usedUp().explain("eu/pod/db-0"))}\n`).toBe(`
 Not now: pod shop/db-0 has to wait.
-  budget shop/db needs 3 healthy, has 3
+  budget shop/db has no disruption left: 3 of 4 healthy, 3 required
 
 It is Running on node eu-n0 of eu, of StatefulSet/db.
 
-Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 needed, 0 may go.
+Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 required, 0 can be evicted.
   Healthy of expected: eu 2/2, us 1/2
   Used up by:
-    shop/db-1 in us: Pending 9m; frees when it is ready; no node takes it: 0/3
-      nodes are available: 3 node(s) were unschedulable.
+    shop/db-1 in us: Pending 9m; frees when Ready; no node takes it: 0/3 nodes
+      are available: 3 node(s) were unschedulable.
 
 Why shop/db-1 is not ready:
   kubectl describe pod db-1 -n shop --context us
-Evict it as soon as it may go:
+Evict it as soon as the budget allows it:
   kubectl xpdb evict db-0 -n shop --context eu
 `);
 	});
 
 	test("says of a budget what it waits for", async () => {
 		expect(screen(await usedUp().explain("budget", "db"))).toContain(
-			"Not now: no pod of budget shop/db may go, it is used up.\n  budget shop/db needs 3 healthy, has 3\n\nBudget shop/db",
+			"Not now: budget shop/db is used up.\n  budget shop/db has no disruption left: 3 of 4 healthy, 3 required\n\nBudget shop/db",
 		);
 	});
 
@@ -181,25 +181,27 @@ Evict it as soon as it may go:
 		world.fields.set("cache-0", { emptyDir: true });
 		world.fields.set("proxy-x", { owner: { kind: "DaemonSet", name: "proxy" } });
 		expect(`\n${screen(await world.explain("eu/node/eu-n0"))}\n`).toBe(`
-No: 3 of the 4 pods of node eu-n0 keep its drain, 1 of them until somebody acts.
+No: 3 of the 4 pods of node eu-n0 block the drain, 1 of them until someone
+    intervenes.
 
-Until somebody acts:
+Blocked until someone intervenes:
   Pods with local storage (use --delete-emptydir-data to override):
     shop/cache-0
-Have to wait:
-  budget shop/db needs 3 healthy, has 3; used by shop/db-1 in us: Pending 9m:
+Must wait:
+  budget shop/db has no disruption left: 3 of 4 healthy, 3 required; used by
+    shop/db-1 in us: Pending 9m:
     shop/db-0, shop/db-1
 Can be evicted now:
   shop/web-0
-Stay where they are, a drain leaves them:
+Skipped by a drain:
   its DaemonSet would put it back at once:
     shop/proxy-x
 
-Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 needed, 0 may go.
+Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 required, 0 can be evicted.
   Healthy of expected: eu 2/2, us 1/2
   Used up by:
-    shop/db-1 in us: Pending 9m; frees when it is ready; no node takes it: 0/3
-      nodes are available: 3 node(s) were unschedulable.
+    shop/db-1 in us: Pending 9m; frees when Ready; no node takes it: 0/3 nodes
+      are available: 3 node(s) were unschedulable.
 
 Why shop/db-1 is not ready:
   kubectl describe pod db-1 -n shop --context us
@@ -248,7 +250,7 @@ Drain it:
 	test("says who suspended a budget", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 0, suspend: true });
 		expect(screen(await world.explain("budget/db"))).toContain(
-			"Yes: by budget shop/db a pod may go now.\n\nBudget shop/db (maxUnavailable 0): 4 healthy, none needed.\n",
+			"Yes: budget shop/db allows an eviction now.\n\nBudget shop/db (maxUnavailable 0): 4 healthy, none required.\n",
 		);
 	});
 
@@ -276,7 +278,7 @@ Drain it:
 		world.problems = ["us: cannot reach cluster us: its agent gives no answer"];
 		world.silent.add("us");
 		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
-Unknown (treated as no): nobody can say whether pod shop/db-0 may go.
+Unknown (treated as no): cannot tell whether pod shop/db-0 can be evicted.
   what its budgets allow is not known while members give no answer, and counts
     as nothing
 
@@ -285,8 +287,8 @@ No answer:
 
 It is Running on node eu-n0 of eu, of StatefulSet/db.
 
-Budget shop/db (maxUnavailable 1): ? of ? healthy, ? needed, nobody knows how
-    many may go.
+Budget shop/db (maxUnavailable 1): ? of ? healthy, ? required, unknown how many
+    can be evicted.
   Healthy of expected: eu 2/2, us ?
 
 See which clusters answer:

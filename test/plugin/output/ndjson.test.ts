@@ -62,7 +62,11 @@ describe("createNdjsonWriter()", () => {
 
 	test("tells a wait again when it changes, or after a minute", () => {
 		const [waiting] = eventSamples["pod.waiting"];
-		const changed = { ...waiting, healthy: 1, message: "budget shop/db needs 2 healthy, has 1" };
+		const changed = {
+			...waiting,
+			healthy: 1,
+			message: "budget shop/db has no disruption left: 1 of 3 healthy, 2 required",
+		};
 		const waits = (output: string): number => types(output).filter((type) => type === "pod.waiting").length;
 		expect(waits(write([started, waiting, waiting, changed, changed, summary]))).toBe(2);
 		expect(waits(write([started, waiting, waiting, waiting, summary], { stepMs: 60_000 }))).toBe(3);

@@ -3,7 +3,7 @@ import type { UsedBy, WaitSum } from "../../../plugin/events/events.ts";
 import { epoch, evicting, pod, print, type Timed, waiting } from "./print-plain.ts";
 
 describe("waiting", () => {
-	const line = "err: pod default/web-1 waits: budget default/web needs 2 healthy, has 2";
+	const line = "err: pod default/web-1 waits: budget default/web has no disruption left: 2 of 3 healthy, 2 required";
 
 	test("is told once, then every 60 s", () => {
 		expect(
@@ -31,15 +31,25 @@ describe("waiting", () => {
 	});
 
 	test("is told again when the budget needs more, not when it has more", () => {
-		const stricter = { ...waiting, need: 3, message: "budget default/web needs 3 healthy, has 3" };
+		const stricter = {
+			...waiting,
+			need: 3,
+			message: "budget default/web has no disruption left: 3 of 4 healthy, 3 required",
+		};
 		expect(
 			print([
 				[0, waiting],
-				[1_000, { ...waiting, healthy: 1, message: "budget default/web needs 2 healthy, has 1" }],
+				[
+					1_000,
+					{ ...waiting, healthy: 1, message: "budget default/web has no disruption left: 1 of 3 healthy, 2 required" },
+				],
 				[2_000, stricter],
 				[3_000, stricter],
 			]),
-		).toEqual([line, "err: pod default/web-1 waits: budget default/web needs 3 healthy, has 3"]);
+		).toEqual([
+			line,
+			"err: pod default/web-1 waits: budget default/web has no disruption left: 3 of 4 healthy, 3 required",
+		]);
 	});
 
 	test("is told again for a pod that was tried meanwhile", () => {
@@ -107,7 +117,7 @@ describe("waiting", () => {
 		]);
 		expect(lines.slice(1)).toEqual([
 			"err: budget default/web is now used by default/web-3 in eu: being evicted by bob@host drain 11aa for 21s",
-			"err: budget default/web needs 2 healthy, has 2, and none of its pods is down now",
+			"err: budget default/web has no disruption left: 2 of 3 healthy, 2 required, and none of its pods is down now",
 		]);
 	});
 

@@ -167,7 +167,7 @@ describe("a dry run on the server", () => {
 		const events = Array.from({ length: 7 }, (_, index): Timed => {
 			return [0, { ...waiting, usedBy, dryRun, pod: `web-${index}` }];
 		});
-		const wait = "would wait: budget default/web needs 2 healthy, has 2";
+		const wait = "would wait: budget default/web has no disruption left: 2 of 3 healthy, 2 required";
 		expect(print(events)).toEqual([
 			`err: pod default/web-0 ${wait}; used by default/web-9 in us: being evicted by this run`,
 			...["web-1", "web-2", "web-3", "web-4"].map(
@@ -292,7 +292,7 @@ describe("several contexts", () => {
 		).toEqual([
 			"out: eu       node/n1 cordoned",
 			"out: us-west  evicting pod default/web-1",
-			"err: eu       pod default/web-1 waits: budget default/web needs 2 healthy, has 2",
+			"err: eu       pod default/web-1 waits: budget default/web has no disruption left: 2 of 3 healthy, 2 required",
 			"err: There are pending nodes to be drained:",
 			"err:  eu/n1",
 			"err: eu       Warning: no agent",
@@ -330,9 +330,9 @@ describe("several contexts", () => {
 			),
 		).toEqual([
 			"err: Stopping: no new evictions. 2 pods already accepted will finish (up to 79s). Press Ctrl-C again to leave now.",
-			"err: Done: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
+			"err: Stopped: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
 			"err: Not drained: us-west/n2: stopped",
-			"err: Left behind: us-west n2 cordoned.",
+			"err: Still cordoned: us-west/n2",
 			"err: Still terminating: us-west/shop/db-1",
 			"err: Continue:     kubectl xpdb drain eu/n1 us-west/n2",
 			"err: Undo cordons: kubectl xpdb uncordon us-west/n2",

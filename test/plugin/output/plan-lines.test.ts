@@ -44,7 +44,7 @@ describe("planLines()", () => {
 		const told = lines({ ...usual, cluster: { nodes: [] } });
 		expect(told.slice(0, 7)).toEqual([
 			"1 pod can never go as things are:",
-			"  shop/db-1 on us/us-n0: budget shop/db needs 5 healthy, has 5, and stays used up: the replacement of shop/db-0 would find no node",
+			"  shop/db-1 on us/us-n0: budget shop/db has no disruption left: 5 of 6 healthy, 5 required, and stays used up: the replacement of shop/db-0 would find no node",
 			"",
 			"13 pods would not come back, no node is left for them:",
 			"  shop/db-0, shop/web-5d9c7b8f6 (12 pods) on eu/eu-n0: no node of the cluster is left",

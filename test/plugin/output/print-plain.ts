@@ -42,6 +42,6 @@ export const waiting = {
 	budget: "default/web",
 	need: 2,
 	healthy: 2,
-	message: "budget default/web needs 2 healthy, has 2",
+	message: "budget default/web has no disruption left: 2 of 3 healthy, 2 required",
 	usedBy: [],
 } as const;

@@ -126,7 +126,7 @@ export const longRecord = recordLines([
 			uid: `u${index}`,
 		};
 		const budget = `payments-and-settlements/${"budget".repeat(9)}`;
-		const message = `pod ${pod.pod} waits: budget ${budget} needs 59 healthy, has 59`;
+		const message = `pod ${pod.pod} waits: budget ${budget} has no disruption left: 59 of 60 healthy, 59 required`;
 		return [
 			[index / 20, { type: "budget.changed", budget, healthy: 60 - (index % 2), need: 59, expected: 60 }],
 			[index / 20, { type: "pod.waiting", ...pod, reason: "BudgetExhausted", message, budget, usedBy }],

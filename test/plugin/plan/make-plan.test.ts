@@ -36,7 +36,7 @@ describe("makePlan()", () => {
 				[
 					{
 						reason: "BudgetExhausted",
-						message: "budget shop/db needs 5 healthy, has 5",
+						message: "budget shop/db has no disruption left: 5 of 6 healthy, 5 required",
 						own: true,
 						budget: "shop/db",
 						pods: [{ context: "eu", namespace: "shop", pod: "db-1" }],
@@ -105,7 +105,8 @@ describe("makePlan()", () => {
 		expect(planned.pods[0]?.waits).toEqual([
 			{
 				reason: "BudgetExhausted",
-				message: "budget shop/db needs 5 healthy, has 5; used by shop/db-9 in us-1: being evicted by drain-7f",
+				message:
+					"budget shop/db has no disruption left: 5 of 6 healthy, 5 required; used by shop/db-9 in us-1: being evicted by drain-7f",
 				own: false,
 			},
 		]);

@@ -66,7 +66,7 @@ describe("simulateDrain() with replacements that no node takes", () => {
 				inWaves,
 			).pods.flatMap((pod) => (pod.kind === "never" ? [pod.never.message] : []));
 		expect(told("a")).toEqual([
-			"budget shop/db needs 5 healthy, has 5, and stays used up: the replacement of shop/a would find no node",
+			"budget shop/db has no disruption left: 5 of 6 healthy, 5 required, and stays used up: the replacement of shop/a would find no node",
 		]);
 		expect(told("a", "b")[0]).toMatch(/: the replacements of shop\/a and shop\/b would find no node$/);
 		expect(told("a", "b", "c")[0]).toMatch(/: the replacements of shop\/a and 2 more would find no node$/);

@@ -112,7 +112,7 @@ describe("suspend", () => {
 			"out: eu  xpoddisruptionbudget.x-pdb.form3.tech/db suspended",
 			"out: us  xpoddisruptionbudget.x-pdb.form3.tech/db suspended",
 			"out: ap  xpoddisruptionbudget.x-pdb.form3.tech/db suspended",
-			`err: Warning: budget shop/db holds no eviction back until you run: ${undo}`,
+			`err: Warning: budget shop/db blocks no eviction until you run: ${undo}`,
 		]);
 		expect(offered).toBe(undo);
 		for (const server of servers) {
@@ -194,7 +194,7 @@ describe("suspend", () => {
 			fault: (server) => {
 				server.dropsSuspend = true;
 			},
-			says: "its API server took the change and has spec.suspend unset all the same",
+			says: "its API server accepted the change, but spec.suspend is still unset",
 		},
 	];
 	for (const { name: why, fault, says } of refusals) {
@@ -233,7 +233,7 @@ describe("suspend", () => {
 			'err: eu  budget "db": not suspended: taken back',
 			'err: us  budget "db": not suspended: it is not suspended',
 			'err: ap  budget "db": not suspended: taken back',
-			"err: budget shop/db holds as before: it is not suspended in cluster-eu, cluster-us, cluster-ap",
+			"err: budget shop/db applies as before: it is not suspended in cluster-eu, cluster-us, cluster-ap",
 		]);
 		expect(events.some(({ type }) => type === "budget.suspended")).toBe(false);
 		expect(statesOf(servers)).toEqual([false, undefined, undefined]);
@@ -253,7 +253,7 @@ describe("suspend", () => {
 		}
 		const { failures, lines } = await run(servers);
 		expect(failures).toMatchObject([{ unreachable: true }]);
-		expect(lines.at(-1)).toBe("err: budget shop/db holds as before: it is not suspended in cluster-eu, cluster-us");
+		expect(lines.at(-1)).toBe("err: budget shop/db applies as before: it is not suspended in cluster-eu, cluster-us");
 		expect(statesOf(servers)).toEqual([undefined, undefined]);
 	});
 
@@ -270,9 +270,9 @@ describe("suspend", () => {
 		}
 		const { failures, lines, undo: offered } = await run(servers);
 		expect(failures).toMatchObject([{ unreachable: true }]);
-		expect(lines).toContain('err: us  error: budget "db": nobody knows whether it is suspended: connect ECONNREFUSED');
+		expect(lines).toContain('err: us  error: budget "db": unknown whether it is suspended: connect ECONNREFUSED');
 		expect(lines.at(-1)).toBe(
-			"err: error: budget shop/db may be suspended still in cluster-us; it holds in the whole fleet, because it is not suspended in " +
+			"err: error: budget shop/db may be suspended still in cluster-us; it applies in the whole fleet, because it is not suspended in " +
 				`cluster-eu, cluster-ap. To have it as before, run: ${undo}`,
 		);
 		expect(offered).toBe(undo);
@@ -295,7 +295,7 @@ describe("suspend", () => {
 		expect(statesOf(servers)).toEqual([undefined, undefined, true]);
 		expect(eu.annotations).toEqual({ beat: "1" });
 		expect(ap.annotations).toEqual(suspendedByBob);
-		expect(lines).toContain('err: ap  error: budget "db": still suspended: somebody else has suspended it since');
+		expect(lines).toContain('err: ap  error: budget "db": still suspended: another user has suspended it since');
 	});
 });
 
@@ -333,7 +333,7 @@ describe("unsuspend", () => {
 		expect(failures).toMatchObject([{ unreachable: true }]);
 		expect(lines).toEqual([
 			'err: us  error: unable to unsuspend budget "db": connect ECONNREFUSED',
-			"err: error: budget shop/db may be suspended still in cluster-us; it holds again, in the whole fleet, because it is not suspended in " +
+			"err: error: budget shop/db may be suspended still in cluster-us; it applies again in the whole fleet, because it is not suspended in " +
 				`cluster-eu, cluster-ap. To finish, run: ${undo}`,
 		]);
 		expect(statesOf(servers)).toEqual([undefined, true, undefined]);

@@ -68,7 +68,7 @@ const rows: readonly BudgetRow[] = [
 
 /** As explanationLines() has it. */
 const explained = [
-	"Not now: no pod of budget payments/api may go, it is used up.",
+	"Not now: budget payments/api is used up.",
 	"  budget payments/api needs 16 healthy pods and has 16: prod-eu/api-7c9d4-x2xqz is being evicted, prod-ap/api-7c9d4-9mm4t is not ready",
 	"",
 	"Who uses it up:",
@@ -191,7 +191,7 @@ describe("budgetFrame()", () => {
 	test("has a help that is read to its end at 60 columns, and fits 80", () => {
 		const help = (columns: number): string => text({ columns, lines: 40, view: { pane: "help" } });
 		expect(help(60).replaceAll(/\s+/g, " ")).toContain(
-			"why a pod of it may go now, or may not (explain budget/NAME) tab, e, y in the details",
+			"why it allows an eviction now, or not (explain budget/NAME) tab, e, y in the details",
 		);
 		expect(help(80)).not.toContain("..");
 		expect(
@@ -211,7 +211,7 @@ describe("budgetFrame()", () => {
 	test("shows what is not known as ?, and by whom, and never as a number", () => {
 		const silent = [{ name: "prod-ap", problem: "its agents give no answer", isPolled: false }, ...members.slice(1)];
 		const drawn = frame({ columns: 140, lines: 40, board: boardOf(rows, silent) });
-		expect(drawn[0]).toContain("2/3 live  4 budgets: 1 at zero, 1 unknown");
+		expect(drawn[0]).toContain("2/3 live  4 budgets: 1 used up, 1 unknown");
 		expect(drawn.find((line) => line.includes("payments/batch"))).toMatch(/batch +\? +\?\/\? +\? +\? +6\/6 +6\/6/);
 		expect(drawn.join("\n")).toContain("? = not known by prod-ap: counts as 0");
 	});
@@ -229,13 +229,13 @@ describe("budgetFrame()", () => {
 	test("says of a budget that nobody uses up and that lets none go why that is", () => {
 		const strict = row("ledger", [6, 6, 6], { allowed: 0, need: 18 });
 		const [line] = frame({ columns: 80, lines: 24, board: boardOf([strict]) }).slice(2);
-		expect(line).toMatch(/ 0 of 0 +18\/18 +18 +nobody, it needs them all$/);
+		expect(line).toMatch(/ 0 of 0 +18\/18 +18 +none, all pods are required$/);
 	});
 
 	test("counts a budget without pods among none that keep somebody waiting, and shows it below them", () => {
 		const none = row("a-relic", [0, 0, 0], { allowed: 0, need: 0, expected: 0, perCluster: new Map() });
 		const drawn = frame({ columns: 100, lines: 30, board: boardOf([none, ...rows]) });
-		expect(drawn[0]).toContain("5 budgets: 1 at zero, 1 unknown");
+		expect(drawn[0]).toContain("5 budgets: 1 used up, 1 unknown");
 		expect(drawn.slice(2, 7).map((line) => line.trim().split(" ")[0])).toEqual([
 			"payments/batch",
 			"payments/api",
@@ -262,7 +262,7 @@ describe("budgetFrame()", () => {
 		expect(drawn({}).find((line) => line.includes("payments/api"))).toMatch(/ prod-eu: 1 pod missing$/);
 		expect(drawn({}).find((line) => line.includes("payments/ledger"))).toMatch(/ being evicted 12s \+3$/);
 		expect(drawn({ view: open }).join("\n").replaceAll(/\s+/g, " ")).toContain(
-			"NOT HEALTHY: each costs 1 of the 2 that may be down prod-eu 1 pod missing " +
+			"NOT HEALTHY: each uses 1 of 2 allowed prod-eu 1 pod missing " +
 				"its controller wants it, and it is not there: frees when it is made and ready",
 		);
 	});
@@ -301,12 +301,12 @@ describe("BudgetBoard", () => {
 		const page = { ...open, culprit: 1 } as const;
 		const look = (view: Partial<BudgetView>, board = boardOf(rows)) =>
 			frame({ columns: 100, lines: 30, board, view }).join("\n");
-		expect(look(page)).toMatch(/NOT HEALTHY: each costs 1 .*\(tab selects one, e explains it, y shows it\)/);
+		expect(look(page)).toMatch(/NOT HEALTHY: each uses 1 .*\(tab selects one, e explains it, y shows it\)/);
 		expect(look(page)).toMatch(/> prod-ap +api-7c9d4-9mm4t +CrashLoopBackOff/);
 		const explained = look({ ...page, pane: "culprit" });
 		expect(explained).toContain("Pod payments/api-7c9d4-9mm4t in prod-ap-admin");
 		expect(explained).toContain(
-			"It uses 1 of what budget payments/api allows; frees when it is ready (it is CrashLoopBackOff).",
+			"It uses 1 of what budget payments/api allows; frees when Ready (now CrashLoopBackOff).",
 		);
 		expect(explained).toContain("See: kubectl describe pod api-7c9d4-9mm4t -n payments --context prod-ap-admin");
 		expect(look({ ...page, culprit: 7, pane: "culprit" })).toContain("It does not use the budget up any more.");

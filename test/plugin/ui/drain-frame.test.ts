@@ -45,7 +45,7 @@ describe("drainFrame()", () => {
 		expect(wide.find((line) => line.includes("payments/api  "))).toMatch(/>= 16 +\? +\? +\? +prod-ap gives no answer$/);
 		const waits = (all: readonly string[]) => all.find((line) => line.includes("1st for payments/api: "));
 		expect(waits(lines)).toMatch(/1st for payments\/api: prod-ap gives no answer$/);
-		expect(waits(frame({ columns: 100, rows: 30, facts: sampleFacts() }))).toMatch(/needs 16 healthy, has 16$/);
+		expect(waits(frame({ columns: 100, rows: 30, facts: sampleFacts() }))).toMatch(/16 healthy, 16 required$/);
 		const explained = frame({
 			columns: 140,
 			rows: 40,
@@ -53,7 +53,7 @@ describe("drainFrame()", () => {
 			view: { pane: "explain", selected: "budget payments/api" },
 		});
 		expect(explained.join("\n")).toMatch(
-			/Cluster prod-ap gives no answer .*no connection\n See: kubectl get pods -n xpdb-system .* --context prod-ap\n Budget payments\/api: what is left nobody knows, prod-ap gives no answer; before: 16 of 18 pods have to stay healthy, 16 were/,
+			/Cluster prod-ap gives no answer .*no connection\n See: kubectl get pods -n xpdb-system .* --context prod-ap\n Budget payments\/api: unknown \(treated as 0 left\): prod-ap gives no answer; before: 16 of 18 pods have to stay healthy, 16 were/,
 		);
 		facts.see({ type: "cluster.recovered", cluster: "prod-ap", elapsedMs: 9_000 }, at + 5_000);
 		expect(frame({ columns: 100, rows: 30, facts }).find((line) => line.includes("payments/api  "))).toMatch(
@@ -75,7 +75,7 @@ describe("drainFrame()", () => {
 		facts.see({ ...counted, healthy: 17, left: 1, usedBy }, at + 1_000);
 		expect(row()).toMatch(/payments\/api +1 of 2 +17\/18 .*prod-eu\/api-7c9d4-new Pending 1m29s$/);
 		const page = { pane: "explain", selected: "budget payments/api" } as const;
-		expect(look(page).join("\n")).toContain("Pending for 1m29s; frees when it is ready");
+		expect(look(page).join("\n")).toContain("Pending for 1m29s; frees when Ready");
 		expect(look(page).join("\n")).not.toMatch(/gone|nobody has counted/);
 		facts.see({ ...counted, healthy: 18, left: 2, usedBy: [] }, at + 20_000);
 		expect(row()).toMatch(/payments\/api +2 of 2 +18\/18 .* -$/);
@@ -97,7 +97,7 @@ describe("drainFrame()", () => {
 		facts.see({ type: "pod.accepted", ...pod("eu"), waitedMs: 0, graceSeconds: 30 }, startedAt);
 		facts.see({ type: "pod.evicted", ...pod("eu"), deletes: false, elapsedMs: 500 }, startedAt + 500);
 		facts.see({ type: "pod.accepted", ...pod("us"), waitedMs: 0, graceSeconds: 30 }, startedAt + 1_000);
-		const message = "budget shop/db needs 5 healthy, has 5";
+		const message = "budget shop/db has no disruption left: 5 of 6 healthy, 5 required";
 		const full = { reason: "BudgetExhausted", budget: "shop/db", need: 5, healthy: 5, expected: 6 } as const;
 		facts.see({ type: "pod.waiting", ...pod("ap"), message, ...full, usedBy: [] }, startedAt + 1_000);
 		const lines = frame({ columns: 80, rows: 24, facts, second: 3 });
@@ -171,10 +171,10 @@ describe("drainFrame()", () => {
 		const clusters = [{ name: "prod-us", healthy: 6, expected: 6 }];
 		facts.see({ type: "budget.changed", ...counted, left: 0, clusters }, at);
 		const pod = { context: "prod-us", namespace: "payments", pod: "vault-0", uid: "vault-0", node: "node-us-02" };
-		const message = "budget payments/vault needs 6 healthy, has 6";
+		const message = "budget payments/vault has no disruption left: 6 of 7 healthy, 6 required";
 		facts.see({ type: "pod.waiting", ...pod, reason: "BudgetExhausted", message, ...counted, usedBy: [] }, at);
 		const lines = frame({ columns: 100, rows: 30, facts });
-		expect(lines.find((line) => line.includes("payments/vault  "))).toMatch(/ 0 of 0 .* nobody, it needs them all$/);
+		expect(lines.find((line) => line.includes("payments/vault  "))).toMatch(/ 0 of 0 .* none, all pods are required$/);
 		expect(lines.find((line) => line.includes("payments/vault-0"))).toMatch(
 			/1st for payments\/vault: needs all 6, lets none go$/,
 		);
@@ -184,9 +184,7 @@ describe("drainFrame()", () => {
 			facts,
 			view: { pane: "explain", selected: "budget payments/vault" },
 		});
-		expect(explained.join("\n")).toContain(
-			"It lets none go, however many are healthy, until somebody changes it or how many pods it expects.",
-		);
+		expect(explained.join("\n")).toContain(" It allows no eviction, however many pods are healthy. Change its bound");
 		expect(explained.join("\n")).toContain("As it is now: kubectl xpdb explain budget/vault -n payments");
 	});
 
@@ -251,7 +249,7 @@ describe("drainFrame()", () => {
 			facts,
 			view: { pane: "explain", selected: "budget payments/api" },
 		});
-		expect(explained).toContain("That was counted before this run last tried to evict under it.");
+		expect(explained).toContain("Counted before this run last tried to evict under it.");
 		expect(explained).not.toContain("nobody waits");
 	});
 

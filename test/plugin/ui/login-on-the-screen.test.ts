@@ -93,6 +93,6 @@ sed "s/@end@/$end/" '${join(folder, "answer")}'
 		terminal.press(ctrlC);
 		expect((await terminal.ended).exitCode).toBe(130);
 		expect(terminal.screen.isAlternate).toBe(false);
-		expect(terminal.screen.lines.join("\n")).toContain("Done: 0 nodes drained");
+		expect(terminal.screen.lines.join("\n")).toContain("Stopped: 0 nodes drained");
 	});
 });

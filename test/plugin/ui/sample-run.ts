@@ -18,7 +18,7 @@ const nodes = [
 	{ context: "prod-ap", node: "node-ap-01", pods: 7 },
 	{ context: "prod-ap", node: "node-ap-04", pods: 5 },
 ] as const;
-const needs = "budget payments/api needs 16 healthy, has 16";
+const needs = "budget payments/api has no disruption left: 16 of 18 healthy, 16 required";
 
 /** Each with its second. */
 export const sampleEvents: readonly (readonly [second: number, event: RunEvent])[] = [

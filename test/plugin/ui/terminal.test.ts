@@ -52,7 +52,7 @@ describe("the screen of a drain, on a real terminal", () => {
 		expect([...screen.modes]).toEqual(["25"]);
 		const text = screen.lines.join("\n");
 		expect(text).toContain("Warning: deleting Pods that declare no controller: default/web-0");
-		expect(text).toMatch(/Done: 0 nodes drained, 2 not, 0 pods evicted/);
+		expect(text).toMatch(/Stopped: 0 nodes drained, 2 not, 0 pods evicted/);
 		expect(text).toContain("Continue:     kubectl xpdb drain --resume");
 	}
 
