@@ -1,4 +1,4 @@
-// The one owner of the agent's periodic work. A pass that fails is reported, and the next one comes all the same.
+// The one owner of the agent's periodic work. A pass that fails is reported, and the next one comes still.
 import type { Clock } from "./clock.ts";
 
 export interface PeriodicJob {

@@ -70,8 +70,7 @@ export async function waitUntilMeasured(
 		before = await unlessOver(measureBudgets(deps.fleet, pods), ends);
 		return before !== undefined;
 	};
-	const late = (): string =>
-		`could not count the healthy pods within ${deps.timeout.text}, nothing was touched`;
+	const late = (): string => `could not count the healthy pods within ${deps.timeout.text}, nothing was touched`;
 	const ended = await lookUntilDone(look, late, deps);
 	return ended ?? { kind: "measured", before: before ?? [] };
 }

@@ -40,6 +40,8 @@ function refuseDifferent(descriptions: readonly AgentDescription[]): void {
 		const ids = description.members.map(({ id }) => id);
 		const agrees = description.fleetHash === first?.fleetHash && fleetHash(ids) === description.fleetHash;
 		if (agrees && ids.includes(description.clusterId)) continue;
-		throw new FleetUncoveredError("cannot reach every cluster of the fleet", [`${description.clusterName}: declares another fleet`]);
+		throw new FleetUncoveredError("cannot reach every cluster of the fleet", [
+			`${description.clusterName}: declares another fleet`,
+		]);
 	}
 }

@@ -120,7 +120,10 @@ export const watchMessages: SeedMessages = seedsOf(
 	updateMessage(clusterId, {
 		changed: [
 			{ budget: { name: budget, spec: null }, state: { ...samples.count, candidates: [] } },
-			{ budget: { name: { namespace: "shop", name: "web" }, spec: {} }, state: { unknown: "no permission for this budget" } },
+			{
+				budget: { name: { namespace: "shop", name: "web" }, spec: {} },
+				state: { unknown: "no permission for this budget" },
+			},
 		],
 		gone: [{ namespace: "shop", name: "old" }],
 		complete: true,
