@@ -6,7 +6,6 @@
 // It assumes that a user who may write in these namespaces is trusted as the agent.
 import type { Socket } from "node:net";
 import type { V1Pod } from "@kubernetes/client-node";
-import { parse } from "yaml";
 import { agentLabel, agentName, defaultAgentPort, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
@@ -73,12 +72,13 @@ export async function findAgentPlaces(client: KubernetesClient, anchor: string):
 	}
 	const text = map.data?.[agentNamespacesKey];
 	if (text === undefined) return { isMember: true, namespaces: [anchor] };
-	const named = typeof text === "string" ? readAgentNamespaces(parseYaml(text, anchor)) : readAgentNamespaces(text);
+	const named = readAgentNamespaces(typeof text === "string" ? await parseYaml(text, anchor) : text);
 	if (named.kind === "invalid") throw unusable(anchor, named.why);
 	return { isMember: true, namespaces: [...new Set([anchor, ...named.namespaces])] };
 }
 
-function parseYaml(text: string, anchor: string): unknown {
+async function parseYaml(text: string, anchor: string): Promise<unknown> {
+	const { parse } = await import("yaml"); // Loaded only here: most fleets name no namespaces.
 	try {
 		const list: unknown = parse(text, { logLevel: "error" });
 		return list;

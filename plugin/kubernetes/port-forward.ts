@@ -2,7 +2,7 @@
 // is not used. It buffers unread data without limit and reports only the code of a refusal. A write after the other side has closed is an
 // unhandled EPIPE there, which ends the process.
 import type { Socket } from "node:net";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 import { podPath } from "./pod-path.ts";
@@ -54,7 +54,7 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	await opened(ws, client.server);
 	return {
 		get isOver() {
-			return ws.readyState !== WebSocket.OPEN;
+			return ws.readyState !== ws.OPEN;
 		},
 		async join(socket) {
 			ws.off("message", keep);
@@ -97,7 +97,7 @@ function join(ws: WebSocket, socket: Socket, early: readonly Buffer[]): Promise<
 		const announced = new Set<number>();
 		let problem: string | undefined;
 		const finish = (): void => {
-			if (ws.readyState === WebSocket.OPEN) ws.terminate();
+			if (ws.readyState === ws.OPEN) ws.terminate();
 			socket.destroy();
 			resolve(problem);
 		};
@@ -129,7 +129,7 @@ function join(ws: WebSocket, socket: Socket, early: readonly Buffer[]): Promise<
 		ws.on("error", finish);
 		ws.on("close", finish);
 		early.forEach(onMessage);
-		if (socket.destroyed || ws.readyState !== WebSocket.OPEN) finish();
+		if (socket.destroyed || ws.readyState !== ws.OPEN) finish();
 		else if (early.length >= mostEarlyFrames) ws.resume();
 	});
 }
