@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findAwaitPoints, withAwaitPoints } from "./await-points.ts";
+import { drivenSources, withAwaitPoints } from "./driven-sources.ts";
 
 test("withAwaitPoints() puts a call around what is awaited, with its file and line", () => {
 	const text = "async function f(): Promise<void> {\n\tawait g(await h());\n\tfor await (const x of y) x();\n}\n";
@@ -10,8 +10,8 @@ test("withAwaitPoints() puts a call around what is awaited, with its file and li
 	);
 });
 
-test("findAwaitPoints() has what plugins, agents and the domain await", () => {
-	const files = [...findAwaitPoints().keys()];
+test("drivenSources() has what plugins, agents and the domain await", () => {
+	const files = [...drivenSources(undefined).keys()];
 	for (const file of ["plugin/evictions/evictions.ts", "agent/leases/local-cluster.ts", "disruption/round/round.ts"])
 		expect(files.some((url) => url.endsWith(file))).toBe(true);
 	expect(files.filter((url) => url.includes("/test/"))).toEqual([]);

@@ -3,7 +3,7 @@
 import { Session } from "node:inspector/promises";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findAwaitPoints } from "./await-points.ts";
+import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const schedulesOfEach = 2;
 const seed = 1;
 
-await loadDriven(undefined, findAwaitPoints());
+loadDriven(drivenSources(undefined));
 Error.stackTraceLimit = 0;
 const [{ runJob }, { scenarios }] = await Promise.all([import("./job-runner.ts"), import("./scenarios.ts")]);
 const session = new Session();

@@ -6,8 +6,8 @@ import { loadDriven } from "./load-driven.ts";
 
 // Each mutant has its own thread. Without the cache, each thread would strip the types from the same files again.
 enableCompileCache();
-const { mutant, points } = workerData as WorkerOptions;
-await loadDriven(mutant, points);
+const { sources } = workerData as WorkerOptions;
+loadDriven(sources);
 // Errors are ordinary answers here, thousands in each run, and nothing reads their stack traces.
 Error.stackTraceLimit = 0;
 const { runJob } = await import("./job-runner.ts");

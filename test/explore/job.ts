@@ -1,13 +1,11 @@
 // What a thread is asked to explore, and what it found.
-import type { AwaitPoints } from "./await-points.ts";
+import type { Sources } from "./load-sources.ts";
 import type { Violation } from "./oracle.ts";
 import { type StrategyName, strategyNames } from "./strategy-name.ts";
 
 export interface WorkerOptions {
-	/** The awaits at which the driven code can stop. */
-	readonly points: AwaitPoints;
-	/** Name of the mutant to load. Undefined for the shipped code. */
-	readonly mutant: string | undefined;
+	/** Those of `drivenSources()`. */
+	readonly sources: Sources;
 }
 
 export type Job =

@@ -1,9 +1,9 @@
 // A mutant is the shipped code with one safeguard removed. The exploration has to notice.
 import { readFileSync } from "node:fs";
-import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type CodeEdit, editCode } from "./code-pattern.ts";
+import { loadSources, type Sources } from "./load-sources.ts";
 
 /** An edit of plain text, which must occur exactly once in the file. Fuzz mutants use it, because their places are texts themselves. */
 export interface TextEdit {
@@ -29,8 +29,8 @@ export interface Mutant {
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The mutated texts by file. Throws if an edit does not fit the current code. */
-export function mutatedSources(mutant: Mutant): ReadonlyMap<string, string> {
+/** The mutated files. Throws if an edit does not fit the current code. */
+export function mutatedSources(mutant: Mutant): Sources {
 	const sources = new Map<string, string>();
 	for (const edit of mutant.edits) {
 		const original = readFileSync(join(root, edit.file), "utf8");
@@ -41,7 +41,7 @@ export function mutatedSources(mutant: Mutant): ReadonlyMap<string, string> {
 			throw new Error(`Mutant "${mutant.name}" does not fit any more: ${messageOf(error)}`, { cause: error });
 		}
 	}
-	return sources;
+	return new Map([...sources].map(([file, text]) => [pathToFileURL(join(root, file)).href, text]));
 }
 
 function editText(text: string, { file, find, replace }: TextEdit): string {
@@ -56,14 +56,5 @@ function messageOf(error: unknown): string {
 
 /** From now on this thread loads the mutant in place of the shipped code. Call it before anything else is loaded. */
 export function loadMutant(mutant: Mutant): void {
-	const sources = new Map<string, string>();
-	for (const [file, text] of mutatedSources(mutant)) sources.set(pathToFileURL(join(root, file)).href, text);
-	registerHooks({
-		load: (url, context, nextLoad) => {
-			const source = sources.get(url);
-			return source === undefined
-				? nextLoad(url, context)
-				: { format: "module-typescript", source, shortCircuit: true };
-		},
-	});
+	loadSources(mutatedSources(mutant));
 }

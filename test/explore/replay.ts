@@ -1,11 +1,11 @@
 // Runs one schedule again, and prints its history as a table.
-import { findAwaitPoints } from "./await-points.ts";
+import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 
 /** `choices` is a seed, or choices joined by dots. Resolves to true if the schedule finds nothing. */
 export async function replay(scenarioName: string, choices: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+(\.\d+)*$/.test(choices)) throw new Error(`--replay takes a seed or choices, is "${choices}"`);
-	await loadDriven(mutant, findAwaitPoints());
+	loadDriven(drivenSources(mutant));
 	// Only now: the mutant must be known before the code under test is loaded.
 	const { runRecorded } = await import("./replay-run.ts");
 	const { table, violation, steps } = await runRecorded(scenarioName, choices);
@@ -17,7 +17,7 @@ export async function replay(scenarioName: string, choices: string, mutant: stri
 /** Prints a failing schedule made short. Resolves to true if it does not fail. */
 export async function printShrunk(scenarioName: string, seed: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+$/.test(seed)) throw new Error(`--shrink takes a seed, is "${seed}"`);
-	await loadDriven(mutant, findAwaitPoints());
+	loadDriven(drivenSources(mutant));
 	// Errors are ordinary answers here, thousands in each run, and nothing reads their stack traces.
 	Error.stackTraceLimit = 0;
 	const [{ shrink }, { findScenario }] = await Promise.all([import("./shrink.ts"), import("./scenarios.ts")]);

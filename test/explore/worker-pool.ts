@@ -1,31 +1,30 @@
 // Threads that explore: as many as there are processors, each with the shipped code or one mutant of it.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { type AwaitPoints, findAwaitPoints } from "./await-points.ts";
+import { drivenSources } from "./driven-sources.ts";
 import type { Job, JobResult, WorkerOptions } from "./job.ts";
 
 export const threads = availableParallelism();
 
 const program = new URL("./exploration-worker.ts", import.meta.url);
 
-/** Found once, for all threads of this process. */
-let found: AwaitPoints | undefined;
-
 /** Runs the jobs, a few at a time. Ends early, with the results so far, once `isEnough` accepts a result. */
 export async function runJobs(
 	jobs: readonly Job[] | (() => Job | undefined),
-	options: Omit<WorkerOptions, "points"> & {
+	options: {
+		/** Name of the mutant to run. Undefined for the shipped code. */
+		readonly mutant: string | undefined;
 		readonly threads: number;
 		readonly onResult: (result: JobResult) => void;
 		readonly isEnough: (result: JobResult) => boolean;
 	},
 ): Promise<void> {
-	const points = (found ??= findAwaitPoints());
+	const sources = drivenSources(options.mutant);
 	const queue = typeof jobs === "function" ? undefined : [...jobs];
 	const next = typeof jobs === "function" ? jobs : () => queue?.shift();
 	let enough = false;
 	const work = async (): Promise<void> => {
-		const worker = new Worker(program, { workerData: { mutant: options.mutant, points } satisfies WorkerOptions });
+		const worker = new Worker(program, { workerData: { sources } satisfies WorkerOptions });
 		try {
 			for (let job = next(); job; job = enough ? undefined : next()) {
 				const result = await ask(worker, job);
