@@ -23,6 +23,13 @@ export interface PlannedStop {
 /** Returns the stop that is planned for a process at a place. It is called once for each pair. */
 export type StopPlan = (where: string) => PlannedStop | undefined;
 
+/** An await of a process. */
+interface Place {
+	readonly planned: PlannedStop | undefined;
+	/** How often the process has come here. */
+	passed: number;
+}
+
 interface StandingStop {
 	readonly process: StoppableProcess;
 	readonly planned: PlannedStop;
@@ -55,8 +62,8 @@ export class AwaitStops {
 	readonly #plan: StopPlan;
 	/** Whether a process is never stopped. */
 	readonly #spares: (process: StoppableProcess) => boolean;
-	readonly #planned = new Map<string, PlannedStop | undefined>();
-	readonly #counts = new Map<string, number>();
+	/** By process and place. */
+	readonly #places = new Map<string, Map<string, Place>>();
 	readonly #standing = new Set<StandingStop>();
 
 	constructor(plan: StopPlan, spares: (process: StoppableProcess) => boolean = () => false) {
@@ -67,13 +74,14 @@ export class AwaitStops {
 	/** Whether the process stops at this await. */
 	findStop({ name }: StoppableProcess, place: string): PlannedStop | undefined {
 		if (this.made.length >= mostStops) return undefined;
-		const where = `${name} ${place}`;
-		if (!this.#planned.has(where)) this.#planned.set(where, this.#plan(where));
-		const planned = this.#planned.get(where);
+		let places = this.#places.get(name);
+		if (!places) this.#places.set(name, (places = new Map()));
+		let known = places.get(place);
+		if (!known) places.set(place, (known = { planned: this.#plan(`${name} ${place}`), passed: 0 }));
+		const { planned } = known;
 		if (!planned) return undefined;
-		const count = (this.#counts.get(where) ?? 0) + 1;
-		this.#counts.set(where, count);
-		return count === planned.nth ? planned : undefined;
+		known.passed += 1;
+		return known.passed === planned.nth ? planned : undefined;
 	}
 
 	/** Resolves when the process is resumed. */

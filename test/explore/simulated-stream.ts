@@ -19,7 +19,7 @@ interface StreamOptions {
 export interface NextLine {
 	/** For example "MODIFIED 1003". */
 	readonly what: string;
-	readonly line: string;
+	readonly line: () => string;
 	/** The same event as a line that cannot be read. Undefined if the line is no event. */
 	readonly garbled: (() => string) | undefined;
 	shown(): void;
@@ -93,10 +93,9 @@ export class SimulatedStream {
 		const event = log[shown.length];
 		const endsAt = this.#listEndsAt;
 		if (endsAt !== undefined && !(event && Number(event.resourceVersion) <= endsAt)) {
-			const line = bookmarkLine(String(endsAt), { isEndOfList: true });
 			return {
 				what: `all listed ${endsAt}`,
-				line,
+				line: () => bookmarkLine(String(endsAt), { isEndOfList: true }),
 				garbled: undefined,
 				shown: () => (this.#listEndsAt = undefined),
 			};
@@ -104,7 +103,7 @@ export class SimulatedStream {
 		return (
 			event && {
 				what: `${event.type} ${event.resourceVersion}`,
-				line: collection.eventLine(event),
+				line: () => collection.eventLine(event),
 				garbled: () => collection.eventLine(event, true),
 				shown: () => void shown.push(event),
 			}
@@ -127,7 +126,7 @@ export class SimulatedStream {
 		const next = this.isOver ? undefined : this.next();
 		if (!next) return false;
 		next.shown();
-		this.show(next.line);
+		this.show(next.line());
 		return true;
 	}
 
