@@ -1,4 +1,4 @@
-// The one owner of the agent's periodic work. A pass that fails is reported, and the next one comes still.
+// The one owner of the agent's periodic work. A pass that fails is reported, and the next one still comes.
 import type { Clock } from "./clock.ts";
 
 export interface PeriodicJob {
