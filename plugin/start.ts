@@ -12,5 +12,5 @@ declare const bundled: { readonly program: string; readonly loaders: readonly un
 
 const path = fileURLToPath(new URL(bundled.program, import.meta.url));
 const program = loadKeptScript({ path, folder: enableCodeCache(process.env), argv: process.argv.slice(2) });
-if (typeof program !== "function") throw new TypeError(`${path} is no program`);
+if (typeof program !== "function") throw new TypeError(`${path} is not a program`);
 program(path, ...bundled.loaders);

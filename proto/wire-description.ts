@@ -101,7 +101,7 @@ function readCertificates({ certificate, authorities }: wire.AgentCertificates):
 
 function readCertificate({ sha256, expiresAtSeconds }: wire.Certificate, field: string): CertificateMark {
 	if (!/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/.test(sha256)) {
-		throw new AgentProtocolError(`cannot read message: ${field}.sha256 is no fingerprint: ${quote(sha256)}`);
+		throw new AgentProtocolError(`cannot read message: ${field}.sha256 is not a fingerprint: ${quote(sha256)}`);
 	}
 	return { sha256, expiresAtSeconds: wholeNumber(expiresAtSeconds, `${field}.expires_at_seconds`) };
 }

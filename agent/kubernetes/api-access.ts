@@ -40,7 +40,7 @@ export function inClusterAccess(options: {
 	const port = env["KUBERNETES_SERVICE_PORT"];
 	if (!host || !port) {
 		throw new ApiAccessError(
-			"cannot find the API server: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no Pod; give --kubeconfig",
+			"cannot find the API server: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a Pod; give --kubeconfig",
 		);
 	}
 	return {

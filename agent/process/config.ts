@@ -90,7 +90,7 @@ export async function parseConfig(args: readonly string[], env: Environment): Pr
 		.options(optionsOf(env))
 		.parserConfiguration({ "duplicate-arguments-array": false, "boolean-negation": false })
 		.strict()
-		.demandCommand(0, 0, "", "An argument that is no flag means nothing here")
+		.demandCommand(0, 0, "", "arguments other than flags are not supported")
 		.version(false)
 		.exitProcess(false)
 		.showHelpOnFail(false)

@@ -100,9 +100,9 @@ function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 /** It stays in the Lease and is read at each count: one that cannot be read would block the budget for all callers. */
 function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
 	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
-		throw refused("grants.controller.api_version", "is no API version", apiVersion);
+		throw refused("grants.controller.api_version", "is not an API version", apiVersion);
 	}
-	if (!/^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind)) throw refused("grants.controller.kind", "is no kind", kind);
+	if (!/^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind)) throw refused("grants.controller.kind", "is not a kind", kind);
 	assertName(name, "grants.controller.name");
 	assertId(uid, "grants.controller.uid");
 }

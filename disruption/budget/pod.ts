@@ -99,7 +99,7 @@ function fieldsOf(object: unknown, field: string, garbled: Garbled = noPod): Fie
 
 function listOf(fields: Fields, field: string, path: string, garbled: Garbled): readonly Fields[] {
 	const list: unknown = fields[field] ?? [];
-	if (!Array.isArray(list) || !list.every(isRecord)) throw garbled(`its ${path}.${field} is no list of objects`);
+	if (!Array.isArray(list) || !list.every(isRecord)) throw garbled(`its ${path}.${field} is not a list of objects`);
 	return list;
 }
 

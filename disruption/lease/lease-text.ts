@@ -86,7 +86,7 @@ export function parseState(text: string, garbled: (what: string) => GarbledLease
 	if (!isWholeNumber(renewals)) throw garbled(`${stateAnnotation} has no number "renewals"`);
 	const observed = string("observed");
 	if (observed !== "" && !isResourceVersion(observed))
-		throw garbled(`${stateAnnotation} has "observed" ${quote(observed)}, which is no resourceVersion`);
+		throw garbled(`${stateAnnotation} has "observed" ${quote(observed)}, which is not a resourceVersion`);
 	const holders = state["holders"];
 	if (!Array.isArray(holders)) throw garbled(`${stateAnnotation} has no list "holders"`);
 	return {

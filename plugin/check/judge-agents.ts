@@ -146,7 +146,7 @@ export function judgeLabelledPods(
 			if (!first) return { text: "none", findings: [] };
 			const names = foreign.slice(0, 3).map((pod) => `${pod.namespace}/${pod.name}`);
 			const more = foreign.length > names.length ? ` and ${foreign.length - names.length} more` : "";
-			const message = `pods with the agents' label ${agentLabel}=${agentName} are in other namespaces, and are no agents: ${names.join(", ")}${more}`;
+			const message = `pods with the agents' label ${agentLabel}=${agentName} are in other namespaces and are not agents: ${names.join(", ")}${more}`;
 			const fix = suggest.kubectl(["get", "pods", "-A", "-l", `${agentLabel}=${agentName}`], name);
 			return { text: String(foreign.length), findings: [{ reason: "ForeignAgentPods", message, fix }] };
 		}),

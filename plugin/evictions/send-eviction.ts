@@ -141,7 +141,7 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 		isRecord(labels) &&
 		isRecord(annotations);
 	if (!isPod) {
-		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is no pod`);
+		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is not a pod`);
 		throw new ConnectionError(client.server, problem);
 	}
 	if (uid !== pod.uid) return undefined;

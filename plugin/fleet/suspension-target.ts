@@ -105,7 +105,7 @@ export function readFoundBudget(object: unknown): FoundBudget {
 	const metadata = recordIn(object, "metadata");
 	const { uid, resourceVersion } = metadata;
 	if (typeof uid !== "string" || typeof resourceVersion !== "string" || uid === "" || resourceVersion === "") {
-		throw new TypeError("the API server's answer is no budget: it has no uid or no resourceVersion");
+		throw new TypeError("the API server's answer is not a budget: it has no uid or no resourceVersion");
 	}
 	const { suspend } = recordIn(object, "spec");
 	const annotation = recordIn(metadata, "annotations")[suspensionAnnotation];

@@ -17,7 +17,7 @@ export function readFleetList(data: Data): DeclaredFleet {
 			const value: unknown = parse(text, { logLevel: "error" });
 			return value ?? null;
 		} catch (error) {
-			throw new InvalidFleetError(`${key} is no YAML: ${parserProblem(error)}`, { cause: error });
+			throw new InvalidFleetError(`${key} is not YAML: ${parserProblem(error)}`, { cause: error });
 		}
 	};
 	return readDeclaredFleet({

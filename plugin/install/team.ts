@@ -45,7 +45,7 @@ export function readOperators(texts: readonly string[]): Operators {
 
 function readGroup(text: string): string {
 	if (text.trim() !== "" && !/[\p{Cc}\p{Cf}]/u.test(text)) return text;
-	throw new UsageError(`--operators has a name that is no group: ${quote(text)}`);
+	throw new UsageError(`--operators has a name that is not a group: ${quote(text)}`);
 }
 
 function readRights(rights: string, text: string): Omit<Team, "groups"> {
@@ -62,7 +62,7 @@ function readRights(rights: string, text: string): Omit<Team, "groups"> {
 	}
 	if (/^(xpdb-.*|default)$/.test(account)) {
 		throw new UsageError(
-			`--operators names ${account}, which is no account of a team`,
+			`--operators names ${account}, which is not a team's account`,
 			"Name one of the team's own: team-shop",
 		);
 	}

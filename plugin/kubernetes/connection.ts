@@ -133,7 +133,7 @@ function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const server = isUrl ? given : `${isSecret ? "https" : "http"}://${given}`;
 	const url = URL.canParse(server) ? new URL(server) : undefined;
 	if (!url || !/^https?:$/.test(url.protocol)) {
-		throw new KubeconfigError(`error: the server ${quote(given)} is no URL: write it as https://HOST:PORT`);
+		throw new KubeconfigError(`error: the server ${quote(given)} is not a URL: write it as https://HOST:PORT`);
 	}
 	if (!isUrl && url.pathname !== "/") {
 		throw new KubeconfigError(`error: host must be a URL or a host:port pair: ${quote(given)}`);

@@ -96,7 +96,7 @@ export function createKubernetesClient(
 				// For example an HTML page from a proxy, or a truncated answer.
 				throw new ConnectionError(
 					connection.server,
-					new Error(`the answer to ${method} ${path} is no object of the API`),
+					new Error(`the answer to ${method} ${path} is not an object of the API`),
 				);
 			}
 			const error = readApiError(answer.code, answer.body, answer.headers["retry-after"]);
@@ -169,7 +169,7 @@ export function createKubernetesClient(
 				const isEmpty = answer.kind === "PartialObjectMetadataList" && answer.items === null;
 				const listed = isEmpty ? [] : answer.items;
 				if (!Array.isArray(listed)) {
-					throw new ConnectionError(connection.server, new Error(`the answer to GET ${path} is no list`));
+					throw new ConnectionError(connection.server, new Error(`the answer to GET ${path} is not a list`));
 				}
 				for (const item of listed) items.push(item);
 				page = isEnough?.(items) === true ? "" : (answer.metadata?.continue ?? "");

@@ -80,7 +80,7 @@ export function resumeInput(input: CommandInput, operation: Operation): CommandI
 		const value = operation.flags[name];
 		if (value === undefined || input.given.has(name)) continue;
 		if (typeof value !== (kind === "text" ? "string" : kind)) {
-			throw new UsageError(`operation "${id}" has a --${name} that is no ${kind}: type it again`);
+			throw new UsageError(`operation "${id}" has a --${name} that is not a ${kind}: type it again`);
 		}
 		flags[name] = value;
 		given.add(name);

@@ -23,7 +23,7 @@ export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	} catch {
 		throw notARecord(place, "is not JSON");
 	}
-	if (!isRecord(fields)) throw notARecord(place, "is no event");
+	if (!isRecord(fields)) throw notARecord(place, "is not an event");
 	const { type, ts } = fields;
 	const at = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
 	if (typeof type !== "string" || Number.isNaN(at)) throw notARecord(place, "has no type or no time");

@@ -44,7 +44,7 @@ function maskedText(text: string, secrets: HiddenSecrets): string {
 	} catch (error) {
 		if (!(error instanceof SyntaxError)) throw error;
 		// A truncated answer may contain half of a token.
-		return text.trimStart().startsWith("{") ? `<masked: ${text.length} characters that are no whole JSON>` : text;
+		return text.trimStart().startsWith("{") ? `<masked: ${text.length} characters that are not complete JSON>` : text;
 	}
 	return JSON.stringify(secrets.masked(content));
 }

@@ -159,7 +159,7 @@ describe("podRecord()", () => {
 		{
 			name: "an owner that is null",
 			metadata: { ownerReferences: [null] },
-			says: "ownerReferences is no list of objects",
+			says: "ownerReferences is not a list of objects",
 		},
 		{
 			name: "an owner that says yes for true",
@@ -171,7 +171,7 @@ describe("podRecord()", () => {
 			metadata: { ownerReferences: [owner({ controller: true, uid: "" })] },
 			says: 'the uid of its controller is ""',
 		},
-		{ name: "conditions that are an object", status: { conditions: {} }, says: "conditions is no list of objects" },
+		{ name: "conditions that are an object", status: { conditions: {} }, says: "conditions is not a list of objects" },
 		{ name: "a phase that is a list", status: { phase: [] }, says: "phase is a list" },
 	];
 	for (const { name, metadata = {}, status = {}, says } of garbled) {

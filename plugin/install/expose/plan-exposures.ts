@@ -118,7 +118,7 @@ function readKind(text: string): {
 /** A class is a name with a prefix. The API server reports everything else that is wrong with it. */
 function readClass(text: string): string {
 	if (/^[a-z0-9]([-a-z0-9./]{0,300}[A-Za-z0-9])?$/.test(text)) return text;
-	throw new UsageError(`--expose-class is no loadBalancerClass: ${quote(text)}`);
+	throw new UsageError(`--expose-class is not a loadBalancerClass: ${quote(text)}`);
 }
 
 const annotationPattern = /^([a-z0-9][-a-z0-9.]*\/[A-Za-z0-9][-A-Za-z0-9_.]*)=(.*)$/s;

@@ -95,7 +95,7 @@ describe("parseConfig()", () => {
 		{ name: "brackets around no IPv6", args: [...files, "--listen-address=[a]:1"], why: "must be HOST:PORT" },
 		{ name: "one port twice", args: [...files, "--listen-address=127.0.0.1:8444"], why: "must have different ports" },
 		{ name: "an unknown flag", args: [...files, "--lease-duration=1s"], why: "lease-duration" },
-		{ name: "an argument", args: [...files, "serve"], why: "no flag" },
+		{ name: "an argument", args: [...files, "serve"], why: "arguments other than flags" },
 		{ name: "a log level", args: [...files, "--log-level=loud"], why: 'is "loud"' },
 		{ name: "a namespace", args: [...files, "--lease-namespace=No/Way"], why: "--lease-namespace must be the name" },
 		{ name: "a Pod's address", args: [...files, "--pod-ip=localhost"], why: "--pod-ip must be an IP address" },

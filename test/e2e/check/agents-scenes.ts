@@ -170,7 +170,7 @@ const foreign: Provocation = {
 		await kubectl("c1", ["create", "namespace", namespace]);
 		await apply(["c1"], [{ apiVersion: "v1", kind: "Pod", metadata, spec }]);
 	},
-	says: `label app.kubernetes.io/name=xpdb-agent are in other namespaces, and are no agents: ${namespace}/a`,
+	says: `label app.kubernetes.io/name=xpdb-agent are in other namespaces and are not agents: ${namespace}/a`,
 	fix: "kubectl get pods -A -l app.kubernetes.io/name=xpdb-agent --context c1-operator",
 	end: () => removeNamespace(["c1"], namespace),
 };

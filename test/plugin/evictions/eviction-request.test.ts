@@ -50,7 +50,7 @@ describe("readPod()", () => {
 		test(`takes what has ${name} for no answer: neither gone nor terminating`, async () => {
 			const reading = readPod(answering(body), pod);
 			await expect(reading).rejects.toBeInstanceOf(ConnectionError);
-			await expect(reading).rejects.toThrow("the answer for pod shop/db-0 is no pod");
+			await expect(reading).rejects.toThrow("the answer for pod shop/db-0 is not a pod");
 		});
 	}
 });

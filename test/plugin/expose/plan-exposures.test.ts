@@ -83,7 +83,7 @@ describe("planExposures()", () => {
 		{
 			name: "a class that is none",
 			choice: { kinds: ["loadbalancer"], classes: ["a b"] },
-			says: '--expose-class is no loadBalancerClass: "a b"',
+			says: '--expose-class is not a loadBalancerClass: "a b"',
 		},
 		{
 			name: "an annotation without a value",

@@ -10,8 +10,8 @@ test.each([
 	{ words: ["a", "b"], message: "USAGE: leases release BUDGET [flags]" },
 	{ words: [""], message: "resource name may not be empty" },
 	{ words: ["xpdb/"], message: "resource name may not be empty" },
-	{ words: ["shop/"], message: '"shop/" is no budget: it is NAME or xpdb/NAME' },
-	{ words: ["shop/db"], message: '"shop/db" is no budget: it is NAME or xpdb/NAME' },
+	{ words: ["shop/"], message: '"shop/" is not a budget: write NAME or xpdb/NAME' },
+	{ words: ["shop/db"], message: '"shop/db" is not a budget: write NAME or xpdb/NAME' },
 ])("$words is none", ({ words, message }) => {
 	expect(() => budgetWord("leases release", words)).toThrow(expect.objectContaining({ name: "UsageError", message }));
 });

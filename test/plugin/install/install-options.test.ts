@@ -78,15 +78,15 @@ describe("readInstallOptions()", () => {
 		{ flags: ["--image=https://example.com/a"], says: "--image is not a valid image name" },
 		{ flags: ["--image=a@sha256:abc@sha256:abc"], says: "--image is not a valid image name" },
 		{ flags: ["--image-pull-secret=../x"], says: "--image-pull-secret is not the name of an object" },
-		{ flags: ["--operators="], says: "--operators has a name that is no group" },
-		{ flags: ["--operators==team-shop:shop"], says: "--operators has a name that is no group" },
+		{ flags: ["--operators="], says: "--operators has a name that is not a group" },
+		{ flags: ["--operators==team-shop:shop"], says: "--operators has a name that is not a group" },
 		{
 			flags: ["--operators=cn=sre,ou=ops"],
 			says: '--operators is neither GROUP nor GROUP=ACCOUNT:NAMESPACE,...: "cn=sre,ou=ops"',
 		},
 		{ flags: ["--operators=a=a:b:c"], says: "--operators is neither GROUP nor GROUP=ACCOUNT:NAMESPACE" },
 		{ flags: ["--operators=a=A:shop"], says: '--operators names an account that none can have: "A"' },
-		{ flags: ["--operators=a=xpdb-agent:shop"], says: "--operators names xpdb-agent, which is no account of a team" },
+		{ flags: ["--operators=a=xpdb-agent:shop"], says: "--operators names xpdb-agent, which is not a team's account" },
 		{ flags: ["--operators=a=a:shop,"], says: '--operators names a namespace that none can have: ""' },
 		{
 			flags: ["--operators=a=team:shop", "--operators=b=team:web"],

@@ -126,7 +126,7 @@ describe("resolveConnection()", () => {
 		{
 			name: "a server that is no URL",
 			run: () => connect({}, { server: "ftp://one" }),
-			message: 'error: the server "ftp://one" is no URL: write it as https://HOST:PORT',
+			message: 'error: the server "ftp://one" is not a URL: write it as https://HOST:PORT',
 		},
 		{
 			name: "a host with a path",

@@ -124,7 +124,9 @@ describe("createKubernetesClient()", () => {
 		for (body of ["<html>Log in</html>", '{"items":[', "", "null", "[]", '{"items":null}', '{"items":{}}']) {
 			const listed = client.list("/api/v1/pods");
 			await expect(listed).rejects.toBeInstanceOf(ConnectionError);
-			await expect(listed).rejects.toThrow(/^the answer to GET \/api\/v1\/pods.* is no (object of the API|list)$/);
+			await expect(listed).rejects.toThrow(
+				/^the answer to GET \/api\/v1\/pods.* is not (an object of the API|a list)$/,
+			);
 		}
 	});
 

@@ -143,6 +143,6 @@ describe("resumeInput()", () => {
 		const forged = { ...operation, flags: { force: true, "disable-eviction": true, server: "https://evil" } };
 		expect(resumeInput(typed, forged).flags).toEqual(typed.flags);
 		const wrong = { ...operation, flags: { timeout: "soon" } };
-		expect(() => resumeInput(typed, wrong)).toThrow("--timeout that is no number");
+		expect(() => resumeInput(typed, wrong)).toThrow("--timeout that is not a number");
 	});
 });

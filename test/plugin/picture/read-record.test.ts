@@ -7,7 +7,7 @@ const read = (text: string) => readRecord(ReadableStream.from([Buffer.from(text)
 const bad: readonly (readonly [name: string, text: string, message: string])[] = [
 	["nothing", "", "run.ndjson holds no events"],
 	["no JSON", "evicting pod\n", "run.ndjson:1 is not JSON"],
-	["a list", "[]\n", "run.ndjson:1 is no event"],
+	["a list", "[]\n", "run.ndjson:1 is not an event"],
 	["no time", '{"type":"version"}\n', "run.ndjson:1 has no type or no time"],
 	["an event in the middle of a run", `${drainRecord[3]}\n`, "run.ndjson:1 does not begin a run"],
 	["a line that is broken", `${drainRecord[0]}\nerror: no\n`, "run.ndjson:2 is not JSON"],

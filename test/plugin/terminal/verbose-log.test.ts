@@ -49,7 +49,7 @@ describe("createVerboseLog()", () => {
 
 	test("half of an answer is not shown: it may have half of a secret", () => {
 		const [, shown] = logAt(10).log.body('{"status":{"token":"abcd') ?? [];
-		expect(shown).toBe("<masked: 24 characters that are no whole JSON>");
+		expect(shown).toBe("<masked: 24 characters that are not complete JSON>");
 	});
 
 	test("a secret that is known is hidden in every line", () => {
