@@ -314,7 +314,7 @@ export class Agent {
 			for (const server of servers) server.renewConnections(renewMs);
 		});
 		this.#closers.defer(async () => {
-			const reason = `The agent of cluster "${clusterName}" is shutting down`;
+			const reason = `the agent of cluster "${clusterName}" is shutting down`;
 			stopping.abort(new AgentUnavailableError(reason, clusterName));
 			await within(releaseMs, this.#releaseLeases(held, local));
 			await Promise.all(servers.map((server) => server.close(drainMs)));

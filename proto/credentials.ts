@@ -137,7 +137,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 
 function wrongMember({ subjectaltname }: PeerCertificate, member: string): Error | undefined {
 	if (findMemberId(subjectaltname) === member) return undefined;
-	return new Error(`The agent's certificate is for ${describeMember(subjectaltname)}, not for cluster id "${member}"`);
+	return new Error(`the agent's certificate is for ${describeMember(subjectaltname)}, not for cluster id "${member}"`);
 }
 
 function callCredentials(metadataOf: () => Promise<Metadata>): CallCredentials {

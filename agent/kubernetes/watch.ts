@@ -69,7 +69,7 @@ class ObjectWatch<T> implements Watch {
 		this.#asker = createApiAsker(options.connection);
 		this.#stopListening = options.connection.versions.onWentBack(() => {
 			options.warn(
-				`The API server of cluster "${options.connection.cluster}" answers with older versions than before (was etcd restored?): listing ${options.resource.resource} anew`,
+				`the API server of cluster "${options.connection.cluster}" answers with older versions than before (was etcd restored?): listing ${options.resource.resource} anew`,
 			);
 			this.#place.forget();
 			this.#options.sink.reset();

@@ -218,6 +218,6 @@ export class Acquirer {
 
 	#unavailable(state: string): AgentUnavailableError {
 		const { cluster } = this.#options;
-		return new AgentUnavailableError(`The agent of cluster "${cluster}" ${state}`, cluster);
+		return new AgentUnavailableError(`the agent of cluster "${cluster}" ${state}`, cluster);
 	}
 }

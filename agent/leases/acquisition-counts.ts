@@ -55,7 +55,7 @@ export class AcquisitionCounts {
 		const { cluster } = counting;
 		const late = (): Error =>
 			new AgentUnavailableError(
-				`The agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
+				`the agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
 				cluster,
 			);
 		return withinTime(work(), { clock, ms: longestCountMs, late });

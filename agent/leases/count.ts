@@ -100,7 +100,7 @@ export async function countUnder(
 	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
 	// If the view was dropped at this very moment, the count would find no pods.
 	if (!pods.synced)
-		throw new AgentUnavailableError(`The agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
+		throw new AgentUnavailableError(`the agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
 	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)

@@ -32,7 +32,7 @@ export function listLeases(scopes: readonly BudgetScope[], options: ListLeasesOp
 	const { view } = options;
 	if (!view?.live) {
 		throw new AgentUnavailableError(
-			`The agent of cluster "${options.cluster}" does not see its Leases: their watch gives no sign of life`,
+			`the agent of cluster "${options.cluster}" does not see its Leases: their watch gives no sign of life`,
 			options.cluster,
 		);
 	}

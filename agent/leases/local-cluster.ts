@@ -386,7 +386,7 @@ export class LocalCluster implements AgentCluster {
 	#assertSynced(): void {
 		if (this.#options.pods.synced) return;
 		throw new AgentUnavailableError(
-			`The agent of cluster "${this.name}" has not finished its first list of pods`,
+			`the agent of cluster "${this.name}" has not finished its first list of pods`,
 			this.name,
 		);
 	}

@@ -194,6 +194,6 @@ export class CallPipeline {
 function goneSignal(call: ServerWritableStream<unknown, unknown>): AbortSignal {
 	const gone = new AbortController();
 	// Also emitted after a regular end, when it has no effect any more.
-	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
+	call.once("cancelled", () => gone.abort(new AgentUnavailableError("the caller went away", "")));
 	return gone.signal;
 }

@@ -29,7 +29,7 @@ const gatherMs = 50;
 
 const unsupported: Refusal = {
 	code: status.UNIMPLEMENTED,
-	details: "The agent that was asked for is older than watches of budgets",
+	details: "the agent does not support watches of budgets yet",
 };
 
 export function handleWatch(
@@ -69,7 +69,7 @@ async function watch(
 			refused(call, { signal, clock }),
 		]);
 	} finally {
-		over.abort(new AgentUnavailableError("The watch has ended", ""));
+		over.abort(new AgentUnavailableError("the watch has ended", ""));
 	}
 }
 

@@ -221,7 +221,7 @@ export function createBudgetView(
 		onDifferent: (names) => {
 			const some = names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 			warn(
-				`The watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening the watch again`,
+				`the watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening the watch again`,
 			);
 			watch.restart();
 		},

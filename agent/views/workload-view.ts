@@ -43,7 +43,7 @@ export function createWorkloadView(
 				onDifferent: ([first, ...others]) => {
 					const more = others.length > 0 ? ` and ${others.length} more` : "";
 					warn(
-						`The watch on ${plural} of cluster "${connection.cluster}" and a list differ in ${first}${more}: opening the watch again`,
+						`the watch on ${plural} of cluster "${connection.cluster}" and a list differ in ${first}${more}: opening the watch again`,
 					);
 					watch.restart();
 				},

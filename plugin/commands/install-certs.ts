@@ -106,7 +106,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 				return exitCode.done;
 			}
 			streams.stderr.write(
-				"Stopped: both CAs are trusted, and certificates are of the old one. The same command goes on.\n",
+				"Stopped: both CAs are trusted, and certificates are of the old one. Run the same command to continue.\n",
 			);
 			return exitCode.stoppedEarly;
 		} catch (error) {

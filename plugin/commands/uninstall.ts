@@ -70,7 +70,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 		);
 		for (const problem of failed) streams.stderr.write(`error: ${problem}\n`);
 		if (failed.length > 0) {
-			streams.stderr.write("What is listed as deleted is gone. The same command goes on from here.\n");
+			streams.stderr.write("What is listed as deleted is gone. Run the same command to continue.\n");
 			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
 		const after = await Promise.all(contexts.map(findInstalled));

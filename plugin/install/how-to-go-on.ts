@@ -16,7 +16,7 @@ export function howToGoOn(
 	else {
 		const what = applied.length > 0 ? "What is listed above was applied, and stands. " : "";
 		const undo = undoCommand(found);
-		lines.push(`${what}The same command goes on from here${undo === undefined ? "" : `; to undo it: ${undo}`}`);
+		lines.push(`${what}Run the same command to continue${undo === undefined ? "" : `; to undo it: ${undo}`}`);
 	}
 	if (command === "upgrade") lines.push("The agents that were not replaced go on as they are.");
 	return lines;

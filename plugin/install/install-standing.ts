@@ -35,7 +35,7 @@ export class InstallStanding implements Disposable {
 			case "planning":
 				return "nothing was touched";
 			case "applying":
-				return "what is listed above was applied, and maybe the next; the same command goes on from here";
+				return "what is listed above was applied, and maybe the next; run the same command to continue";
 			case "checking":
 				return `everything is applied, but the checks are not finished: run ${this.#check()}`;
 		}

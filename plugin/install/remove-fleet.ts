@@ -32,7 +32,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 			if (performance.now() > deadline) {
 				throw new UsageError(
 					`${context.name}: ${what} is still there after ${Math.round(removal.timeoutMs / 1_000)} s`,
-					"The same command goes on from here",
+					"Run the same command to continue",
 				);
 			}
 			await delay(pollMs, undefined, { signal: removal.signal });

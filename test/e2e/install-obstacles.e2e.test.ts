@@ -266,7 +266,7 @@ describeOnFleet("an installation with something in its way", () => {
 		expect(code, out + err).toBe(2);
 		expect(err).toMatch(/^error: c2: cannot apply /m);
 		expect(err).toContain(`${unsure} may be applied or not: no answer came\n`);
-		expect(err).toContain("What is listed above was applied, and stands. The same command goes on from here");
+		expect(err).toContain("What is listed above was applied, and stands. Run the same command to continue");
 		expect(out).not.toContain(`${unsure} created`);
 	}
 

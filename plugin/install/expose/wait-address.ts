@@ -77,7 +77,7 @@ async function noAddress(context: KubeContext, { exposure, why, afterMs }: Missi
 		exposure.kind === "loadbalancer" ? `; a cluster without load balancers takes --expose=${name}=nodeport` : "";
 	return new UsageError(
 		`${name}: after ${Math.round(afterMs / 1_000)} s service/${peersService}: ${why}${said === undefined ? "" : ` (${said})`}; see ${look}`,
-		`Once it has one, the same command goes on${instead}; one that you know can be given with --address=${name}=HOST:PORT`,
+		`Once it has one, run the same command to continue${instead}; one that you know can be given with --address=${name}=HOST:PORT`,
 	);
 }
 

@@ -136,7 +136,7 @@ describe("LocalCluster.acquire()", () => {
 	test("is not answered before the first list of pods", async () => {
 		const { agent, acquire } = setUp();
 		agent.pods.reset();
-		await expect(acquire("n")).rejects.toThrow('The agent of cluster "eu-1" has not finished its first list of pods');
+		await expect(acquire("n")).rejects.toThrow('the agent of cluster "eu-1" has not finished its first list of pods');
 		expect(agent.requests).toEqual([]);
 	});
 

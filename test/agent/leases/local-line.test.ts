@@ -206,7 +206,7 @@ describe("LocalCluster and a count that takes long", () => {
 		const { second, holder } = await slowly(8_000);
 		expect(await second).toEqual(
 			new AgentUnavailableError(
-				'The agent of cluster "eu-1" took more than 8 s to count for budget "shop/db": is its API server slow?',
+				'the agent of cluster "eu-1" took more than 8 s to count for budget "shop/db": is its API server slow?',
 				"eu-1",
 			),
 		);
@@ -257,7 +257,7 @@ describe("LocalCluster.close()", () => {
 		await agent.local.close();
 		expect(holder()).toBe("drain of first");
 		await expect(agent.local.acquire(asks("second"), atOnce())).rejects.toThrow(
-			'The agent of cluster "eu-1" is shutting down',
+			'the agent of cluster "eu-1" is shutting down',
 		);
 	});
 

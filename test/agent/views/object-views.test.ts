@@ -258,7 +258,7 @@ describe("views of an API server", () => {
 		expect(names(view.budgets())).toEqual(["db/a", "db/strict"]);
 		expect(new Set(accepted)).toEqual(new Set(["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"]));
 		expect(warnings).toEqual([
-			'The watch on XPodDisruptionBudgets of cluster "eu-1" and a list differ in db/strict: opening the watch again',
+			'the watch on XPodDisruptionBudgets of cluster "eu-1" and a list differ in db/strict: opening the watch again',
 		]);
 	});
 });

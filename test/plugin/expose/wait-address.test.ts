@@ -70,7 +70,7 @@ describe("waitForAddress()", () => {
 				"eu: after 60 s service/xpdb-peers: its load balancer has no address yet (SyncLoadBalancerFailed: no quota); " +
 				"see kubectl describe service xpdb-peers -n xpdb-system --context eu",
 			hint:
-				"Once it has one, the same command goes on; a cluster without load balancers takes --expose=eu=nodeport; " +
+				"Once it has one, run the same command to continue; a cluster without load balancers takes --expose=eu=nodeport; " +
 				"one that you know can be given with --address=eu=HOST:PORT",
 		});
 	});

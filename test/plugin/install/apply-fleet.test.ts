@@ -162,11 +162,11 @@ describe("applyFleet()", () => {
 
 	test("stops where an address does not come: no list is written, and no agent", async () => {
 		const clusters = clustersOf(["a"]);
-		const missing = new UsageError("a: after 300 s it has no address", "The same command goes on");
+		const missing = new UsageError("a: after 300 s it has no address", "Run the same command to continue");
 		const { result } = await apply(clusters, ["a"], { awaited: [() => Promise.reject(missing)] });
 		expect(result).toMatchObject({
 			kind: "stopped",
-			problems: ["a: after 300 s it has no address (The same command goes on)"],
+			problems: ["a: after 300 s it has no address (Run the same command to continue)"],
 		});
 		expect(clusters.asked).toEqual(["a ServiceAccount"]);
 	});

@@ -12,7 +12,7 @@ const member = newFoundCluster(newContext("us"), { fleet, image: "example.com/ag
 describe("howToGoOn()", () => {
 	test("suggests uninstall after an installation into clusters that had nothing", () => {
 		expect(howToGoOn("install", [bare], some)).toEqual([
-			"What is listed above was applied, and stands. The same command goes on from here; to undo it: kubectl xpdb uninstall --context eu",
+			"What is listed above was applied, and stands. Run the same command to continue; to undo it: kubectl xpdb uninstall --context eu",
 		]);
 	});
 
@@ -33,7 +33,7 @@ describe("howToGoOn()", () => {
 	for (const { name, command, found } of fleets) {
 		test(`never suggests uninstall after ${name}: it would remove a living fleet`, () => {
 			const lines = howToGoOn(command, found, some);
-			expect(lines[0]).toBe("What is listed above was applied, and stands. The same command goes on from here");
+			expect(lines[0]).toBe("What is listed above was applied, and stands. Run the same command to continue");
 			expect(lines.join()).not.toContain("uninstall");
 		});
 	}
@@ -41,7 +41,7 @@ describe("howToGoOn()", () => {
 	test("says what may be there, and that nothing was touched", () => {
 		expect(howToGoOn("install", [member], { applied: [], unsure: [{ context: "us", object }] })).toEqual([
 			"us  namespace/xpdb-system may be applied or not: no answer came",
-			"The same command goes on from here",
+			"Run the same command to continue",
 		]);
 		expect(howToGoOn("upgrade", [member], { applied: [], unsure: [] })).toEqual([
 			"Nothing was touched.",

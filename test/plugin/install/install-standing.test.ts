@@ -28,7 +28,7 @@ test("whoever does not wait for what is being applied is told what may stand", (
 	expect(err()).toBe("");
 	interrupts.interrupt(exitCode.terminated);
 	expect(left).toEqual([exitCode.terminated]);
-	expect(err()).toContain("what is listed above was applied, and maybe the next; the same command goes on from here");
+	expect(err()).toContain("what is listed above was applied, and maybe the next; run the same command to continue");
 });
 
 test("whoever does not wait for the checks is told how to make them", () => {
