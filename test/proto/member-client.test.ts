@@ -33,10 +33,10 @@ test("the question who the member is goes another way by itself, three times in 
 	other.isDown = true;
 	let asked = 0;
 	for (const calls of [direct, other]) {
-		const { describe } = calls;
+		const describe = calls.describe.bind(calls);
 		calls.describe = (...rest) => {
 			asked += 1;
-			return describe.call(calls, ...rest);
+			return describe(...rest);
 		};
 	}
 	await expect(cluster.describe()).rejects.toBeInstanceOf(AgentUnavailableError);
