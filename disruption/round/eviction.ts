@@ -111,8 +111,9 @@ interface ConfirmedVersion {
 }
 
 /**
- * Reads the pod, then confirms the reservation. Returns the answer that ends the grant if it does not stand. A busy pod is read right after one of its changes, and read again if the confirmation took
- * too long. An eviction under a native PodDisruptionBudget takes the API server up to 100 ms, and it compares the version only at the end.
+ * Reads the pod, then confirms the reservation. Returns the answer that ends the grant if it does not stand. A busy pod is read right after
+ * one of its changes, and read again if the confirmation took too long. An eviction under a native PodDisruptionBudget takes the API server
+ * up to 100 ms, and it compares the version only at the end.
  */
 async function confirmAnew<R>(
 	ticket: Ticket,

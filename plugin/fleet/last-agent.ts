@@ -1,8 +1,8 @@
 // Dials the agent that answered last, before the API server has said which agents exist. This saves one answer in the sequence.
 //
 // Guarantee: the kept entry says where to dial, and nothing else. The connection is used only if this call's list has that very pod, by its
-// uid, and ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod had this name before this call began and
-// has it in the list, so the name led to no other pod in between.
+// uid, and ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod had this name before this call began
+// and has it in the list, so the name led to no other pod in between.
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type AgentPod, type DialedAhead, dialAhead } from "./agent-pods.ts";

@@ -1,5 +1,6 @@
-// Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. They are also found by the label
-// that each has, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are listed separately.
+// Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. They are also found by the
+// label that each has, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are listed
+// separately.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";

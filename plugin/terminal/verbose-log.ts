@@ -1,4 +1,5 @@
-// The log that -v asks for, from level 6 on, in the form of kubectl's (klog): `I0102 15:04:05.000000    1234 file:line] "Message" name="value"`.
+// The log that -v asks for, from level 6 on, in the form of kubectl's (klog): `I0102 15:04:05.000000    1234 file:line] "Message"
+// name="value"`.
 import { basename } from "node:path";
 import { getCallSites } from "node:util";
 import { HiddenSecrets } from "./hidden-secrets.ts";

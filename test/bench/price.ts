@@ -1,6 +1,6 @@
-// `node test/bench/price.ts [--against CHECKOUT]`: what one decision costs, in milliseconds of a processor by role and in requests. Where another
-// checkout is named its programs run on a second fleet at the same time, and the two take turns with every single eviction:
-// only their ratio says anything. Both must be built (`npm run build`).
+// `node test/bench/price.ts [--against CHECKOUT]`: what one decision costs, in milliseconds of a processor by role and in requests. Where
+// another checkout is named its programs run on a second fleet at the same time, and the two take turns with every single eviction: only
+// their ratio says anything. Both must be built (`npm run build`).
 import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import yargs from "yargs";

@@ -1,5 +1,5 @@
-// How fast the plugin reaches its first result, beside kubectl. One pod without a budget, in a namespace without one: from the start of
-// the process to the eviction in the audit log. A table of one budget, and kubectl's of its pods: from start to end. All take turns, so that
+// How fast the plugin reaches its first result, beside kubectl. One pod without a budget, in a namespace without one: from the start of the
+// process to the eviction in the audit log. A table of one budget, and kubectl's of its pods: from start to end. All take turns, so that
 // they meet the same machine; all have run once before, with their caches in a home of their own.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";

@@ -1,5 +1,5 @@
-// What a change of a CustomResourceDefinition takes away from those who wrote objects and programs for the earlier one: objects that are stored
-// already must stay valid, and keep every field.
+// What a change of a CustomResourceDefinition takes away from those who wrote objects and programs for the earlier one: objects that are
+// stored already must stay valid, and keep every field.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 

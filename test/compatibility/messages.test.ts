@@ -1,5 +1,5 @@
-// Agents and plugins that are a version apart stand in one fleet while it is upgraded: what one of them wrote, the other understands or refuses
-// by name. What an earlier version wrote and read stands in kept/.
+// Agents and plugins that are a version apart stand in one fleet while it is upgraded: what one of them wrote, the other understands or
+// refuses by name. What an earlier version wrote and read stands in kept/.
 import { fromBinary, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../scripts/run-command.ts";

@@ -1,4 +1,5 @@
-// Every message of the service with all its fields, as today's programs write it, and how they read it: written again from what was understood.
+// Every message of the service with all its fields, as today's programs write it, and how they read it: written again from what was
+// understood.
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { readGreeting } from "../../proto/greet.ts";
 import {

@@ -1,4 +1,5 @@
-// A policy of somebody's own that refuses what an installation brings: of what goes into a namespace that is not there yet no dry run knows it.
+// A policy of somebody's own that refuses what an installation brings: of what goes into a namespace that is not there yet no dry run knows
+// it.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 

@@ -1,5 +1,5 @@
-// A cluster that dies at a chosen write: the plugin comes to it through a proxy, by the same names as always, and from that write on nothing
-// is answered any more. So it is certain what was written before, whatever the machine does besides.
+// A cluster that dies at a chosen write: the plugin comes to it through a proxy, by the same names as always, and from that write on
+// nothing is answered any more. So it is certain what was written before, whatever the machine does besides.
 import { join } from "node:path";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { startApiProxy } from "../controlplane/api-proxy.ts";

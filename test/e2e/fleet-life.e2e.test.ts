@@ -1,5 +1,5 @@
-// The whole life of a fleet by the one file that people install: made of clusters that have nothing of ours, checked, used with an operator's
-// rights, upgraded, given new certificates, extended, shrunk, and taken away to the last object.
+// The whole life of a fleet by the one file that people install: made of clusters that have nothing of ours, checked, used with an
+// operator's rights, upgraded, given new certificates, extended, shrunk, and taken away to the last object.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listObjects } from "../controlplane/list-objects.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";

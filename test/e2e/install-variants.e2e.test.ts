@@ -1,6 +1,6 @@
-// Installations that are not the plain one, in a namespace that is not the usual one: with certificates from cert-manager (which is played, see
-// played-cert-manager.ts), with a person's own, with load balancers whose addresses come late (the cloud is played, too: played-cloud.ts), and
-// with teams, whose people come with certificates of their own.
+// Installations that are not the plain one, in a namespace that is not the usual one: with certificates from cert-manager (which is played,
+// see played-cert-manager.ts), with a person's own, with load balancers whose addresses come late (the cloud is played, too:
+// played-cloud.ts), and with teams, whose people come with certificates of their own.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

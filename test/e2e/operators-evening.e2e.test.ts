@@ -1,5 +1,5 @@
-// An evening of an operator, in a real terminal on real clusters: a drain of three clusters that a budget blocks, why, a pause, the view left,
-// Ctrl-C, and the command that goes on.
+// An evening of an operator, in a real terminal on real clusters: a drain of three clusters that a budget blocks, why, a pause, the view
+// left, Ctrl-C, and the command that goes on.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";

@@ -1,5 +1,6 @@
-// cert-manager as far as an installation speaks with it, which is all that is played here: its kinds, with the fields of its own definition that
-// ours may have and no others, and its controller, which answers a Certificate with the Secret that this one names. There is no cert-manager.
+// cert-manager as far as an installation speaks with it, which is all that is played here: its kinds, with the fields of its own definition
+// that ours may have and no others, and its controller, which answers a Certificate with the Secret that this one names. There is no
+// cert-manager.
 import { signAgentCertificate } from "../../plugin/install/sign-certificates.ts";
 import { follow, type Listed } from "../../demo/machine/api-client.ts";
 import type { KeyPair } from "../../demo/machine/key-pairs.ts";

@@ -1,5 +1,5 @@
-// A budget that is suspended and unsuspended in all members by the built plugin on real clusters, as alice of the groups xpdb-operators and,
-// where a test gives her its role, xpdb-suspenders.
+// A budget that is suspended and unsuspended in all members by the built plugin on real clusters, as alice of the groups xpdb-operators
+// and, where a test gives her its role, xpdb-suspenders.
 import { hostname, userInfo } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";

@@ -1,6 +1,6 @@
-// What a shell waits for at the Tab key: from the start of the program, as the scripts of `completion` call it, to its end. First with nothing
-// kept, then once more with what the first key left, as a person presses it again. An answer without names is one too, where they would
-// have come too late.
+// What a shell waits for at the Tab key: from the start of the program, as the scripts of `completion` call it, to its end. First with
+// nothing kept, then once more with what the first key left, as a person presses it again. An answer without names is one too, where they
+// would have come too late.
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

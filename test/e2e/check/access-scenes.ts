@@ -1,4 +1,5 @@
-// API servers that are silent or too old: 11xx, beside a list of the fleet. What is of one's own kind there is a matter of the installation.
+// API servers that are silent or too old: 11xx, beside a list of the fleet. What is of one's own kind there is a matter of the
+// installation.
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";

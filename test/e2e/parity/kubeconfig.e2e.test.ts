@@ -1,4 +1,5 @@
-// kubectl itself reads the kubeconfigs of the table, each night and wherever XPDB_KUBECTL is set: kubeconfig-rows.test.ts holds us to what is kept.
+// kubectl itself reads the kubeconfigs of the table, each night and wherever XPDB_KUBECTL is set: kubeconfig-rows.test.ts holds us to what
+// is kept.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import fc from "fast-check";

@@ -1,6 +1,6 @@
-// kubectl's own integration test of drain, cordon and uncordon, test/cmd/node-management.sh, from the Kubernetes module that the
-// control plane is built from: it passes with kubectl, and with kubectl xpdb in its place but for what deliberate-differences.ts
-// names. An assertion that is named there and holds fails the test too. Kubectl itself is tried each night, and wherever XPDB_KUBECTL is set.
+// kubectl's own integration test of drain, cordon and uncordon, test/cmd/node-management.sh, from the Kubernetes module that the control
+// plane is built from: it passes with kubectl, and with kubectl xpdb in its place but for what deliberate-differences.ts names. An
+// assertion that is named there and holds fails the test too. Kubectl itself is tried each night, and wherever XPDB_KUBECTL is set.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findOrBuildBinaries } from "../../controlplane/binaries.ts";
