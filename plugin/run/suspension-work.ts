@@ -155,7 +155,7 @@ async function undoAll(
 		holding.length === 0
 			? "it may be suspended in the whole fleet"
 			: `it applies in the whole fleet, because it is not suspended in ${namesOf(holding)}`;
-	const message = `budget ${budget} may be suspended still in ${namesOf(left)}; ${holds}. To have it as before, run: ${undo}`;
+	const message = `budget ${budget} may still be suspended in ${namesOf(left)}; ${holds}. To have it as before, run: ${undo}`;
 	emit({ type: "diagnostic", level: "error", message });
 }
 
@@ -170,10 +170,10 @@ function tellHolds(
 	const holding = targets.filter((target) => !left.has(target)).map(({ cluster }) => cluster);
 	const holds =
 		holding.length === 0
-			? "it may be suspended in the whole fleet still"
+			? "it may still be suspended in the whole fleet"
 			: `it applies again in the whole fleet, because it is not suspended in ${holding.join(", ")}`;
 	const names = [...left].map(({ cluster }) => cluster).join(", ");
-	const message = `budget ${formatBudgetName(name)} may be suspended still in ${names}; ${holds}. To finish, run: ${again}`;
+	const message = `budget ${formatBudgetName(name)} may still be suspended in ${names}; ${holds}. To finish, run: ${again}`;
 	emit({ type: "diagnostic", level: "error", message });
 }
 

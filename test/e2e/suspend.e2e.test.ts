@@ -246,7 +246,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			};
 			const { code, stdout, stderr } = await run();
 			expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-			expect(stderr).toMatch(/may be suspended still in c2; it holds/);
+			expect(stderr).toMatch(/may still be suspended in c2; it applies (again )?in/);
 			expect(stderr).toContain(`run: kubectl xpdb unsuspend db -n ${database.namespace} --contexts=`);
 			expect(await suspendedIn(database)).toEqual(command === "suspend" ? [] : ["c2"]);
 			// Agents whose API server was away may lose connections once more: that refuses, and touches nothing.

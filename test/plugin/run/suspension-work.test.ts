@@ -272,7 +272,7 @@ describe("suspend", () => {
 		expect(failures).toMatchObject([{ unreachable: true }]);
 		expect(lines).toContain('err: us  error: budget "db": unknown whether it is suspended: connect ECONNREFUSED');
 		expect(lines.at(-1)).toBe(
-			"err: error: budget shop/db may be suspended still in cluster-us; it applies in the whole fleet, because it is not suspended in " +
+			"err: error: budget shop/db may still be suspended in cluster-us; it applies in the whole fleet, because it is not suspended in " +
 				`cluster-eu, cluster-ap. To have it as before, run: ${undo}`,
 		);
 		expect(offered).toBe(undo);
@@ -333,7 +333,7 @@ describe("unsuspend", () => {
 		expect(failures).toMatchObject([{ unreachable: true }]);
 		expect(lines).toEqual([
 			'err: us  error: unable to unsuspend budget "db": connect ECONNREFUSED',
-			"err: error: budget shop/db may be suspended still in cluster-us; it applies again in the whole fleet, because it is not suspended in " +
+			"err: error: budget shop/db may still be suspended in cluster-us; it applies again in the whole fleet, because it is not suspended in " +
 				`cluster-eu, cluster-ap. To finish, run: ${undo}`,
 		]);
 		expect(statesOf(servers)).toEqual([undefined, true, undefined]);
