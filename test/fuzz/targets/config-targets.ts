@@ -151,6 +151,11 @@ const agentKubeconfigTarget: FuzzTarget = {
 	},
 };
 
+/** Edits of a text rarely make a port of five digits. */
+const fleetAtAnyPort = fc
+	.nat(99_999)
+	.map((port) => JSON.stringify([{ id: "one", name: "eu-1", address: `xpdb.example.com:${port}` }]));
+
 const fleetTarget: FuzzTarget = {
 	name: "fleet",
 	reads: "the fleet's ConfigMap",
@@ -158,7 +163,8 @@ const fleetTarget: FuzzTarget = {
 	open: () => {
 		const { warnings } = catchWarnings();
 		const forgotten = fc.oneof(fc.constant(undefined), editedYaml(forgottenLists));
-		return asyncTarget(fc.record({ members: editedYaml(fleets), forgotten }), async (data) => {
+		const members = fc.oneof({ weight: 9, arbitrary: editedYaml(fleets) }, { weight: 1, arbitrary: fleetAtAnyPort });
+		return asyncTarget(fc.record({ members, forgotten }), async (data) => {
 			warnings.length = 0;
 			const fleet = await attemptAsync(
 				() => parseFleet(data.forgotten === undefined ? { members: data.members } : data),
