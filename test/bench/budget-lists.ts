@@ -1,13 +1,10 @@
 // A list of 1,000 budgets by the agent, which is a consistent LIST of its API server each time: what it takes, what it costs
 // both of them, and what the comparison of the agent's watch costs that goes on for half a minute after the last one.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
-import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
+import { openMember } from "./lone-agent.ts";
 import type { Measurement } from "./measurement.ts";
 import { quantile } from "./statistics.ts";
 import { inLanes } from "./worker-lanes.ts";
@@ -20,7 +17,6 @@ const warmUpLists = 50;
 const comparedForMs = 20_000;
 /** Requests at a time. */
 const lanes = 24;
-const agentNamespace = "xpdb-system";
 
 export const budgetLists: Measurement = {
 	name: "budget-lists",
@@ -33,13 +29,7 @@ export const budgetLists: Measurement = {
 		const [agent] = bench.fleet.agents.flatMap((pods) => pods.list());
 		if (!cluster || !agent) throw new Error("no agent to ask");
 		const namespace = await makeBudgets(cluster);
-		const client = createAgentClient({
-			address: `${agent.ip}:8443`,
-			serverName: agentServerName(agentNamespace),
-			ca: readFileSync(join(bench.fleet.dir, "fleet-ca.crt"), "utf8"),
-			identity: { kind: "token", token: await tokenOf(cluster) },
-		});
-		const member = new RemoteCluster({ id: cluster.id, name: cluster.name, client });
+		const { member, close } = await openMember(bench, agent.ip);
 		const list = async (): Promise<number> => {
 			const startedAt = performance.now();
 			const found = (await member.listBudgets([namespace])).budgets.length;
@@ -69,7 +59,7 @@ export const budgetLists: Measurement = {
 				details: { budgets, p99, cpuMsPerList: cpu, cpuMsPerSecondOfComparing: compared },
 			};
 		} finally {
-			client.close();
+			close();
 			await cluster.client.send("DELETE", `/api/v1/namespaces/${namespace}`);
 		}
 	},
@@ -92,17 +82,4 @@ async function makeBudgets({ client }: RunningCluster): Promise<string> {
 		});
 	});
 	return namespace;
-}
-
-async function tokenOf({ client }: RunningCluster): Promise<() => Promise<string>> {
-	const { status } = await client.send<{ readonly status: { readonly token: string } }>(
-		"POST",
-		`/api/v1/namespaces/${agentNamespace}/serviceaccounts/xpdb-operator/token`,
-		{
-			apiVersion: "authentication.k8s.io/v1",
-			kind: "TokenRequest",
-			spec: { audiences: ["xpdb-agent"], expirationSeconds: 600 },
-		},
-	);
-	return async () => status.token;
 }
