@@ -9,6 +9,7 @@ import { estimates } from "./estimates.ts";
 import { links } from "./links.ts";
 import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
+import { replicaSets } from "./replica-sets.ts";
 import { rounds } from "./rounds.ts";
 import { start } from "./start.ts";
 import { bigReport } from "./ui/big-report.ts";
@@ -32,6 +33,7 @@ export const measurements: readonly Measurement[] = [
 	wanDrain,
 	budgetLists,
 	crowd,
+	replicaSets,
 	links,
 	big,
 	screenStart,

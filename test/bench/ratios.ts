@@ -57,6 +57,19 @@ export const ratios: readonly Ratio[] = [
 	{ name: "count_ms_10k", what: "Count of a budget of 500 pods among 10,000, p50", goal: lower(4) },
 	{ name: "agent_rss_mb_10k", what: "memory of an agent with 10,000 pods", goal: lower(110) },
 	{ name: "agent_ready_ms_10k", what: "an agent's start to ready with 10,000 pods", goal: lower(3000) },
+	...["2k", "20k"].flatMap((size) => [
+		{
+			name: `replica_sets_${size}_count`,
+			what: `Count of a budget of 500 pods in the namespace of most of ${size} ReplicaSets without pods, p50, over the same without them`,
+		},
+		{ name: `replica_sets_${size}_count_cpu`, what: "the agent's processor time for each of these, over the same" },
+		{ name: `replica_sets_${size}_first_count_ms`, what: "the first of these counts after the agent's start" },
+		{ name: `replica_sets_${size}_ready_cpu`, what: "the agent's processor time until it is ready, over the same" },
+		{ name: `replica_sets_${size}_rss`, what: "its memory, over the same" },
+		{ name: `replica_sets_${size}_peak_mb`, what: "its most memory, MB: its limit is 224", goal: lower(224) },
+		{ name: `replica_sets_${size}_wait_agent_percent`, what: "the agent while a drain waits there, percent of a core" },
+		{ name: `replica_sets_${size}_wait_read_mb`, what: "what it reads of its API server meanwhile, MB a second" },
+	]),
 	{ name: "list_budgets_ms_1k", what: "ListBudgets of 1,000 budgets, p50" },
 	{ name: "list_budgets_agent_ms_1k", what: "the agents' processor time for each of these" },
 	...["between", "everywhere"].flatMap((place) =>
