@@ -81,18 +81,15 @@ export async function waitUntilRecovered(
 	deps: RecoveryWaitDependencies,
 ): Promise<{ readonly kind: "recovered" } | Stopped | FailedPod> {
 	const { fleet, timeout, emit, evictions } = deps;
-	const missing = new Map(
-		before.map(({ budget, healthy }) => {
-			const name = formatBudgetName(budget.name);
-			return [name, { budget, healthy: Math.max(healthy, evictions.healthyAtFirstGrant(name) ?? 0) }] as const;
-		}),
-	);
+	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
 	const look = async (ends: AbortSignal): Promise<boolean> => {
 		for (const [name, { budget, healthy }] of missing) {
 			const counts = await unlessOver(countUnder(fleet, budget), ends);
 			if (!counts) break;
 			const now = totalsOf(counts);
-			if (now.healthy < Math.min(healthy, now.expected ?? healthy)) continue;
+			const most = Math.max(healthy, evictions.healthyAtFirstGrant(name) ?? healthy);
+			// Where the expected number is unknown, a pod that the grant's count saw by chance might never come back.
+			if (now.healthy < (now.expected === undefined ? healthy : Math.min(most, now.expected))) continue;
 			missing.delete(name);
 			const state = budgetState({ budget, counts });
 			if (state) emit({ type: "budget.changed", ...state, budget: name });

@@ -47,6 +47,7 @@ export async function readSuspensionTargets(
 			wayless.map(
 				({ cluster, id }) => `${cluster} (id ${id}): name its context too: --contexts=${named},CONTEXT-OF-${cluster}`,
 			),
+			{ isExplained: true },
 		);
 	}
 	const problems: string[] = [];

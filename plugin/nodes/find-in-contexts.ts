@@ -217,6 +217,7 @@ function mayBeElsewhere(
 			...lost.map(({ context, error }) => `${context.name}: ${error.message}`),
 			`Name it with its context: ${places.map((context) => writtenIn(context, word)).join(" or ")}`,
 		],
+		{ isExplained: true },
 	);
 }
 

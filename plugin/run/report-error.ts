@@ -16,8 +16,8 @@ export interface ErrorReport {
 
 export function reportError(error: unknown, { argv, stderr, checkCommand }: ErrorReport): ExitCode {
 	const { lines: described, code } = describeError(error, argv);
-	const isUncovered = error instanceof FleetUncoveredError && checkCommand !== undefined;
-	const lines = isUncovered ? [...described, `Find out why: ${checkCommand}`] : described;
+	const mustBeFound = error instanceof FleetUncoveredError && !error.isExplained && checkCommand !== undefined;
+	const lines = mustBeFound ? [...described, `Find out why: ${checkCommand}`] : described;
 	for (const line of lines) stderr.write(`${line}\n`);
 	return code;
 }

@@ -52,9 +52,6 @@ export async function connectWithin(timeoutMs: number, { connection, silent }: C
 	);
 	throw new FleetUncoveredError(
 		`cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
-		[...silent]
-			.toSorted()
-			.map((name) => `${name}: no answer so far`)
-			.concat("To see which clusters answer: kubectl xpdb fleet, with the same contexts"),
+		[...silent].toSorted().map((name) => `${name}: no answer so far`),
 	);
 }

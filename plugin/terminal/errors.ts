@@ -33,8 +33,15 @@ export class FleetUncoveredError extends BoundedError {
 	readonly exitCode: ExitCode = exitCode.failedClosed;
 	/** One line for each cluster or step that failed, and what to do about it. */
 	readonly details: readonly string[];
-	constructor(message: string, details: readonly string[], options?: ErrorOptions) {
+	/** The details say what to do, so that no command has to find it out. */
+	readonly isExplained: boolean;
+	constructor(
+		message: string,
+		details: readonly string[],
+		{ isExplained = false, ...options }: ErrorOptions & { readonly isExplained?: boolean } = {},
+	) {
 		super(message, options);
+		this.isExplained = isExplained;
 		this.details = details.map((detail) => shortenTo(indentMore(detail).replaceAll("\n", "\n  "), longestMessage));
 	}
 }

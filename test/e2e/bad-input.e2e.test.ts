@@ -203,7 +203,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 	test.concurrent("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
 		// Refused once, so that there is a Lease without reservations.
 		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
-		await expectRefused(database, /needs 3 healthy/);
+		await expectRefused(database, / healthy, 3 required/);
 		const { items } = await getJson<{ items: { metadata: { name: string; annotations: Record<string, string> } }[] }>(
 			"c1",
 			leasesPath(selectorOf(database)),

@@ -210,7 +210,7 @@ describeOnFleet("kubectl xpdb explain", () => {
 			}
 			const plain = await plugin(["explain", "c1-operator/pod/db-0", ...args, ...everywhere]);
 			expectNoYes(plain);
-			expect(plain.stdout).toMatch(/^Unknown (treated as no): /);
+			expect(plain.stdout).toMatch(/^Unknown \(treated as no\): /);
 			expect(plain.stdout).toContain("c1 1/1");
 			expect(plain.stdout).toContain("c3 ?");
 		} finally {

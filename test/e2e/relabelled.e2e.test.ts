@@ -131,7 +131,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 		});
 		await scene.letFirstStop();
 		await drain.printed("the fleet has changed: c3 was added; going on with c1, c2, c3");
-		await drain.printed(`budget ${namespace}/pg-primary needs 2 healthy`);
+		await drain.printed(new RegExp(`budget ${namespace}/pg-primary has no disruption left: .* 2 required`));
 		expect(await scene.isPgLeft()).toBe(true);
 		await kubectl("c3", ["delete", "xpdb", "pg-primary", "-n", namespace]);
 		const { code, stdout, stderr } = await drain.finished;

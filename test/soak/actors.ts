@@ -69,7 +69,7 @@ async function runPlugin(args: readonly string[], soak: SoakContext): Promise<vo
 	if (pid !== undefined) tally.running.delete(pid);
 	const key = `${args[0]} ${ending}`;
 	tally.runs.set(key, (tally.runs.get(key) ?? 0) + 1);
-	tally.refusals += output.match(/ waits: | needs \d+ healthy/g)?.length ?? 0;
+	tally.refusals += output.match(/ waits: | has no disruption left/g)?.length ?? 0;
 	if (/internal error|\n\s+at .*:\d+/.test(output)) tally.crashes.push(`${args.join(" ")}: ${output.slice(0, 500)}`);
 }
 

@@ -1,6 +1,7 @@
 // explain budget/NAME: whether one of the budget's pods can be evicted now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget/budget-text.ts";
+import { countedHealthy } from "../../../disruption/budget/healthy.ts";
 import type { BudgetsOfMember } from "../../../disruption/budget/coverage-judgement.ts";
 import { judgeBudget } from "../../../disruption/budget/decide.ts";
 import { readSpecs } from "../../../disruption/budget/allowance.ts";
@@ -199,7 +200,8 @@ function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: Budge
 			expected === 0 ? exhaustedText(key, judged.state) : neverMetText(key, bound, { need, healthy, expected });
 		return { verdict: "Refused", reason: "BudgetNeverMet", message, budget: key, usedBy };
 	}
-	const message = exhaustedText(key, judged.state) + mislabelledText(judged.state.mislabelled ?? []);
+	const numbers = { ...judged.state, healthy: countedHealthy(counted.counts) };
+	const message = exhaustedText(key, numbers) + mislabelledText(judged.state.mislabelled ?? []);
 	return { verdict: "Waits", reason: "BudgetExhausted", message, budget: key, usedBy };
 }
 

@@ -66,7 +66,7 @@ describeOnFleet("in the middle of an eviction", () => {
 		using evicting = startEvicting(database);
 		await evicting.printed(/pod\/\S+ evicted/);
 		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 6 });
-		await evicting.printed(/needs 6 healthy/);
+		await evicting.printed(/ healthy, 6 required/);
 		await database.ready();
 		const before = (await database.pods()).map(({ uid }) => uid);
 		const args = evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "3s");
@@ -113,7 +113,7 @@ describeOnFleet("in the middle of an eviction", () => {
 			return pods.length === 5 && pods.every(({ context, name }) => context === "c3" || name === "db-0");
 		});
 		evicting.child.kill("SIGCONT");
-		await evicting.printed(/needs 5 healthy/);
+		await evicting.printed(/ healthy, 5 required/);
 		await Promise.all([scale("c1", 3), scale("c2", 3)]);
 		const result = await evicting.finished;
 		expect(result.code, evicting.output()).toBe(0);

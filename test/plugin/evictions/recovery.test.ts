@@ -115,6 +115,17 @@ describe("waitUntilRecovered()", () => {
 		expect(eu.looks).toBeGreaterThanOrEqual(looks + 3);
 	});
 
+	test("waits for no pod that the first grant counted where the expected number is unknown", async () => {
+		const { eu, us, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		const look = us.look.bind(us);
+		us.look = async (request) => ({ ...(await look(request)), expected: { kind: "unknown", reason: "no scale" } });
+		const evictions = { healthyAtFirstGrant: () => 3 };
+		const ended = waitUntilRecovered(before, { ...deps, evictions });
+		expect(await ended).toEqual({ kind: "recovered" });
+		expect(eu.looks).toBeGreaterThan(1);
+	});
+
 	test("needs no more than are expected now", async () => {
 		const { eu, pod, fleet, target, deps } = newWorld();
 		const before = await measureBudgets(fleet, [target]);

@@ -38,6 +38,18 @@ describe("explain pod", () => {
 		});
 	});
 
+	test("counts no more healthy pods in a cluster than it expects, as a round does", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		world.pod("us", "db-1").healthy = false;
+		const eu = world.fleet.member("eu");
+		// A rollout surges there.
+		eu.addPod("surge");
+		eu.expected -= 1;
+		expect(await world.explain("pod", "us/db-0")).toMatchObject({
+			findings: [{ message: "budget shop/db has no disruption left: 3 of 4 healthy, 3 required" }],
+		});
+	});
+
 	test("says that only somebody's act helps where a budget leaves none to disrupt", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 0 });
 		expect(await world.explain("eu/pod/db-0")).toMatchObject({

@@ -49,7 +49,6 @@ describe("connectWithin()", () => {
 			new FleetUncoveredError("cannot reach every cluster of the fleet within 20ms, nothing was touched", [
 				"eu: no answer so far",
 				"us: no answer so far",
-				"To see which clusters answer: kubectl xpdb fleet, with the same contexts",
 			]),
 		);
 		late.resolve({ fleet: { close: () => closed.resolve() } as unknown as Fleet, uncovered: [] });
