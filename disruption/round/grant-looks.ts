@@ -52,7 +52,8 @@ export class GrantLooks {
 	nextMs(): number {
 		const now = this.#ports.runtime.now();
 		const waitedMs = now - (this.#waitingSince ??= now);
-		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
+		const afterMs = Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
+		return Math.min(afterMs * 2 ** this.#emptyRounds, roundAtLeastEveryMs);
 	}
 
 	/** Resolves when a look predicts a grant, when `ends` aborts, or when a round is due anyway. */
@@ -63,7 +64,7 @@ export class GrantLooks {
 		const { runtime, waiting } = this.#ports;
 		const until = runtime.now() + roundAtLeastEveryMs;
 		while (!ends.aborted && runtime.now() < until) {
-			await runtime.sleep(Math.min(this.nextMs() * 2 ** this.#emptyRounds, roundAtLeastEveryMs), ends);
+			await runtime.sleep(this.nextMs(), ends);
 			const looked = firstOf(waiting.due(runtime.now()));
 			if (ends.aborted || looked.length === 0) return;
 			try {

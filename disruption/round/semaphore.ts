@@ -9,6 +9,7 @@ export class Semaphore {
 
 	/** Resolves with true when a place is free: give it back after use. Resolves with false if `over` aborts first. */
 	async take(over?: AbortSignal): Promise<boolean> {
+		if (over?.aborted) return false;
 		if (this.#free > 0) {
 			this.#free -= 1;
 			return true;
