@@ -15,14 +15,17 @@ export interface RoundRequest {
 	readonly holder: string;
 	readonly candidates: readonly RoundCandidate[];
 	readonly signal: AbortSignal;
-	/** Other runs want these Leases too, as the last round found. So wait in line immediately, and hold no Lease ahead of its turn. */
+	/**
+	 * Other runs want these Leases too, as the last round found. The round then waits in line immediately, and holds no Lease ahead of its
+	 * turn.
+	 */
 	readonly contended?: boolean;
 	readonly observer?: Partial<RoundObserver>;
 }
 
 /**
- * Acquires all Leases at once, without waiting. If another run holds one, releases everything and waits in line, in the one order of all
- * runs.
+ * Acquires all Leases at once, without waiting. If another run holds one of them, or the request is `contended`, it holds none and waits in
+ * line for each, in the one order of all runs.
  */
 export async function acquireAll(
 	request: RoundRequest,
@@ -37,7 +40,7 @@ export async function acquireAll(
 	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
 }
 
-/** Returns whether it acquired all of them. */
+/** Returns whether all of them were acquired. */
 async function acquireAtOnce(
 	slots: readonly Slot[],
 	request: RoundRequest,
@@ -67,7 +70,7 @@ async function acquireSlot(
 		holder: request.holder,
 		nonce: runtime.newId(),
 		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
-		// Other runs wait in this line, and must see who is first.
+		// Other runs wait in this line, and must see who holds the Lease.
 		mayBeUnwritten: !wait,
 	};
 	const askedAt = runtime.now();

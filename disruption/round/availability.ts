@@ -13,13 +13,13 @@ export interface Availability {
 	readonly states: readonly BudgetState[];
 }
 
-/** Rejects with AgentUnavailableError if a member gives no answer. */
+/** Looks at the budgets and judges the candidates by that. Rejects with AgentUnavailableError if a member gives no answer. */
 export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
 ): Promise<Availability> {
-	// Each look reports only its own budget. If another budget covers the pod by now, the round finds out: it counts all of them.
+	// Each look requests only its own budget. If another budget covers the pod by now, the round finds out: it counts all of them.
 	const counted = await lookAtBudgets(members, budgets, candidates, { thisBudgetAlone: true });
 	const ids = members.map(({ id }) => id);
 	return decideWithStates(ids, counted, candidates);
@@ -30,7 +30,7 @@ export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }
 
-/** The counts that a round would take, but without the round's Leases. */
+/** Returns the counts that a round would take, but without the round's Leases. */
 export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],

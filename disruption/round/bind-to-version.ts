@@ -1,12 +1,12 @@
 // Binds a grant to the version of its pod that will be evicted.
 //
 // Guarantee: a grant is bound only to a version that came from the API server. This version has the very labels that were counted, and no
-// pre-activity. After the version was read, `committedAfter` confirmed that the grant stands for it. A reservation that ends touches its
-// pod first, so an eviction of an older version gets a 409. With other labels, other budgets may cover the pod.
+// pre-activity. With other labels, other budgets may cover the pod. After the version was read, `committedAfter` confirmed that the grant
+// stands for it. The fence touches a pod before it removes the reservation, so an eviction of an older version gets a 409.
 // Assumption: `read` is a consistent read of this very pod.
 import type { EvictionAnswer, Ticket } from "./ticket.ts";
 
-/** The pod of a grant as it is now. In its place is undefined if the pod is gone. */
+/** The pod of a grant, as a read found it. The read returns undefined instead if the pod is gone. */
 export interface FoundPod {
 	readonly isTerminating: boolean;
 	readonly resourceVersion: string;
@@ -16,8 +16,8 @@ export interface FoundPod {
 }
 
 /**
- * Returns the version to evict, or the answer that ends the grant. `conflict`: the grant can no longer be used. `committedAfter` returns why
- * the grant does not stand for the version that was read, or undefined if it stands.
+ * Returns the version to evict, or the answer that ends the grant. `conflict`: the grant can no longer be used. `committedAfter` returns
+ * why the grant does not stand for the version that was read, or undefined if it stands.
  */
 export async function bindToVersion(
 	{ pod: { namespace, name }, labels }: Pick<Ticket, "pod" | "labels">,

@@ -1,9 +1,9 @@
 // Finds the budgets that cover a pod, for the version that its eviction will name (coverage-judgement.ts). It requests lists and reads the
 // pod until both are fresh enough. If no member has a budget in the namespace, one list serves many pods and no pod is read.
 //
-// Pods that ask within half a second share one list of the budgets of all members. So the next list obeys a budget that was created
-// meanwhile. An older list is enough to choose the budgets of a round: the round reads all budgets of the namespace again. It does not
-// grant a pod that other budgets cover by then. An older list never proves that no budget covers a pod.
+// Pods that ask within half a second share one list of the budgets of all members. Later pods get a new list, with the budgets that were
+// created meanwhile. An older list is enough to choose the budgets of a round: the round reads all budgets of the namespace again. It does
+// not grant a pod that other budgets cover by then. An older list never proves that no budget covers a pod.
 import type { RoundBudget } from "../budget/budget.ts";
 import type { MemberBudget } from "../budget/cluster.ts";
 import {
@@ -54,8 +54,8 @@ export class CoverageLists {
 	}
 
 	/**
-	 * Returns a list that is fresh at the call. Rejects with AgentUnavailableError if a member gives no answer. Rejects with
-	 * AgentProtocolError if a member's answer for this namespace cannot be used.
+	 * Returns a list that was requested after the call, or at most half a second before. Rejects with AgentUnavailableError if a member
+	 * gives no answer. Rejects with AgentProtocolError if a member's answer for this namespace cannot be used.
 	 */
 	async list(namespace: string): Promise<ListedBudgets> {
 		const known = this.#listed.get(namespace);
@@ -66,7 +66,8 @@ export class CoverageLists {
 		const { namespaces, list } = this.#collecting;
 		namespaces.add(namespace);
 		return list.catch((error: unknown) => {
-			// One namespace can cause the refusal of the whole answer, for example with 5,001 budgets. Pods of other namespaces must continue.
+			// One namespace can cause the refusal of the whole answer, for example with 5,001 budgets. Pods of other namespaces must
+			// continue.
 			if (namespaces.size === 1 || !(error instanceof AgentProtocolError)) throw error;
 			return this.#alone(namespace);
 		});
@@ -87,8 +88,8 @@ export class CoverageLists {
 	}
 
 	/**
-	 * The budgets that covered the pod in the last list of its namespace, to start a round with. Undefined if there are none, or if the
-	 * selector of one of them cannot be read.
+	 * Returns the budgets that cover these labels by the last list of the namespace, to start a round with. Undefined if there are none, or
+	 * if the selector of one of them cannot be read.
 	 */
 	findKnown({ namespace, labels }: CoveredPod): readonly RoundBudget[] | undefined {
 		const { budgets } = findCovering(this.#known(namespace), { namespace, labels });
@@ -100,7 +101,7 @@ export class CoverageLists {
 		return this.#known(namespace).some(({ name }) => name.namespace === namespace);
 	}
 
-	/** The last list of the namespace, or an empty one before the first list. */
+	/** Returns the last list of the namespace, or an empty one before the first list. */
 	lastListed(namespace: string): readonly BudgetsOfMember[] {
 		return this.#listed.get(namespace)?.members ?? [];
 	}
@@ -152,16 +153,19 @@ export interface PodCoverageDependencies {
 	/** Reads this very pod. */
 	readonly read: () => Promise<PodReading | undefined>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
-	/** Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels. */
+	/**
+	 * Whether labels that were read earlier may decide that the pod is covered. They may not after a round that started with such labels.
+	 */
 	readonly mayBeginRound: boolean;
 }
 
-/** After this many unsuccessful lists and reads, others get a turn. */
+/** After this many unsuccessful lists and reads, other pods get a turn. */
 const maxAttempts = 5;
 
 /**
- * "No budget covers the pod" is only as fresh as the lists, and `guard` checks that. Rejects with AgentUnavailableError if a member gives
- * no answer, and with the error of `read` if the pod cannot be read.
+ * Finds the budgets that cover the pod. It lists and reads again as often as needed, up to maxAttempts. The answer that no budget covers
+ * the pod is only as fresh as its lists, and `guard` checks them again. Rejects with AgentUnavailableError if a member gives no answer, and
+ * with the error of `read` if the pod cannot be read.
  */
 export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, read, runtime, mayBeginRound } = deps;
@@ -229,7 +233,7 @@ async function waitForChange(
 		pod.seen.resourceVersion,
 		async () => {
 			const seen = await seeAnew(pod, read, () => runtime.now());
-			// Only a new version counts as a change here, and not that the pod is terminating.
+			// Only a new version counts as a change here. Otherwise a terminating pod would count as changed at every read.
 			return seen && { ...seen, isTerminating: false };
 		},
 		runtime,

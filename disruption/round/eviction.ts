@@ -1,4 +1,4 @@
-// Uses a grant: sends the eviction, and decides what to do if the answer is not a plain yes.
+// Uses a grant: sends the eviction, and decides what to do if it is not accepted.
 //
 // Guarantee: every eviction names the pod's uid and a resourceVersion. That version was read before the reservation was last known to
 // stand. A cancel marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
@@ -6,7 +6,7 @@
 // counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either. If the counts
 // of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The lists come from
 // all members and were requested within that last second. The grant is used only if they show the very budgets that it was granted under,
-// unchanged. So a budget that was created or edited since the count is obeyed.
+// unchanged. So a budget that was created or edited before these lists were requested is obeyed.
 // Assumption: the API server honours preconditions.
 import { bindToVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "../budget/budget.ts";
@@ -25,28 +25,31 @@ export interface Evictor<R> {
 		/** Called synchronously right before the request is written, after every wait. If it returns false, nothing is sent. */
 		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
-	/** A consistent read of this very pod. Undefined if it is gone, or if its name has another uid. */
+	/** Reads this very pod consistently. Returns undefined if it is gone, or if its name has another uid. */
 	read(pod: PodReference): Promise<FoundPod | undefined>;
 }
 
 /** The budgets of all members, as they are now. */
 export interface CurrentBudgets {
-	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
+	/** Returns lists of the namespace's budgets that are fresh at the call. Rejects if a member gives no answer. */
 	list(namespace: string): Promise<ListedBudgets>;
 	/** The lists must come from exactly these members. */
 	readonly memberIds: () => readonly string[];
 }
 
 /**
- * Reservations with older counts are confirmed before use, because another budget may exist by then. An old version of the pod also gets a
- * 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
+ * Reservations with older counts are confirmed before use, because another budget may exist by then. The pod may also have changed: an
+ * eviction of an old version gets a 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
 /** A twentieth of the interval of a pod that changes five times a second. */
 const lookForChangeEveryMs = 10;
-/** How long to wait for the right moment. A machine that is too slow to hit it must make progress too. */
+/** How long to wait for the right moment to evict a busy pod. A machine that is too slow to hit it must make progress too. */
 export const patientForMs = 10_000;
-/** A pod whose annotations change all the time causes a 409 each time. The next round sees a newer version. */
+/**
+ * How often an eviction is tried under one grant. A pod whose annotations change all the time causes a 409 each time. The next round sees a
+ * newer version.
+ */
 const maxAttempts = 8;
 
 /**
@@ -111,9 +114,9 @@ interface ConfirmedVersion {
 }
 
 /**
- * Reads the pod, then confirms the reservation. Returns the answer that ends the grant if it does not stand. A busy pod is read right after
- * one of its changes, and read again if the confirmation took too long. An eviction under a native PodDisruptionBudget takes the API server
- * up to 100 ms, and it compares the version only at the end.
+ * Reads the pod, then confirms the reservation and its budgets. If they do not stand, it returns the answer that ends the grant. A busy pod
+ * is read right after one of its changes, and read again if the confirmation took too long. An eviction under a native PodDisruptionBudget
+ * takes the API server up to 100 ms, and it compares the version only at the end.
  */
 async function confirmAnew<R>(
 	ticket: Ticket,
@@ -190,7 +193,8 @@ function otherBudgets(
 }
 
 /**
- * Reads until the pod has another version, or until twice the usual interval has passed. `readAt` is the time right before the last read.
+ * Reads until the pod has another version, is terminating or is gone, or until twice the usual interval has passed. `readAt` is the time
+ * right before the last read.
  */
 export async function readAfterChange<Found extends Pick<FoundPod, "resourceVersion" | "isTerminating">>(
 	changesEveryMs: number,

@@ -1,7 +1,10 @@
 // Gives back what a round or an eviction no longer needs. A part that fails does not stop the others.
 import type { RoundRuntime } from "./round-runtime.ts";
 
-/** Never rejects. A part that fails is reported to `onLeftBehind`, and ends by itself: by the lease time or by the fence. */
+/**
+ * Gives all parts back. Never rejects: a part that fails is reported to `onLeftBehind`, and ends by itself, by the lease time or by the
+ * fence.
+ */
 export async function giveBackAll(
 	parts: readonly (() => Promise<void>)[],
 	runtime: Pick<RoundRuntime, "onLeftBehind">,

@@ -9,8 +9,8 @@ import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 const maxLookedAt = 20;
 /**
- * The first looks come so soon that people notice no delay, at a few cheap calls a second for each budget. Later looks come after a tenth
- * of the wait so far. In a long wait that is one call every two seconds for each member.
+ * The first looks come so soon that people notice no delay, at a few cheap calls a second for each budget and member. Later looks come
+ * after a tenth of the wait so far. In a long wait, that is one such call every two seconds.
  */
 const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
 const roundAtLeastEveryMs = 10_000;
@@ -23,11 +23,11 @@ interface LookPorts extends Pick<GrantPorts, "members" | "holder" | "runtime"> {
 export class GrantLooks {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #ports: LookPorts;
-	/** A look predicted that the next round would do something. */
+	/** The last look predicted that a round would do something. */
 	#nextRoundLikely = false;
 	/** How many such rounds in a row granted nothing. */
 	#emptyRounds = 0;
-	/** When the pods in the line began to wait, since the last grant. */
+	/** When the waiting pods began to wait, or began to wait again after the last grant. Undefined until the next look is planned. */
 	#waitingSince: number | undefined;
 
 	constructor(budgets: readonly RoundBudget[], ports: LookPorts) {
@@ -48,7 +48,9 @@ export class GrantLooks {
 		this.#nextRoundLikely = false;
 	}
 
-	/** Milliseconds until the next look at the waiting pods. */
+	/**
+	 * Returns the milliseconds until the next look at the waiting pods. After rounds that granted nothing, untilWorthARound() waits longer.
+	 */
 	nextMs(): number {
 		const now = this.#ports.runtime.now();
 		const waitedMs = now - (this.#waitingSince ??= now);
@@ -56,7 +58,7 @@ export class GrantLooks {
 		return Math.min(afterMs * 2 ** this.#emptyRounds, roundAtLeastEveryMs);
 	}
 
-	/** Resolves when a look predicts a grant, when `ends` aborts, or when a round is due anyway. */
+	/** Resolves when a look shows that a round is worth its cost, when a round is due anyway, or when `ends` aborts. */
 	async untilWorthARound(
 		ends: AbortSignal,
 		onFailed: (error: unknown, looked: readonly WaitingRequest[]) => Promise<void>,
@@ -75,7 +77,10 @@ export class GrantLooks {
 		}
 	}
 
-	/** Whether a round is worth its cost. If not, a new reason for the wait has been reported to each waiting pod that was looked at. */
+	/**
+	 * Looks at the counts. Returns whether a round is worth its cost, and always false in a pause. Before it returns false, it reports new
+	 * reasons for the wait to the pods that were looked at.
+	 */
 	async look(looked: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
 		const { members, observer } = this.#ports;
 		const candidates = looked.map(({ request }) => request.candidate);
@@ -90,7 +95,7 @@ export class GrantLooks {
 		return false;
 	}
 
-	/** A pod's reason to wait can change although no round is worth its cost. */
+	/** Reports new reasons for the wait, which can change although no round is worth its cost. */
 	#tellChanges(judgements: readonly Judgement[]): void {
 		const { holder, waiting: line } = this.#ports;
 		const byBudget = new Map<string, Wait>();
@@ -111,7 +116,7 @@ export class GrantLooks {
 	}
 }
 
-/** Only the first waiting pods are looked at. They stand for the others. */
+/** Returns the first waiting pods. Only these are looked at, and they stand for the others. */
 export function firstOf(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
 	return due.slice(0, maxLookedAt);
 }

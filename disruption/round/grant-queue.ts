@@ -1,5 +1,5 @@
 // Takes requests for grants and answers them. Requests under the same budgets share one queue and go through rounds together, one round
-// after the other. Between two rounds they wait until a look at the counts shows that the budgets allow a disruption again.
+// after the other. Between two rounds they wait until a look at the counts shows that the budgets allow a disruption again, or for 10 s.
 //
 // Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
@@ -31,7 +31,10 @@ export class GrantQueue {
 		return [...this.#budgets.values()];
 	}
 
-	/** Undefined if the request's signal aborted first. Rejects if a person has to act (classifyFailure: refuse) or if there is a bug. */
+	/**
+	 * Answers the request, or resolves with undefined if its signal aborts first. Rejects if a person has to act (classifyFailure: refuse)
+	 * or if there is a bug.
+	 */
 	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const { budgets } = request;
 		// The selector is part of the key: after a change of the selector, rounds count by the new one.
@@ -61,7 +64,7 @@ class GrantRounds {
 	readonly #looks: GrantLooks;
 	readonly #inUse: PlacesInUse;
 	#running: Promise<void> | undefined;
-	/** The last round had to wait for other runs. */
+	/** The last round had to wait for other runs, or lost a Lease to one. */
 	#contended = false;
 	/** How many rounds in a row lost a Lease. */
 	#lost = 0;
@@ -128,7 +131,10 @@ class GrantRounds {
 		}
 	}
 
-	/** Waits for a free place, or for a pod that may have one in another lane: a new request, or a request that becomes due. */
+	/**
+	 * Waits until a place is free, a request arrives, or the time `at` comes. By default, that is when the next request becomes due: its
+	 * lane may have a free place.
+	 */
 	async #untilFreed(arrival: AbortSignal, at = this.#waiting.nextDueAt(this.#ports.runtime.now())): Promise<void> {
 		const { places, stop, runtime } = this.#ports;
 		const over = new AbortController();
@@ -140,14 +146,17 @@ class GrantRounds {
 		await Promise.all([freed, due]);
 	}
 
-	/** Waits briefly until the pods in use are done: if rounds have to wait for other runs, few rounds should ask for many pods. */
+	/**
+	 * Waits until the granted pods are done, but not for long. If rounds have to wait for other runs, it is better to ask for many pods in
+	 * few rounds.
+	 */
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();
 		void this.#inUse.settled().finally(() => back.abort("all are back"));
 		await this.#pause(gatherForMs, this.#orStop(back.signal));
 	}
 
-	/** The first requests of each lane, as many as may be granted now. */
+	/** Returns the first requests of each lane, as many as may be granted now, and takes places for them. */
 	#withinPlaces(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
 		const byLane = Map.groupBy(due, ({ request }) => request.lane);
 		const first = new Set(
@@ -156,7 +165,7 @@ class GrantRounds {
 		return due.filter((waiting) => first.has(waiting));
 	}
 
-	/** Runs one round. Returns the requests that still wait, or none if the round gave no answer. */
+	/** Runs one round and hands out its answers. Returns the requests that still wait and are due, or none if the round gave no answer. */
 	async #ask(asked: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
 		const members = this.#ports.members();
 		let verdicts: readonly RoundVerdict[] = [];
@@ -173,7 +182,7 @@ class GrantRounds {
 		return asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now);
 	}
 
-	/** None if there is no verdict to apply and the caller has to start over. */
+	/** Runs one round and returns its verdicts. Returns none if it failed: then there is nothing to apply, and the caller starts over. */
 	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly RoundVerdict[]> {
 		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
 		const contended = this.#contended;
@@ -250,7 +259,7 @@ class GrantRounds {
 		}
 	}
 
-	/** The caller uses the grant while the next round runs. If the caller has stopped waiting, the grant is given back. */
+	/** Hands the grant to its caller, who uses it while the next round runs. If the caller has stopped waiting, the grant is given back. */
 	#grant(ticket: Ticket, waiting: WaitingRequest | undefined, members: readonly Member[]): void {
 		const member = members.find(({ id }) => id === ticket.clusterId);
 		if (!member) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
@@ -270,13 +279,15 @@ class GrantRounds {
 		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack } });
 	}
 
-	/** Tries again after a pause: a person has to fix the cause, which may happen at any time. */
+	/** Requests the pod again after a pause: the cause may be fixed at any time. */
 	#later(waiting: WaitingRequest, wait: Wait): void {
 		waiting.tell(wait, retryAfterMs);
 		waiting.dueAt = this.#ports.runtime.now() + retryAfterMs;
 	}
 
-	/** No grant is requested during a pause. Looks continue, because the person who paused wants to see what blocks the pods. */
+	/**
+	 * Looks at the counts while the run is paused. No grant is requested then, but the person who paused wants to see what blocks the pods.
+	 */
 	async #lookOn(due: readonly WaitingRequest[], arrival: AbortSignal): Promise<void> {
 		const { places, stop, runtime } = this.#ports;
 		await this.#untilFreed(arrival, runtime.now() + this.#looks.nextMs());

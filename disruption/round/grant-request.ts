@@ -17,15 +17,19 @@ export interface GrantRequest {
 	readonly lane: string;
 	/** Ends the wait. A grant that was already handed out is not taken back. */
 	readonly signal: AbortSignal;
-	/** Called when the reason for the wait changes. `nextMs`: milliseconds until the next look. */
+	/**
+	 * Called with the reason for the wait after each round, and when a look finds another reason. `nextMs`: milliseconds until the next
+	 * look or round.
+	 */
 	readonly onWait?: (wait: Wait, nextMs: number) => void;
 	/** What the pod waits for, or waited for last. The queue sets it. */
 	last?: Wait;
 }
 
 /**
- * The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. Only two verdicts of rounds are passed on
- * although they may pass: CoverageChanged and FleetsDiffer, for which the caller has to find the pod's budgets or the fleet's members again.
+ * The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. The queue itself repeats requests whose
+ * verdict may pass, with two exceptions: after CoverageChanged and FleetsDiffer, the caller has to find the pod's budgets or the fleet's
+ * members again.
  */
 export type GrantAnswer = Verdict<
 	{ readonly kind: "granted"; readonly grant: Grant },
@@ -34,16 +38,16 @@ export type GrantAnswer = Verdict<
 
 /** Learns what happens in the rounds, for people. */
 export interface GrantObserver extends RoundObserver {
-	/** Every member has answered. */
+	/** A round or a look got its answers, or a round lost a Lease: the members can be reached. */
 	answered(): void;
-	/** Called once for each failed question, however many pods wait for its answer. */
+	/** A member gave no answer. Called once for each failed round or look, however many pods wait for it. */
 	unreachable(error: AgentUnavailableError): void;
-	/** A grant was handed out. Report the next counts even if they are unchanged, because the granted pod may be back up by then. */
+	/** A round granted a pod. Report the next counts even if they are unchanged, because the granted pod may be back up by then. */
 	granted(): void;
 }
 
 export interface GrantPorts {
-	/** The current members. They differ after the fleet has changed. */
+	/** Returns the current members, which change when the fleet does. */
 	readonly members: () => readonly Member[];
 	/** The holder that other runs see. */
 	readonly holder: string;
@@ -52,7 +56,7 @@ export interface GrantPorts {
 	readonly places: Places;
 	/** After it aborts, no new round starts. */
 	readonly stop: AbortSignal;
-	/** Makes an observer for the rounds under the same budgets. */
+	/** Creates an observer for the rounds under the same budgets. */
 	readonly observe: () => GrantObserver;
 	/** Replaces runRound(), for example to watch the rounds. */
 	readonly runRound?: typeof runRound;

@@ -12,13 +12,13 @@ const grantedAhead = 12;
 /** While other pods are on their way, a round for fewer pods costs more than it gains. */
 const worthARound = 12;
 
-/** One API server. */
+/** The pods for one API server. */
 interface Lane {
 	/** Requested in rounds that are running now. */
 	asked: number;
 	/** On their way, or granted and waiting for their turn. */
 	granted: number;
-	/** The pods on their way. */
+	/** Limits the pods on their way. */
 	readonly sending: Semaphore;
 }
 
@@ -34,7 +34,7 @@ export class Places {
 	readonly #onFreed = new Set<() => void>();
 	#isPaused = false;
 
-	/** In a pause no grant is requested, and no granted eviction is sent. */
+	/** In a pause no grant is requested, and no new eviction is sent. */
 	get isPaused(): boolean {
 		return this.#isPaused;
 	}
@@ -63,7 +63,7 @@ export class Places {
 		return places;
 	}
 
-	/** The round is over. Pods that may be evicted have places of their own by now. */
+	/** Frees the places that were requested for a round, because it is over. Pods that may be evicted have places of their own by now. */
 	answered(lane: string, places: number): void {
 		this.#of(lane).asked -= places;
 		this.#wake();

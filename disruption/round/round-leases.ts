@@ -1,5 +1,5 @@
-// The Leases that a round holds. They are renewed, counted again if the wait was long, and given back. An acquisition stays in here until
-// it is given back or taken out for the commit.
+// Keeps the Leases that a round holds: renews them, counts again if the wait was long, and gives them back. An acquisition stays in here
+// until it is given back or taken out for the commit.
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { AcquireRequest, Acquisition, Cluster, Count } from "../budget/cluster.ts";
 import { LeaseLostError } from "../errors.ts";
@@ -93,9 +93,7 @@ export class RoundLeases {
 		lease.askedAt = askedAt;
 	}
 
-	/**
-	 * An optimistic hold cannot be counted under again, because another run may have held the Lease since. So the round acquires it again.
-	 */
+	/** Acquires the Lease again. An optimistic hold cannot be counted again, because another run may have held the Lease since. */
 	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
 		const { cluster, budget } = lease;
 		const request = { ...lease.request, nonce: this.#runtime.newId() };
@@ -111,9 +109,9 @@ export class RoundLeases {
 	}
 
 	/**
-	 * Renews what is held until `stop` aborts, and aborts `stop` if a Lease is lost. The first renewal comes after a third of the lease time,
-	 * because a Lease that was handed over in line ends soon without it. No renewal waits for another one: a slow member must not cause the
-	 * loss of Leases that other members handed over.
+	 * Renews what is held until `stop` aborts, and aborts `stop` if a Lease is lost. The first renewal comes after a third of the time that
+	 * the hold lasts, because a Lease that was handed over in line ends soon without it. No renewal waits for another one: a slow member
+	 * must not cause the loss of Leases that other members handed over.
 	 */
 	async keepAlive(stop: AbortController): Promise<void> {
 		const renewing = new Map<CountedLease, Promise<void>>();
@@ -138,7 +136,7 @@ export class RoundLeases {
 		else this.#runtime.onLeftBehind?.(result.reason);
 	}
 
-	/** The caller must commit these Leases or give them back. */
+	/** Removes and returns all Leases. The caller must commit them or give them back. */
 	takeAll(): readonly HeldLease[] {
 		const leases = [...this.#held];
 		this.#held.clear();

@@ -1,5 +1,4 @@
-// The outside services of a round: a clock, ids and waiting, and who learns what happens. They are arguments, because the domain has none
-// of its own.
+// What a round needs from outside: a clock, ids, a timer, and an observer. They are arguments, because the domain has none of its own.
 import type { BudgetState } from "../budget/allowance.ts";
 import type { BudgetName } from "../budget/budget.ts";
 import type { PlaceInLine } from "../budget/cluster.ts";
@@ -7,25 +6,26 @@ import type { PlaceInLine } from "../budget/cluster.ts";
 export interface RoundRuntime {
 	/** Monotonic milliseconds. */
 	now(): number;
-	/** A new unguessable id, for a reservation or as the nonce of an acquisition. */
+	/** Returns a new unguessable id: for a reservation, for a repeated count, or as the nonce of an acquisition. */
 	newId(): string;
 	/** Resolves after `ms`, or immediately when `signal` aborts. */
 	sleep(ms: number, signal: AbortSignal): Promise<void>;
 	/**
-	 * Called when something could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries again and rejects
-	 * as the first try did. It may be called at any time and any number of times, because nothing will be done under what it gives back.
+	 * Called when something could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries again, and
+	 * rejects if that fails too. It may be called at any time and any number of times, because nothing will be done under what it gives
+	 * back. Without `giveBack`, the renewal of a Lease failed, and the Lease is renewed again if it is still held.
 	 */
 	onLeftBehind?(problem: unknown, giveBack?: () => Promise<void>): void;
 }
 
 /** Learns what happens in a round, for people. It changes no answer. */
 export interface RoundObserver {
-	/** Called once all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
+	/** Called when all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
 	counted(states: readonly BudgetState[]): void;
-	/** Another run holds this Lease, and the round waits in line for it. */
+	/** The round waits in line for this Lease, because another run holds it or is before it in the line. */
 	queued(place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): void;
 	leaseAcquired(lease: ObservedLease & { readonly leaseDurationMs: number; readonly waitedMs: number }): void;
-	/** The end of a Lease is not reported for an optimistic hold, or if the release failed. */
+	/** Not called if the release failed, or if an optimistic hold was given up without a commit. */
 	leaseReleased(lease: EndedLease): void;
 	leaseLost(lease: EndedLease & { readonly message: string }): void;
 }

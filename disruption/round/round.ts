@@ -3,10 +3,11 @@
 // Guarantee: a round issues a ticket only after a conditional write in every cluster, for every budget. Each of these writes found the
 // acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds that all stood
 // follow one another in the same order in every cluster. The later round counted the reservations of the earlier one (two-phase locking
-// with the locks checked at the end). There is no guarantee that an acquisition stays valid during a wait. A Lease may expire, be taken
-// over or be lost at any moment. Then a commit fails and nothing is evicted. A pod is not granted if its own agent gave it no reservation,
-// because the pod is gone or got other labels. Its reservations under other budgets are taken back. None of this depends on a clock:
-// durations only decide how soon other runs may continue.
+// with the locks checked at the end). A pod is not granted if its own agent gave it no reservation, because the pod is gone or the budget
+// no longer selects it. Its reservations under other budgets are taken back.
+//
+// There is no guarantee that an acquisition stays valid during a wait: a Lease may expire, be taken over or be lost at any moment. Then a
+// commit fails and nothing is evicted. None of this depends on a clock: durations only decide how soon other runs may continue.
 import { acquireAll, type RoundRequest } from "./acquire-leases.ts";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
@@ -21,13 +22,14 @@ import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-l
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
-/** A commit is idempotent. So it is sent again after a lost answer, before it counts as failed. */
+/** How often a commit without an answer is sent before it counts as failed. This is safe, because a commit is idempotent. */
 const commitAttempts = 3;
 
 /**
  * Runs one round and returns one verdict for each candidate, in their order. Rejects with LeaseLostError if an acquisition was broken:
  * nothing is granted and the caller starts over. Rejects with AgentUnavailableError if a member gave no answer, and with the reason of
- * `signal` when it aborts. Acquisitions made until then have been given back, or end by the lease time.
+ * `signal` if it aborts before the commit. Acquisitions made until then have been given back, or end by the lease time. GarbledLeaseError
+ * and FleetsDifferError become a refusal of every candidate.
  */
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly RoundVerdict[]> {
 	const held = new RoundLeases(runtime, request.observer);
@@ -43,7 +45,7 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	}
 }
 
-/** Acquires, counts and decides. Meanwhile it renews what it holds. */
+/** Acquires, counts and decides, and renews meanwhile what it holds. */
 async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,
@@ -69,7 +71,10 @@ async function judgeAll(
 	return { judgements, counted };
 }
 
-/** Writes in every cluster, even if nothing is granted there. Takes everything back unless all of these writes stood. */
+/**
+ * Commits in every cluster, even in those where nothing is granted, and takes everything back unless all commits stood. If nothing is
+ * granted in any cluster, it only releases the Leases.
+ */
 async function commitAll(
 	judgements: readonly Judgement[],
 	counted: readonly BudgetCounts[],
@@ -119,7 +124,7 @@ async function commitAll(
 type Commit = { readonly slot: HeldLease; readonly grants: readonly Grant[] };
 type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
 
-/** Takes back what was written for the left-out pods under other budgets. */
+/** Takes back the reservations that left-out pods got under other budgets. */
 async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods, runtime: RoundRuntime): Promise<void> {
 	const written = commits.map(({ slot, grants }) => ({
 		slot,
@@ -144,7 +149,7 @@ async function commitSlot({ cluster, acquisition, told }: HeldLease, grants: rea
 	return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "failed", error };
 }
 
-/** Nothing was sent under these ids and nothing will be, so they are removed without the fence. */
+/** Removes the reservations of these commits without the fence, because no eviction was sent under them and none will be. */
 async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Promise<void> {
 	const granting = commits.filter(({ grants }) => grants.length > 0);
 	const cancels = granting.map(({ slot: { cluster, budget }, grants }) => {
@@ -189,7 +194,8 @@ function ticketFor(
 }
 
 /**
- * Returns what the members reported of a budget when it was counted. The text is made once for all pods that are granted under that budget.
+ * Returns a function that gives the terms of a budget, as its members reported them in these counts. It builds the text of each budget
+ * once.
  */
 function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
 	const known = new Map<string, string>();

@@ -1,4 +1,4 @@
-// The last sight of a pod in a run: its version, its labels, and how often it changes. A run evicts a busy pod right after a change,
+// Keeps what a run last saw of a pod: its version, its labels, and how often it changes. A run evicts a busy pod right after a change,
 // because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
 import type { PodReference } from "../budget/cluster.ts";
 import type { PodVersion } from "../budget/coverage-judgement.ts";
@@ -6,11 +6,11 @@ import type { PodVersion } from "../budget/coverage-judgement.ts";
 export interface SeenPod extends PodVersion {
 	/** When this very version was first seen, on the run's clock. */
 	readonly since: number;
-	/** How often the pod changes, as far as looks have shown, if something keeps changing it. */
+	/** How often the pod changes, as far as reads have shown, if something keeps changing it. */
 	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
-	/** Its phase was Pending. In that phase it costs no budget anything. */
+	/** Its phase was Pending, it was not ready and had no pre-activity. Such a pod costs no budget anything. */
 	readonly hasNotStarted: boolean;
-	/** When the pod last changed. Known only if another look came shortly before the change was seen. */
+	/** When the pod last changed. Known only if another read came shortly before the one that saw the change. */
 	readonly changedAt?: number;
 }
 
@@ -20,21 +20,23 @@ export interface WatchedPod {
 	seen: SeenPod;
 }
 
-/** What a consistent read of this very pod shows. In its place is undefined if the pod is gone, or if its name has another uid. */
+/**
+ * The result of a consistent read of this very pod. The read returns undefined instead if the pod is gone, or if its name has another uid.
+ */
 export interface PodReading extends Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted"> {
 	readonly isTerminating: boolean;
 }
 
 /** Changes that are further apart cause no problem, here and in agents (pod-heartbeats.ts). */
 const oftenMs = 1_000;
-/** Two looks show little about how often a pod changes: the last change may have come just before the first look. */
+/** The shortest interval that is derived from two reads alone: the last change may have come just before the first read. */
 const oftenAtMostMs = 250;
-/** Two looks this close to each other show when a change happened. */
+/** Two reads this close to each other show when a change happened. */
 const closeMs = 150;
 
 /**
- * `readAt` is the time on the run's clock before the read was requested. Without it the age is unknown, so it counts as too old for any
- * use.
+ * Returns what one read shows of a pod. `readAt` is the time on the run's clock before the read was requested. Without it the age is
+ * unknown, so it counts as too old for any use.
  */
 export function seenPod(
 	{ resourceVersion, labels, hasNotStarted }: Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">,
@@ -68,12 +70,12 @@ function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, rea
 	if (changedAt !== undefined && readAt - lookedAt <= closeMs && everyMs <= oftenMs) {
 		return { changes: { everyMs: Math.max(1, everyMs), isMeasured: true } };
 	}
-	// After a longer pause the number of changes is unknown. A pod that was busy is still treated as busy.
+	// After a longer pause between reads, the number of changes is unknown. A pod that was busy is still treated as busy.
 	if (changes?.isMeasured || everyMs > oftenMs) return changes ? { changes } : {};
 	return { changes: { everyMs: Math.max(everyMs, oftenAtMostMs, changes?.everyMs ?? 0), isMeasured: false } };
 }
 
-/** The pod has been quiet for long enough to count as not busy. */
+/** Marks the pod as not busy, because it has been quiet for long enough. */
 export function isQuietNow(watched: WatchedPod): void {
 	const { changes: _, ...seen } = watched.seen;
 	watched.seen = seen;

@@ -1,4 +1,4 @@
-// The result of a round for a granted pod, and what comes of it. Types only: eviction.ts uses them.
+// The ticket of a granted pod, the verdicts of a round, and the answers to an eviction. Types only: round.ts and eviction.ts have the code.
 import type { BudgetName } from "../budget/budget.ts";
 import type { PodReference } from "../budget/cluster.ts";
 import type { RoundCandidate, Verdict } from "../budget/verdict.ts";
@@ -37,7 +37,7 @@ export type EvictionAnswer<R> =
 	| { readonly kind: "gone" }
 	/**
 	 * The pod has another uid or another version (409), so nothing has happened. From evictUnderTicket(): the pod is no longer the one that
-	 * was granted, its reservation no longer stands, or every attempt failed. Request a new round.
+	 * was granted, its reservation no longer stands, or no attempt was accepted. Request a new round.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
 	/** The guard returned false right before the request was written, so nothing was sent. evictUnderTicket() never returns this. */

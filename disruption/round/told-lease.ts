@@ -1,8 +1,8 @@
-// Reports what happens to the Leases of a round, for people. It changes no answer.
+// Reports how the Leases of a round end, for people. It changes no answer.
 import { LeaseLostError } from "../errors.ts";
 import type { EndedLease, ObservedLease, RoundObserver, RoundRuntime } from "./round-runtime.ts";
 
-/** Reports how a Lease ended, once. */
+/** Reports once how a Lease ended. */
 export class ToldLease {
 	readonly #lease: ObservedLease;
 	readonly #runtime: Pick<RoundRuntime, "now">;
@@ -25,7 +25,7 @@ export class ToldLease {
 		this.#end((lease) => this.#observer?.leaseLost?.({ ...lease, message }));
 	}
 
-	/** The Lease ends by itself at an unknown time, so its end is not reported. */
+	/** Reports nothing from now on: the Lease ends by itself at an unknown time. */
 	leave(): void {
 		this.#hasEnded = true;
 	}

@@ -22,7 +22,7 @@ export class WaitingRequest {
 		return this.request.candidate.pod.uid;
 	}
 
-	/** Aborts when the request has any answer, or its signal has aborted. */
+	/** Aborts when the request has an answer, or when its signal has aborted. */
 	get over(): AbortSignal {
 		return this.#over.signal;
 	}
@@ -33,7 +33,7 @@ export class WaitingRequest {
 		this.request.onWait?.(wait, nextMs);
 	}
 
-	/** Without an answer if the signal has aborted. */
+	/** Ends the wait with this answer, or with undefined if the signal has aborted. */
 	finish(answer: GrantAnswer | undefined): void {
 		this.#end();
 		this.#answer.resolve(answer);
@@ -72,7 +72,7 @@ export class WaitingRequests {
 		this.#arrival.abort("another one came");
 	}
 
-	/** Aborts when the next request arrives. */
+	/** Returns a signal that aborts when the next request arrives. */
 	nextArrival(): AbortSignal {
 		this.#arrival = new AbortController();
 		return this.#arrival.signal;
@@ -94,7 +94,7 @@ export class WaitingRequests {
 		return this.all().filter(({ dueAt }) => dueAt <= now);
 	}
 
-	/** When the first of the later requests becomes due. Undefined if all are due. */
+	/** Returns when the first of the later requests becomes due, or undefined if all are due. */
 	nextDueAt(now: number): number | undefined {
 		const later = this.all()
 			.map(({ dueAt }) => dueAt)
@@ -114,7 +114,7 @@ export class WaitingRequests {
 	}
 }
 
-/** Aborts when the last of these requests has been answered. After that, no request waits for their round. */
+/** Returns a signal that aborts when the last of these requests has been answered. After that, no request waits for their round. */
 export function allOver(some: readonly WaitingRequest[]): AbortSignal {
 	const over = new AbortController();
 	let waiting = some.length;
