@@ -1,8 +1,8 @@
 // Checks whether an acquisition stands, for the commit that rests on it.
 //
 // Guarantee: a written acquisition stands as long as the Lease is held by exactly that acquisition. An optimistic hold stands only on the
-// very Lease that was counted from, by its version and all its content. So no run has acquired, committed or ended anything since. The
-// commit's own write names that version, and acquires the Lease and commits in one step.
+// very Lease that was counted from, by its uid, version, transitions and state. So no run has acquired, committed or ended anything since.
+// The commit's own write names that version, and acquires the Lease and commits in one step.
 // Assumption: a write that names a version fails if the object has another one.
 import { createHash } from "node:crypto";
 import type { Acquisition } from "../budget/cluster.ts";
@@ -10,8 +10,8 @@ import { acquired, type BudgetLease, leaseDurationMs, stands } from "./lease.ts"
 import { stateAnnotation } from "./lease-text.ts";
 
 /**
- * A hash that differs for any two Leases with different content, because an optimistic hold stands only on the very Lease that was counted
- * from. It covers the content too, because an etcd restored from a backup can give the same version to other content.
+ * Returns a hash of the Lease's uid, version, transitions and state, by which an optimistic hold recognises the very Lease that was counted
+ * from. The version alone would not do: an etcd restored from a backup can give the same version to other content.
  */
 export function leaseFingerprint({ uid, resourceVersion, transitions, annotations }: BudgetLease): string {
 	const said = [uid, resourceVersion, String(transitions), annotations[stateAnnotation] ?? ""];
@@ -19,8 +19,8 @@ export function leaseFingerprint({ uid, resourceVersion, transitions, annotation
 }
 
 /**
- * Returns the Lease as the commit of this acquisition finds it held, or undefined if the acquisition does not stand. An optimistic hold is
- * acquired in that same write.
+ * Returns the Lease as it is held when this acquisition commits, or undefined if the acquisition does not stand. The write of the commit
+ * also acquires an optimistic hold.
  */
 export function heldUnder(lease: BudgetLease, acquisition: Acquisition): BudgetLease | undefined {
 	const { unwritten, nonce } = acquisition;

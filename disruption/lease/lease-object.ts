@@ -1,4 +1,7 @@
-/** A coordination.k8s.io Lease as the API server has it. Everything that xpdb needs is in `spec` and in one annotation. */
+/**
+ * A coordination.k8s.io Lease as the API server has it. A budget's Lease keeps everything in `spec` and two annotations: budgetAnnotation
+ * and stateAnnotation.
+ */
 export interface LeaseObject {
 	readonly name: string;
 	readonly uid: string;

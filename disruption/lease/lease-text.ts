@@ -1,5 +1,5 @@
-// The state of a budget's Lease besides its holder, in one annotation. It is written in short form and read strictly. A text that cannot be
-// read grants nothing (GarbledLeaseError).
+// Writes and reads the state of a budget's Lease besides its holder, which is in one annotation. It is written in short form and read
+// strictly: nothing is granted under a Lease whose text cannot be read (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";
@@ -26,10 +26,10 @@ export interface LeaseState {
 /**
  * Returns the annotation's text. Reservations are short rows, because a Lease has to hold 1,500 of them.
  *
- * Controllers keep the row of four that every agent of schema 1 reads and writes. Its uid is the one last seen under the name. Agents of
- * two versions run side by side during an update, and older ones need this row. They treat a controller with another uid as gone. Without
- * the row they could not read the Lease. A new field would be lost in their next write. The Jobs that they still remember are left out when
- * the text is read.
+ * A controller is a row of four texts, as every agent of schema 1 reads and writes it. Agents of two versions run side by side during an
+ * update. Without the uid in the row, older agents could not read the Lease. They treat a controller with another uid as gone, so the row
+ * has the uid last seen under that name. A new field would be lost in their next write. Jobs that older agents still remember are left out
+ * when the text is read.
  */
 export function formatState(state: LeaseState): string {
 	const holders = [...new Set(state.reservations.map((reservation) => reservation.holder))];
@@ -122,7 +122,7 @@ export function parseState(text: string, garbled: (what: string) => GarbledLease
 	};
 }
 
-/** Whether the value is a whole number that is small enough to be incremented and sent. */
+/** Whether the value is a whole number from 0 that is small enough to be exact. */
 export function isWholeNumber(value: unknown): value is number {
 	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,9 +1,10 @@
 // The budget's Lease in one cluster: who holds it, and which of its pods are reserved.
 //
-// Guarantee: every function here is a step from one Lease that was read to the next one, which is written with the resourceVersion of the
-// first. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the Lease is held by exactly that
-// acquisition. A commit that finds anything else writes nothing (held-under.ts, which also has optimistic holds). A run that takes a Lease
-// over starts from the state that it read, including the reservations. No time that another process wrote is ever compared with a clock.
+// Guarantee: each function here that returns a changed Lease is one step from the Lease that was read. The result is written with the
+// resourceVersion of the Lease that was read. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the
+// Lease is held by exactly that acquisition. A commit that finds anything else writes nothing (held-under.ts, which also has optimistic
+// holds). A run that takes a Lease over starts from the state that was read, including the reservations. No time that another process wrote
+// is ever compared with a clock.
 import { createHash } from "node:crypto";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import type { Acquisition, Grant } from "../budget/cluster.ts";
@@ -19,8 +20,8 @@ import { isResourceVersion, latestResourceVersion } from "../resource-version.ts
 /** Long enough for a round over a slow link (three round trips of a second, with room). Short enough to wait for after a crash. */
 export const leaseDurationMs = 10_000;
 /**
- * A caller that was handed the Lease in line may have died during its wait. It must show life within this time after its answer was sent.
- * Otherwise the agent that handed the Lease over gives it back. Two round trips of a second.
+ * A caller that was handed the Lease in line may have died during its wait. It must show life within this time after its answer was sent,
+ * which is enough for two round trips of a second. Otherwise the agent that handed the Lease over releases it.
  */
 export const handoverDurationMs = 2_000;
 /** The 10 s of a lease, minus 2 s for the answer to arrive and the first renewal to come back. A count that takes longer fails. */
@@ -47,7 +48,7 @@ export interface BudgetLease {
 	readonly holder: string;
 	readonly durationMs: number;
 	readonly transitions: number;
-	/** When it was acquired, by the holder's clock, for people. Undefined if the next write sets it. */
+	/** When it was acquired, by the clock of the agent that wrote it, for people. Undefined if the next write sets it. */
 	readonly acquireTime: string | undefined;
 	readonly state: LeaseState;
 	/** All labels and annotations, including those of others: a write keeps them. */
@@ -71,15 +72,13 @@ export function leaseName(budget: BudgetName): string {
 	return name;
 }
 
-/** How a person can delete a Lease that no agent can use. The shipped policy forbids this to every user. */
+/** Ends a message that asks a person to delete a Lease which no agent can use. The shipped policy refuses the deletion to every user. */
 export const whileNobodyDrains =
 	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to every user, so delete its " +
 	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 
-/**
- * Leases that were parsed, for as long as their objects live. Each count parses all Leases of a namespace, and the watch keeps the objects.
- */
+/** Parsed Leases, kept as long as their objects live. Each count parses all Leases of a namespace, and the watch keeps the objects. */
 const readLeases = new WeakMap<LeaseObject, BudgetLease>();
 
 /** Parses a Lease. Throws GarbledLeaseError if any part of it cannot be understood. `cluster` is for people. */
@@ -153,8 +152,8 @@ export const newState: LeaseState = {
 };
 
 /**
- * Takes a free or expired Lease, with its reservations. Does not check the holder: the caller has judged that. Throws AgentProtocolError
- * without a holder or nonce.
+ * Takes a free or expired Lease, with its reservations. Does not check the holder: the caller has done that. Throws AgentProtocolError if
+ * the holder or the nonce is empty.
  */
 export function acquired(
 	lease: BudgetLease,
@@ -265,7 +264,7 @@ export function withControllers(lease: BudgetLease, seen: readonly ControllerRef
 	return { ...lease, state: { ...lease.state, controllers: rememberControllers(lease.state.controllers, seen) } };
 }
 
-/** All annotations of the Lease as they will be written. */
+/** Returns all annotations of the Lease as they will be written. */
 export function annotationsOf(
 	lease: Pick<BudgetLease, "budget" | "annotations" | "state">,
 ): Readonly<Record<string, string>> {

@@ -1,15 +1,15 @@
-// The controllers that a Lease remembers longer than the reservations of their pods. Suppose a cluster has one replica. Without this
-// memory, its evicted pod would no longer be expected until its controller makes the next one.
+// Remembers controllers in a Lease, longer than the reservations of their pods. Suppose a cluster has one replica. Without this memory, its
+// evicted pod would no longer be expected until its controller makes the next one.
 //
 // Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). For other kinds, an
 // agent knows only the pods that it sees. So it remembers such a controller from the first count that sees one of its pods.
 //
 // Controllers are remembered by group, kind and name, but not by uid. So a workload that is deleted and created again between two rounds is
-// still expected. Only controllers that can say how many pods they want are remembered. A Job adds nothing to the number of expected pods,
-// and remembering each run of a Job would fill the Lease.
+// still expected. Only controllers of kinds that may say how many pods they want are remembered. A Job adds nothing to the number of
+// expected pods, and remembering each run of a Job would fill the Lease.
 import type { ControllerReference } from "../budget/pod.ts";
 
-/** The same for two references with the same group, kind and name, whatever their versions and uids are. */
+/** Returns a key that is the same for references with the same group, kind and name, whatever their versions and uids are. */
 export function controllerKey({ apiVersion, kind, name }: Omit<ControllerReference, "uid">): string {
 	return `${groupOf(apiVersion)}/${kind}/${name}`;
 }
@@ -20,14 +20,14 @@ export function groupOf(apiVersion: string): string {
 }
 
 /**
- * How many bytes of a Lease controllers of kinds other than Kubernetes' own may take: a quarter of its annotations, about 600 names. A user
- * who may create custom resources can make any number of them, and reservations need room too.
+ * The limit, in bytes, for controllers of custom kinds in one Lease: a quarter of its annotations, about 600 names. A user who may create
+ * custom resources can create any number of them, and reservations need room too.
  */
 export const maxRememberedBytes = 65_536;
 
 /**
- * Adds the controllers that a count saw, or whose pods were granted. Each name is kept once, with its latest reference. Beyond
- * maxRememberedBytes it adds no controllers of kinds other than Kubernetes' own (see isMemoryFull).
+ * Adds the controllers that a count saw, or whose pods were granted. Keeps each name once, with its latest reference. Adds no more
+ * controllers of custom kinds once they use maxRememberedBytes (see isMemoryFull).
  */
 export function rememberControllers(
 	remembered: readonly ControllerReference[],
@@ -54,7 +54,7 @@ export function isMemoryFull(remembered: readonly ControllerReference[]): boolea
 	return rememberedBytes(remembered) >= maxRememberedBytes;
 }
 
-/** The size of the controllers of kinds other than Kubernetes' own, as a Lease stores them. */
+/** Returns the size of the controllers of custom kinds, as a Lease stores them. */
 function rememberedBytes(controllers: Iterable<ControllerReference>): number {
 	let bytes = 0;
 	for (const { apiVersion, kind, name, uid } of controllers) {
@@ -68,7 +68,9 @@ function isBuiltIn(apiVersion: string): boolean {
 	return ["", "apps"].includes(groupOf(apiVersion));
 }
 
-/** Whether the kind may say how many pods it wants. For Kubernetes' own kinds this is known. For other kinds the answer is yes. */
+/**
+ * Whether the kind may say how many pods it wants. No only for Jobs, CronJobs and kinds of the core group other than ReplicationController.
+ */
 function mayHaveScale({ apiVersion, kind }: ControllerReference): boolean {
 	switch (groupOf(apiVersion)) {
 		case "":

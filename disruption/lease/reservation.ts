@@ -1,23 +1,23 @@
 // Reservations: pods that were granted, and count as unavailable until there is evidence about that very pod.
 //
 // Guarantee: a reservation ends only by its id, and only in one of three ways.
-// (1) On evidence from a view that is past the version in the reservation: the pod is gone, terminating, finished or replaced. The same
+// (1) On evidence from a view that has reached the version in the reservation: the pod is gone, terminating, finished or replaced. The same
 // write records as `observed` what was seen. No agent counts from a view that has not come as far.
 // (2) By the fence (agent/leases/cancellation.ts): the reservation is marked, then the pod is touched, then the pod is read. If that read
 // finds the pod terminating, finished or replaced, the write records its version as `observed`. If it finds no pod, nothing ends.
-// (3) Taken back by a round that never sent an eviction.
+// (3) Taken back by its run, which never sent an eviction under it.
 // Assumption: resourceVersions of pods grow in the order in which the API server changed them (Kubernetes 1.35 promises it).
 import type { PodRecord } from "../budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../resource-version.ts";
 
-/** A plugin evicts within a second or two. A holder that has been silent for this long counts as dead. */
+/** A plugin evicts within a second or two. If an agent has seen a reservation for this long and no evidence, it starts the fence. */
 export const reservationDeadlineMs = 30_000;
 
 export interface Reservation {
 	readonly id: string;
 	readonly uid: string;
 	readonly name: string;
-	/** The pod's version when it was granted. Evidence must come from a view that is past this version. */
+	/** The pod's version when it was counted for the grant. Evidence must come from a view that has reached this version. */
 	readonly resourceVersion: string;
 	/** Whose grant it is, and since when (seconds since the epoch), for people. */
 	readonly holder: string;
@@ -36,7 +36,7 @@ export interface PodEvidenceView {
 
 /**
  * Returns the version at which the view shows that the reservation has served its purpose. Undefined if the view shows nothing: the pod is
- * alive, or the view is still behind the reservation.
+ * alive, the view is still behind the reservation, or it does not know when the pod went.
  */
 export function evidenceOf(reservation: Reservation, namespace: string, view: PodEvidenceView): string | undefined {
 	if (view.resourceVersion === "") return undefined;
