@@ -34,7 +34,7 @@ export interface BudgetState {
 	readonly healthy: number;
 	/** How many must stay healthy. Left out if the budget is suspended. */
 	readonly need?: number;
-	/** Left out if the budget does not need it and an owner reports no number. */
+	/** Left out if it is unknown and the budget does not need it, or if the budget is suspended. */
 	readonly expected?: number;
 	/** Expected workloads that have pods which the budget does not select. */
 	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
@@ -89,7 +89,7 @@ function inOrder(counts: readonly Count[]): readonly Count[] {
 
 /**
  * Whether the budget allows one more disruption. `costsIn` is the cluster that loses a healthy pod, or undefined if the pod is not healthy.
- * Such a pod costs nothing, but only while enough others are healthy (IfHealthyBudget, eviction.go).
+ * Such a pod costs nothing, but is allowed only while enough others are healthy (IfHealthyBudget, eviction.go).
  */
 export function allowsDisruption({ desired, expected, counts }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;

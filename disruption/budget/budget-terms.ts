@@ -1,4 +1,4 @@
-// The members' reports of one budget, as one text. While the text stays the same, a decision made under that budget stands. The text
+// Writes the members' reports of one budget as one text. While the text stays the same, a decision made under that budget stands. The text
 // contains all that decisions depend on (bound, selector, suspension, features), and which member reports it. If some member has the budget
 // but its spec cannot be read, the text never equals a counted one: no pod is granted under such a budget.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "./budget.ts";

@@ -1,7 +1,7 @@
-// Messages about budgets. Rounds, plans and explanations use the same words.
+// Builds messages about budgets, so that rounds, plans and explanations use the same words.
 import type { MislabelledWorkload } from "./cluster.ts";
 
-/** Keeps messages readable. */
+/** How many workloads a message names. More would make it hard to read. */
 const mostNamed = 3;
 
 interface Numbers {

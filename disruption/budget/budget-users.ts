@@ -9,8 +9,8 @@ export interface BudgetUser extends Omit<UnavailablePod, "why"> {
 }
 
 /**
- * A key that stays the same until there is something new to report. Ages change all the time, pods start step by step, and a run already
- * reports its own evictions.
+ * Returns a key that stays the same until there is something new to report. It leaves out what changes without news: ages, the steps in
+ * which pods start, and evictions of the reader's own run, which reports them itself.
  */
 export function usersKey(users: readonly BudgetUser[]): string {
 	const keys = users.map(({ own = false, ...user }) =>
@@ -21,12 +21,12 @@ export function usersKey(users: readonly BudgetUser[]): string {
 	return [...new Set(keys)].toSorted().join("\n");
 }
 
-/** The first sentence of the scheduler's message. The rest is about preemption. */
+/** Returns the first sentence of the scheduler's message. The rest is about preemption. */
 export function firstSentence(message: string): string {
 	return message.replace(/\.(?:\s.*)?$/s, "");
 }
 
-/** The trouble that a person may have to fix, or "" if there is none. */
+/** Returns the trouble that a person may have to fix, or "" if there is none. */
 function troubleOf({ why, state = "", message = "" }: Omit<BudgetUser, "own">): string {
 	if (why !== "NotReady") return why;
 	if (message !== "") return firstSentence(message);

@@ -6,7 +6,7 @@ import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
 
-/** As the API server serves it. */
+/** Where the API server serves budgets. */
 export const budgetApi = { group: "x-pdb.form3.tech", version: "v1alpha1", resource: "xpoddisruptionbudgets" } as const;
 
 export interface BudgetName {
@@ -45,8 +45,8 @@ export function formatBudgetName(budget: BudgetName): string {
 const knownFields = new Set(["selector", "minAvailable", "maxUnavailable", "suspend", "probe"]);
 
 /**
- * Parses the `spec` of an XPodDisruptionBudget. Throws InvalidBudgetError that names the field, for: neither or both bounds, a bound that
- * is negative or over 100 %, an invalid selector, or an unknown field.
+ * Parses the `spec` of an XPodDisruptionBudget. Throws an InvalidBudgetError that names the field, for example for neither or both bounds,
+ * a bound that is negative or over 100 %, an invalid selector, or an unknown field.
  */
 export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	if (!isRecord(spec)) throw new InvalidBudgetError("cannot read budget: spec is missing", "spec");

@@ -1,5 +1,5 @@
-// Classifies failures for a waiting pod. A failure is temporary, or another request would fail in the same way. Any other error is a bug
-// and is rethrown.
+// Classifies failures for a waiting pod. A failure is temporary, or the same request would fail again until a person has fixed the cause.
+// Any other error is a bug, which callers rethrow.
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -26,7 +26,10 @@ export interface ClassifiedError extends Error {
 
 /** The pause if an agent gave no answer, or while members disagree. */
 export const askAgainAfterMs = 1_000;
-/** The pause if a person has to fix the cause, which may happen at any time. kubectl pauses as long after a refusal. */
+/**
+ * The pause after a refusal that may pass, or if a person has to fix the cause, which may happen at any time. kubectl pauses as long after
+ * a refusal.
+ */
 export const retryAfterMs = 5_000;
 
 /** Classifies an error. Returns undefined for a bug. */

@@ -1,5 +1,5 @@
-// The requests of a round to one cluster of the fleet. Types only. The agent answers from its own API server, a gRPC client passes on the
-// answers of an agent elsewhere, and the exploration answers from a simulated cluster.
+// The requests of a round to one cluster of the fleet. Types only. An agent answers from its own API server, a gRPC client forwards the
+// requests to an agent elsewhere, and the exploration runs agents over simulated API servers.
 import type { BudgetName, LabelSelector } from "./budget.ts";
 import type { ControllerReference } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";
@@ -12,8 +12,8 @@ export interface PodReference {
 }
 
 /**
- * One hold of one budget's Lease. All three parts are compared. A Lease that was deleted and created again restarts its transitions, and a
- * late duplicate of an acquire must not revive a hold that was lost.
+ * One hold of one budget's Lease. The Lease's uid, its transitions and the nonce are all compared. A Lease that was deleted and created
+ * again restarts its transitions, and a late duplicate of an acquire must not revive a hold that was lost.
  */
 export interface Acquisition {
 	readonly budget: BudgetName;
@@ -35,8 +35,8 @@ export interface Acquisition {
 export interface UnwrittenHold {
 	readonly holder: string;
 	/**
-	 * Identifies the Lease as it was read before the count, to the agents of its cluster. It is a leaseFingerprint, or the id under which the
-	 * asked agent remembers the hold (agent/leases/optimistic-holds.ts).
+	 * Identifies the Lease as it was read before the count, to the agents of its cluster. It is a leaseFingerprint, or the id under which
+	 * the asked agent remembers the hold (agent/leases/optimistic-holds.ts).
 	 */
 	readonly lease: string;
 	readonly selector: LabelSelector;
@@ -47,7 +47,7 @@ export interface UnwrittenHold {
 /** Requests a budget's Lease and, in the same answer, the count. `nonce` is new for every attempt. */
 export interface AcquireRequest {
 	readonly budget: BudgetName;
-	/** The selector that the round counts with. `decide` refuses if a member's own budget has another one. */
+	/** The selector that the round counts with. `decide` grants nothing if a member's own budget has another one. */
 	readonly selector: LabelSelector;
 	readonly holder: string;
 	readonly nonce: string;
@@ -80,8 +80,8 @@ export type AcquireOutcome =
 			readonly acquisition: Acquisition;
 			readonly count: Count;
 			/**
-			 * How long the hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is also shorter
-			 * for a Lease that was handed over in line, because its new holder may have died during the wait.
+			 * How long the hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is also
+			 * shorter for a Lease that was handed over in line, because its new holder may have died during the wait.
 			 */
 			readonly leaseDurationMs: number;
 	  }
@@ -89,7 +89,7 @@ export type AcquireOutcome =
 
 /**
  * A budget as one member has it. `spec` is the object's spec, unparsed. All code that decides reads it with the one strict parser. So a
- * budget that cannot be understood is refused by name, and never read as "no budget".
+ * budget that cannot be understood is refused by name, and never read as a missing budget.
  */
 export interface MemberBudget {
 	readonly name: BudgetName;
@@ -98,13 +98,13 @@ export interface MemberBudget {
 	readonly suspension?: string;
 }
 
-/** Expected pods of one cluster, or why the number is unknown (for example an owner without scale). Only a bound that needs it refuses. */
+/**
+ * The expected pods of one cluster, or why the number is unknown (for example an owner without scale). An unknown number matters only to a
+ * bound that needs it, which then refuses.
+ */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
-	/**
-	 * `settles`: the number will be known in a moment, without any action. `cause`: the name of the reason, left out if an owner reports no
-	 * number.
-	 */
+	/** `settles`: the number will be known in a moment, without any action. `cause`: the name of the reason, if it has one. */
 	| {
 			readonly kind: "unknown";
 			readonly reason: string;
@@ -136,8 +136,8 @@ export type CandidateState =
 			/** The controller that says how many such pods there should be, if there is one. */
 			readonly controller?: ControllerReference;
 			/**
-			 * Why no controller says so: the pod has none, or it is gone. The pod then counts as one expected pod. Every eviction of such a pod
-			 * would lower the number of expected pods, so bounds that need that number never grant it.
+			 * Why no controller says so: the pod has no controller, or its controller is gone. The pod then counts as one expected pod.
+			 * Every eviction of such a pod would lower the number of expected pods, so bounds that need that number never grant it.
 			 */
 			readonly unexpected?: string;
 			/** The holder that was granted the pod, and since when (seconds since the epoch). No other run may use that reservation. */
@@ -161,8 +161,8 @@ export interface UnavailablePod extends PodStatus {
 export const mostUnavailableTold = 20;
 
 /**
- * A workload that a budget expects by its pod template, although some of its pods have other labels. It uses up the budget until a user
- * changes the labels or the template.
+ * A workload that a budget expects by its pod template, although some of its pods have other labels. These pods never count as healthy, so
+ * they use up the budget until a user changes the labels, the template or the scale.
  */
 export interface MislabelledWorkload {
 	readonly kind: string;
@@ -173,7 +173,7 @@ export interface MislabelledWorkload {
 	readonly others: number;
 }
 
-/** One cluster's part of the global count, taken after the acquisition that it belongs to. */
+/** One cluster's part of the global count. It was taken after the acquisition that it belongs to, or without one for a look. */
 export interface Count {
 	readonly clusterId: string;
 	readonly clusterName: string;
@@ -181,7 +181,10 @@ export interface Count {
 	readonly fleetHash: string;
 	/** Names of the budget features that this agent understands. */
 	readonly features: readonly string[];
-	/** All budgets of the budget's namespace in this cluster, including the counted one if it exists here. */
+	/**
+	 * All budgets of the budget's namespace in this cluster, including the counted one if it exists here. A look with `thisBudgetAlone`
+	 * reports only that one.
+	 */
 	readonly budgets: readonly MemberBudget[];
 	readonly expected: ExpectedPods;
 	readonly healthy: number;
@@ -201,11 +204,12 @@ export interface Grant {
 	readonly controller?: ControllerReference;
 }
 
-/** A grant that got no reservation, because the agent of the pod's own cluster knows better. */
+/** A grant that got no reservation, because its pod's own agent sees that the pod is gone or not covered. */
 export interface LeftOut {
 	readonly uid: string;
 	/**
-	 * Gone: the agent's view has reached the grant's version and has no such pod. NotCovered: the budget does not select the pod's labels.
+	 * Gone: the agent's view has reached the grant's version and has no such pod, or the reservation of a repeated commit has ended since.
+	 * NotCovered: the budget does not select the pod's labels.
 	 */
 	readonly why: "Gone" | "NotCovered";
 }
@@ -214,16 +218,16 @@ export type CommitOutcome =
 	/** `leftOut` got no reservation. All other grants did. */
 	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
 	/**
-	 * The acquisition was broken before the write, so nothing was written. For an optimistic hold it can also mean that the counted state no
-	 * longer held at the write. Then what was written is taken back, as for any other commit that did not stand.
+	 * The acquisition was broken before the write, so nothing was written. For an optimistic hold it can also mean that the counted state
+	 * no longer held at the write. Then what was written is taken back, as for any other commit that did not stand.
 	 */
 	| { readonly kind: "lost"; readonly reason: string }
 	/** The Lease has no room for more reservations. Nothing was written, and the Lease is still held. */
 	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };
 
 /**
- * One member of the fleet. Every method rejects with AgentUnavailableError if there is no answer. It rejects with LeaseLostError if the
- * acquisition that it names no longer stands.
+ * One member of the fleet. Every method rejects with AgentUnavailableError if there is no answer. `count` and `renew` reject with
+ * LeaseLostError if their acquisition no longer stands.
  */
 export interface Cluster {
 	readonly id: string;
@@ -243,8 +247,8 @@ export interface Cluster {
 	/** Whether all these reservations stand unmarked in the budget's Lease, by a read that began after the call. */
 	confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean>;
 	/**
-	 * Ends reservations by id. With `sent` false (no eviction was ever sent) it removes them immediately. With `sent` true it uses the fence
-	 * (mark, touch, read, remove), because a request may still be on its way.
+	 * Ends reservations by id. With `sent` false (no eviction was ever sent) it removes them immediately. With `sent` true it uses the
+	 * fence (mark, touch, read, remove), because a request may still be on its way.
 	 */
 	cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void>;
 }

@@ -1,12 +1,15 @@
-// Judges whether this very version of a pod may be evicted without a round.
+// Judges which budgets cover this very version of a pod, and so whether it may be evicted without a round.
 //
 // Guarantee: `uncovered` needs one list of the budgets of the pod's namespace from every member of the one fleet that all members declare.
 // These lists were requested at most a second ago. None of their budgets selects the labels of the version that the eviction will name. If
 // the pod is changed meanwhile, the eviction gets a 409 and the pod is judged again. If no member has a budget in the namespace, labels
-// cannot matter, and any version of the pod may be evicted. Any doubt requests again or refuses. The age of the labels does not matter for
-// this, because the eviction names the version. A version that was read more than a second ago is read again once, because the pod may have
-// changed. It is then used however long that read took. A list has no version that an eviction could name: it may miss any budget created
-// since it was requested. So a list that takes longer than a second proves nothing.
+// cannot matter, and any version of the pod may be evicted. Any doubt leads to new requests or to a refusal.
+//
+// Lists and labels age differently. A list has no version that an eviction could name: it may miss any budget created since it was
+// requested. So a list that takes longer than a second proves nothing. The age of the labels does not matter for safety, because the
+// eviction names their version. A version that was read more than a second ago is read again once, because the pod may have changed. It is
+// then used however long that read took.
+//
 // Assumptions: a list is a consistent read that began after it was requested. The API server honours preconditions. `now`, `askedAt` and
 // `readAt` come from one monotonic clock, and `askedAt` and `readAt` were taken before the request was sent. A budget that is created in
 // the second before the eviction may come too late, like one that is created while the eviction is on its way.
@@ -65,7 +68,7 @@ export interface UnreadableBudget {
 	readonly message: string;
 }
 
-/** Older lists and labels prove nothing. */
+/** Older lists prove nothing, and labels that were read earlier are read again. */
 export const coverageFreshForMs = 1_000;
 
 export function judgeCoverage(
@@ -97,7 +100,7 @@ export function judgeCoverage(
 		: { kind: "covered", budgets: covering.budgets };
 }
 
-/** Finds the budgets that cover the labels, and ignores how old they are. None if one of them is unreadable. */
+/** Finds the budgets that cover the labels, whatever the age of the lists. None if one of them is unreadable. */
 export function findCovering(
 	budgets: readonly MemberBudget[],
 	pod: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
@@ -109,7 +112,7 @@ export function findCovering(
 	return { budgets: [], unreadable: { budget, message: unreadableMessage(budgets, budget) } };
 }
 
-/** Why the budget cannot be read: the first parse error in the members' specs. */
+/** Returns why the budget cannot be read: the first parse error in the members' specs. */
 function unreadableMessage(budgets: readonly MemberBudget[], name: string): string {
 	for (const budget of budgets) {
 		if (formatBudgetName(budget.name) !== name) continue;

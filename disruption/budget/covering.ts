@@ -5,15 +5,15 @@ import { InvalidBudgetError } from "../errors.ts";
 import { isRecord } from "../record.ts";
 import { matchesSelector, parseLabelSelector } from "./selector.ts";
 
-/** A budget that covers a pod. `selector` is undefined if no member's selector can be read. Such a budget covers everything. */
+/** A budget that covers a pod. `selector` is undefined if the budget covers the pod only because a member's selector cannot be read. */
 interface CoveringBudget {
 	readonly name: BudgetName;
 	readonly selector: LabelSelector | undefined;
 }
 
 /**
- * The budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. If a selector cannot be read, its budget
- * covers every pod of its namespace: it refuses by name and is never skipped.
+ * Returns the budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. If a selector cannot be read,
+ * its budget covers every pod of its namespace, so that it is refused by name and never skipped.
  */
 export function coveringBudgets(
 	budgets: Iterable<MemberBudget>,
@@ -30,7 +30,7 @@ export function coveringBudgets(
 	return [...found.keys()].toSorted().flatMap((key) => found.get(key) ?? []);
 }
 
-/** Selectors of frozen specs, which cannot change. A look at a namespace with 1,000 budgets reads the same specs again and again. */
+/** The selectors of frozen specs, which cannot change. A watch on a namespace with 1,000 budgets reads the same specs again and again. */
 const known = new WeakMap<object, LabelSelector | undefined>();
 
 function findSelector(spec: unknown): LabelSelector | undefined {

@@ -1,10 +1,11 @@
 // The decision: turns counts and candidates into an answer for each candidate.
 //
 // Guarantee: a pod is granted only if all of the following hold. Every member answered for the same fleet. Every budget that any member has
-// and that selects the pod was counted. All members agree on its selector and understand it. At least the desired number stays healthy
-// after this grant and all earlier ones. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as in
-// Kubernetes' disruption controller (pkg/controller/disruption): percentages round up, and no expected pods allow nothing. A pod without a
-// controller that says how many pods there should be is not granted under a bound that needs the number of expected pods. Other pods are.
+// and that selects the pod was counted. All members agree on its selector and understand it. The pod is not reserved, and waits for no
+// pre-activity. At least the desired number stays healthy after this grant and all earlier ones. No cluster counts for more healthy pods
+// than it expects (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round
+// up, and no expected pods allow nothing. Under a bound that needs the number of expected pods, a pod is not granted if it has no
+// controller that says how many pods there should be.
 import {
 	type Allowance,
 	allowanceOf,
@@ -153,7 +154,10 @@ function judge(
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 
-/** Each such pod counts as one expected pod. If such pods were granted, they would be evicted one by one until none is left. */
+/**
+ * Refuses a pod without a controller that says how many pods there should be. Each such pod counts as one expected pod. If such pods were
+ * granted, they would be evicted one by one until none is left.
+ */
 function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: Allowance, why: string): Refused {
 	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
 	return refused(
@@ -169,7 +173,7 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
 		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
-		// There are as many counts as members, and one from each member. So no member is counted twice, and no other cluster is counted.
+		// Otherwise there are as many counts as members, one from each: no member is counted twice, and no other cluster is counted.
 		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",

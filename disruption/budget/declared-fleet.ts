@@ -1,4 +1,4 @@
-// The fleet as ConfigMap `xpdb-fleet` declares it, and what each key may contain.
+// Reads and checks the fleet that ConfigMap `xpdb-fleet` declares.
 import { agentNamespacesKey, readAgentNamespaces } from "../agent-namespaces.ts";
 import { BoundedError } from "../bounded-error.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "./fleet.ts";

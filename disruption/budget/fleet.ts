@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 export interface FleetMember {
 	readonly id: string;
 	readonly name: string;
-	/** HOST:PORT of its agents. Left out if agents do not reach each other. */
+	/** HOST:PORT of its agents, for the agents of other members. Left out if they do not connect to each other. */
 	readonly address?: string;
 }
 
@@ -18,7 +18,7 @@ export interface ForgottenMember {
 
 /** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`. No id is in both lists. */
 export interface DeclaredFleet {
-	/** The version of the declaration. It differs if the declaration was written in between. Undefined if that cannot be known. */
+	/** The version of the declaration. It changes with each write of the ConfigMap. Undefined if it cannot be known. */
 	readonly version?: string;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
@@ -30,7 +30,7 @@ export interface DeclaredFleet {
 const hashes = new Map<string, string>();
 const maxHashes = 100;
 
-/** A hash over the sorted ids of the members. Two clusters that declare the same fleet have the same hash. */
+/** Returns a hash over the sorted ids of the members. Two clusters that declare the same fleet have the same hash. */
 export function fleetHash(memberIds: readonly string[]): string {
 	const text = [...new Set(memberIds)].toSorted().join("\n");
 	const known = hashes.get(text);

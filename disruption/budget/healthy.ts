@@ -8,8 +8,8 @@ import type { Count } from "./cluster.ts";
 import type { PodRecord } from "./pod.ts";
 
 /**
- * Ready, not terminating and not finished. Whether the pod is reserved is recorded in the Lease. This is the rule of countHealthyPods in
- * pkg/controller/disruption, with finished pods left out.
+ * Whether the pod is ready, not terminating and not finished. This is the rule of countHealthyPods in pkg/controller/disruption, with
+ * finished pods left out. It ignores reservations, which are recorded in the Lease (see isCountedHealthy).
  */
 export function isHealthy(pod: PodRecord): boolean {
 	return pod.ready && !pod.terminating && !pod.finished;
@@ -20,7 +20,7 @@ export function isCountedHealthy(pod: PodRecord, reserved: { has(uid: string): b
 	return isHealthy(pod) && !reserved.has(pod.uid);
 }
 
-/** The healthy pods that count, over all clusters. */
+/** Returns how many healthy pods count, over all clusters. */
 export function countedHealthy(counts: readonly Pick<Count, "healthy" | "expected">[]): number {
 	let sum = 0;
 	for (const { healthy, expected } of counts) {
@@ -29,7 +29,7 @@ export function countedHealthy(counts: readonly Pick<Count, "healthy" | "expecte
 	return sum;
 }
 
-/** The same counts after `pods` healthy pods of that cluster are gone. */
+/** Returns the same counts after `pods` healthy pods of that cluster are gone. */
 export function withPodsDown<Counted extends Pick<Count, "clusterId" | "healthy">>(
 	counts: readonly Counted[],
 	clusterId: string,

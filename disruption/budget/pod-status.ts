@@ -1,5 +1,6 @@
-// Why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion). It is for people,
-// and no decision depends on it. Others wrote these texts. So fields that cannot be read are left out here, and every text is bounded.
+// Says why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion). It is for
+// people, and no decision depends on it. Other components wrote these texts. So fields that cannot be read are left out here, and every
+// text is bounded.
 import { oneLine } from "../printable.ts";
 import { shortenTo } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -31,7 +32,7 @@ export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodS
 	};
 }
 
-/** The status of a pod that is terminating or not ready. */
+/** Returns the status of a pod that is terminating or not ready. */
 export function podStatus(pod: unknown): PodStatus {
 	const metadata = fieldsOf(pod, "metadata");
 	const spec = fieldsOf(pod, "spec");
@@ -75,7 +76,7 @@ function stateOf(spec: Fields, status: Fields): string | undefined {
 		return `Init:${says ? reason : `${current}/${initContainers.length}`}`;
 	}
 	const containers = listOf(status, "containerStatuses");
-	// The first container that gives a reason.
+	// As in kubectl, the first container with a reason decides.
 	const [reason] = containers.flatMap((container) => reasonOf(container) ?? []);
 	const runs = containers.some((container) => isRecord(fieldsOf(container, "state")["running"]));
 	return reason === "Completed" && runs ? "NotReady" : (reason ?? ofPod);

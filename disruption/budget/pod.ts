@@ -1,4 +1,4 @@
-// The few fields of a pod that the domain keeps. Everything is counted from them.
+// Reads the few fields of a pod that the domain keeps. Everything is counted from them.
 import { type PodStatus, podStatus } from "./pod-status.ts";
 import { quote } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -34,8 +34,8 @@ export interface PodRecord {
 export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
 /**
- * Projects a pod as the API server sent it. Throws TypeError if any part is invalid: a pod that is misread as terminating would be evicted
- * without being counted.
+ * Projects a pod as the API server sent it. Throws TypeError if anything that decisions need is invalid: a pod that is misread as
+ * terminating would be evicted without being counted.
  */
 export function podRecord(pod: unknown): PodRecord {
 	const metadata = fieldsOf(pod, "metadata");
@@ -71,7 +71,7 @@ export function podRecord(pod: unknown): PodRecord {
 	};
 }
 
-/** Names of the pre-activities that the pod has to wait for. */
+/** Returns the names of the pre-activities that the pod has to wait for. */
 export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>): readonly string[] {
 	return Object.keys(annotations)
 		.filter((key) => key.startsWith(preActivityPrefix))
@@ -103,7 +103,7 @@ function listOf(fields: Fields, field: string, path: string, garbled: Garbled): 
 	return list;
 }
 
-/** The API server omits an empty text. */
+/** Reads a missing text as undefined. An empty one is an error, because the API server omits it. */
 function optionalText(value: unknown, path: string, garbled: Garbled): string | undefined {
 	if (value === undefined || value === null) return undefined;
 	if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);
@@ -120,8 +120,8 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 }
 
 /**
- * The owner that controls an object, and replaces it when it is gone, if there is one. Throws the error of `garbled` if a reference cannot
- * be read. A pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
+ * Returns the owner that controls the object and replaces it when it is gone. Undefined if there is none. Throws the error of `garbled` if
+ * a reference cannot be read. A pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
  */
 export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {
 	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);

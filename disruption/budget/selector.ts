@@ -21,7 +21,7 @@ const operators = ["In", "NotIn", "Exists", "DoesNotExist"] as const;
 const namePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 const prefixPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Parses a metav1.LabelSelector. Throws InvalidBudgetError that names the field under `path`. */
+/** Parses a metav1.LabelSelector. Throws an InvalidBudgetError that names the field under `path`. */
 export function parseLabelSelector(value: unknown, path: string): LabelSelector {
 	if (!isRecord(value)) throw new InvalidBudgetError(`cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
@@ -74,7 +74,7 @@ export function meetsRequirement(
 	}
 }
 
-/** The selector as a list call takes it (`app in (a,b),!old`). "" selects everything. Equal selectors have equal texts. */
+/** Returns the selector as a list call takes it (`app in (a,b),!old`). "" selects everything. Equal selectors have equal texts. */
 export function formatSelector(selector: LabelSelector): string {
 	return selector.requirements
 		.map(({ key, operator, values }) => {
@@ -92,7 +92,7 @@ export function formatSelector(selector: LabelSelector): string {
 		.join(",");
 }
 
-/** The selector as a metav1.LabelSelector. parseLabelSelector reads it back unchanged. */
+/** Returns the selector as a metav1.LabelSelector. parseLabelSelector reads it back unchanged. */
 export function labelSelectorObject(selector: LabelSelector): { matchExpressions: LabelSelectorRequirement[] } {
 	return {
 		matchExpressions: selector.requirements.map(({ key, operator, values }) => ({
@@ -132,7 +132,7 @@ function parseRequirement(value: unknown, path: string): LabelSelectorRequiremen
 	return { key, operator, values: values.map((item: unknown, index) => labelValue(item, `${path}.values[${index}]`)) };
 }
 
-/** A qualified name: an optional DNS prefix of at most 253 characters and "/", then a name of at most 63. */
+/** Reads a qualified name: an optional DNS prefix of at most 253 characters and "/", then a name of at most 63. */
 function labelKey(value: unknown, path: string): string {
 	const parts = typeof value === "string" ? value.split("/") : [];
 	const name = parts.at(-1) ?? "";

@@ -1,10 +1,10 @@
-// Who suspended a budget, when and why: an annotation that `kubectl xpdb suspend` writes together with spec.suspend. It is for people, and
-// its author claims it. Decisions use spec.suspend alone (decide.ts).
+// Writes and reads the annotation that says who suspended a budget, when and why. `kubectl xpdb suspend` writes it together with
+// spec.suspend. It is for people, and nothing verifies what it says. Decisions use spec.suspend alone (allowance.ts).
 import { isRecord } from "../record.ts";
 
 export const suspensionAnnotation = "xpdb.form3.tech/suspended";
 
-/** With the words around it, it fits an Event's note of 1,024 bytes. */
+/** In characters. With the words around it, plain text of this length fits an Event's note of 1,024 bytes. */
 export const longestSuspensionReason = 500;
 
 /** The version of the annotation's format. A later version is not understood. */

@@ -18,7 +18,7 @@ export const waitReasons = [
 	"CoverageChanged",
 ] as const;
 
-/** Reasons that a person has to act on. */
+/** Reasons on which a person usually has to act. If a verdict's `retry` is true, they may pass without that. */
 export const refusalReasons = [
 	"InvalidBudget",
 	"SelectorsDiffer",
@@ -29,7 +29,7 @@ export const refusalReasons = [
 	"GarbledLease",
 ] as const;
 
-/** Reasons that come from no decision: a question or a request failed. */
+/** Reasons that do not come from a decision: another run holds a Lease, or a request failed. */
 export const failureReasons = [
 	"LeaseHeld",
 	"PeerUnreachable",
@@ -78,5 +78,5 @@ export interface Free {
 	readonly why: "Terminating" | "Finished" | "Gone";
 }
 
-/** `G` is what a pod gets that may be disrupted: a place in the decision, a ticket of the round, or a grant of the queue. */
+/** `G` is the answer for a pod that may be disrupted: grantable from the decision, a ticket from the round, or a grant from the queue. */
 export type Verdict<G, F extends Free = Free> = G | F | Waiting | Refused;
