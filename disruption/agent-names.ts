@@ -1,14 +1,14 @@
 // The names of agents, and the labels and objects by which others find them. Agent, plugin and the manifests in agent/deploy/ must agree.
 
-/** The name of the Deployment and the certificates, and the value of its pods' label. Also the manager of every Lease. */
+/** The name of the Deployment, the first part of the name in the agents' certificates, and the value of both labels below. */
 export const agentName = "xpdb-agent";
-/** On every agent's pod, with the agent's name as its value. */
+/** The label of every agent's pod. Its value is agentName. */
 export const agentLabel = "app.kubernetes.io/name";
-/** On every Lease that agents keep, with the agent's name as its value. */
+/** The label of every Lease that agents keep, with the value agentName. Objects from `install` have it with another value. */
 export const managedByLabel = "app.kubernetes.io/managed-by";
 /** The audience that a token needs so that agents accept it. */
 export const tokenAudience = "xpdb-agent";
-/** The namespace in which the shipped manifests put agents and Leases: the anchor of trust. */
+/** The namespace in which the shipped manifests put agents and Leases. It is the anchor of trust. */
 export const defaultAgentNamespace = "xpdb-system";
 /** The ConfigMap in the anchor that declares the fleet. */
 export const defaultFleetConfigMap = "xpdb-fleet";

@@ -1,5 +1,5 @@
-// Which namespaces besides the anchor contain agents, as ConfigMap `xpdb-fleet` of the anchor names them. A user who may write in one of
-// these is trusted as an agent. So nothing is guessed: a list that cannot be read names no namespace.
+// Reads which namespaces besides the anchor contain agents, as ConfigMap `xpdb-fleet` of the anchor names them. A user who may write in one
+// of these is trusted as an agent. So nothing is guessed: a list that cannot be read names no namespace.
 import { quote } from "./quote.ts";
 
 export const agentNamespacesKey = "namespaces";
@@ -9,12 +9,12 @@ type AgentNamespaces =
 	/** Why the list cannot be used. The text names the entry. */
 	| { readonly kind: "invalid"; readonly why: string };
 
-/** Each of these namespaces is listed for every search for agents. */
+/** Each search for agents lists the pods of each of these namespaces. */
 const maxNamespaces = 100;
 /** A DNS-1123 label, as the API server demands of namespaces. */
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Reads the value of agentNamespacesKey, already parsed. An invalid list gives `invalid` and no error. */
+/** Reads the value of agentNamespacesKey, already parsed. Returns `invalid` for a list that cannot be used, and throws nothing. */
 export function readAgentNamespaces(list: unknown): AgentNamespaces {
 	const invalid = (why: string): AgentNamespaces => ({ kind: "invalid", why: `${agentNamespacesKey}${why}` });
 	if (!Array.isArray(list)) return invalid(" is not a list");

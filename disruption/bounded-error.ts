@@ -1,4 +1,4 @@
-// Errors whose messages quote foreign text.
+// The base of errors whose messages quote foreign text.
 import { indentMore } from "./printable.ts";
 import { shortenTo } from "./quote.ts";
 

@@ -1,4 +1,4 @@
-// The failures of the domain. Expected answers are values, and these are not expected. `reason` is stable, the text is not.
+// The errors of the domain. Expected answers are values, not errors. `reason` is stable, the text is not.
 import { BoundedError } from "./bounded-error.ts";
 
 /** A budget that cannot be enforced as written. `field` is the path of the wrong part in the object. */
@@ -12,19 +12,25 @@ export class InvalidBudgetError extends BoundedError {
 	}
 }
 
-/** The acquisition no longer stands: the round stops and starts over. */
+/** The acquisition no longer stands: the round ends, and its caller starts over. */
 export class LeaseLostError extends BoundedError {
 	override readonly name = "LeaseLostError";
 	readonly reason = "LeaseLost";
 }
 
-/** A Lease whose holder, versions or reservations cannot be read. Nothing is granted until a person has fixed it. */
+/**
+ * A Lease that cannot be read: nothing that depends on it is granted until a person has fixed or deleted it. Also a Lease with reservations
+ * that may never end.
+ */
 export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";
 	readonly reason = "GarbledLease";
 }
 
-/** A cluster knows a member that its declared fleet neither lists nor forgets. A person has to do one of the two. */
+/**
+ * A cluster knows a member that its declared fleet neither lists nor forgets, or is not listed by a member of its own fleet. A person has
+ * to change the lists.
+ */
 export class FleetsDifferError extends BoundedError {
 	override readonly name = "FleetsDifferError";
 	readonly reason = "FleetsDiffer";
@@ -33,12 +39,12 @@ export class FleetsDifferError extends BoundedError {
 /** The part that gave no answer, as far as known. */
 export type Silent = "agent" | "apiServer" | "network" | "unknown";
 
-/** No answer from a cluster's agent, or from the API server behind it. A retry may help. */
+/** No answer from a cluster's agent, or from the API server behind it, or the agent refuses for now. A retry may help. */
 export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
-	/** Undefined if the agent did answer, and says why it refuses the request for now. */
+	/** Undefined if no part was silent, for example if the agent answered that it refuses for now. */
 	readonly silent: Silent | undefined;
 	/** Whether an agent reported the failure, so that the agent itself was not silent. */
 	readonly told: boolean;
@@ -54,13 +60,13 @@ export class AgentUnavailableError extends BoundedError {
 	}
 }
 
-/** The agent and the caller do not understand each other, because their versions differ. */
+/** One side cannot use the other's message. Usually their versions differ. */
 export class AgentProtocolError extends BoundedError {
 	override readonly name = "AgentProtocolError";
 	readonly reason = "AgentProtocol";
 }
 
-/** The agent knows the caller, and the caller lacks the right. */
+/** The agent refuses the caller: it lacks the right, or its identity could not be established. */
 export class AgentForbiddenError extends BoundedError {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";
@@ -84,7 +90,7 @@ export function isDomainError(error: unknown): error is DomainError {
 	return Object.values(domainErrors).some((kind) => error instanceof kind);
 }
 
-/** Whether the agent refused: repeating the request changes nothing. */
+/** Whether the agent refused, or one side cannot use the other's message: repeating the request changes nothing. */
 export function isAgentRefusal(error: unknown): error is AgentForbiddenError | AgentProtocolError {
 	return error instanceof AgentForbiddenError || error instanceof AgentProtocolError;
 }

@@ -1,9 +1,12 @@
-// A parser's problem with a text that people wrote, in one line.
+// Describes in one line what a parser could not read in a text that people wrote.
 import { shortenTo } from "./quote.ts";
 
 const longestProblem = 300;
 
-/** The first line of the error, without the excerpt that follows it. For a text that is nested too deeply, a sentence that says so. */
+/**
+ * Returns the first line of the error, without the excerpt that follows it. For a text that is nested too deeply, it returns a sentence
+ * that says so.
+ */
 export function parserProblem(error: unknown): string {
 	const message = error instanceof Error ? error.message : String(error);
 	if (/call stack/.test(message)) return "it is nested too deeply";

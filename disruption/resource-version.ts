@@ -1,5 +1,5 @@
-// resourceVersions are opaque before Kubernetes 1.35 and ordered since. They are decimal numbers of any length, ordered within one resource
-// of one API server. They are never compared across resources or clusters.
+// Compares resourceVersions. They are opaque before Kubernetes 1.35 and ordered since: decimal numbers of any length, ordered within one
+// resource of one cluster. They are never compared across resources or clusters.
 import { quote } from "./quote.ts";
 
 /** Whether a text is a resourceVersion that can be ordered: digits, without a leading zero. */
@@ -8,8 +8,8 @@ export function isResourceVersion(value: string): boolean {
 }
 
 /**
- * Negative if `a` is older than `b`, zero if they are equal, positive if `a` is newer. "" is older than every version (nothing seen yet).
- * Throws TypeError on anything else that is not a number, because a guessed order would open the view gate.
+ * Returns a negative number if `a` is older than `b`, zero if they are equal, and a positive number if `a` is newer. "" is older than every
+ * version (nothing seen yet). Throws TypeError on anything else that is not a number, because a guessed order would open the view gate.
  */
 export function compareResourceVersions(a: string, b: string): number {
 	assertOrdered(a);
@@ -20,7 +20,7 @@ export function compareResourceVersions(a: string, b: string): number {
 	return a < b ? -1 : 1;
 }
 
-/** The newest of these versions, or "" if there is none. */
+/** Returns the newest of these versions, or "" if there is none. */
 export function latestResourceVersion(...versions: readonly string[]): string {
 	let latest = "";
 	for (const version of versions) if (compareResourceVersions(version, latest) > 0) latest = version;
