@@ -25,7 +25,7 @@ export interface AgentDescription {
 	readonly certificates?: AgentCertificates;
 	/** The other clusters that contacted this very agent, by a greeting or by an answer to its own greeting. */
 	readonly heard?: readonly HeardMember[];
-	/** The budgets, if they were requested. Left out if they cannot be had in this way: then listBudgets() returns them or the reason. */
+	/** The budgets, if they were requested. Left out if this answer cannot contain them: then listBudgets() returns them or the reason. */
 	readonly budgets?: BudgetList;
 }
 
@@ -68,13 +68,13 @@ export interface WatchedBudget {
 	readonly state: Count | { readonly unknown: string };
 }
 
-/** How many pods of a budget were healthy in one member, sampled at even steps of the wall clock. */
+/** How many pods of a budget were healthy in one member, sampled at regular times. */
 export interface BudgetHistory {
 	readonly budget: BudgetName;
 	/** The time of the last sample: seconds since the epoch by the agent's clock, a multiple of `everySeconds`. */
 	readonly lastAt: number;
 	readonly everySeconds: number;
-	/** The oldest first. Undefined if the agent could not look. */
+	/** The oldest sample first. A sample is undefined if the agent could not look. */
 	readonly healthy: readonly (number | undefined)[];
 }
 
@@ -95,7 +95,7 @@ export interface WatchOptions {
 	readonly onUpdate: (update: BudgetsUpdate) => void;
 }
 
-/** The agent is too old to support watches of budgets. */
+/** The agent does not support watches of budgets. */
 export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }
@@ -111,8 +111,8 @@ export interface AgentCluster extends Member {
 	/** Ends that hold, whichever run has it. Reservations stay. Resolves with false if the hold had already ended. */
 	endHolding(holding: HoldingReference): Promise<boolean>;
 	/**
-	 * Reports the budgets of these namespaces, or of all, and their changes, for people. No decision may rest on it. Rejects with the reason
-	 * of `signal` if that aborts, and like any other call if the watch breaks.
+	 * Reports the budgets of these namespaces, or of all, and their changes, for people. No decision may rest on it. Rejects with the
+	 * reason of `signal` if that aborts, and like any other call if the watch breaks.
 	 */
 	watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported>;
 }

@@ -7,13 +7,13 @@ import { type ChannelCredentials, type ClientOptions, makeGenericClientConstruct
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { type AgentServiceClient, AgentServiceService } from "./gen/xpdb/v1/agent.ts";
 
-/** The maximum in one list. With their specs they are about a megabyte. */
+/** The maximum number of budgets in one list. With their specs they are about a megabyte. */
 export const mostBudgets = 5_000;
 /** Enough for the budgets of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
 const mostParts = 100_000;
 /**
- * Limits for answers to another agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1 MB, and
- * so are 5,000 budgets.
+ * Limits in bytes, for answers to another agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1
+ * MB, and so are 5,000 budgets.
  */
 export const longestAnswer = { toAgent: 4 * 1024 * 1024, toPlugin: 16 * 1024 * 1024 };
 
@@ -23,7 +23,7 @@ interface Shape {
 	readonly parts?: Readonly<Record<number, Shape>>;
 }
 
-// Field numbers of agent.proto. A test compares both.
+// Field numbers of agent.proto. A test compares them.
 const count: Shape = { budgets: 5, parts: { 8: { parts: { 5: {} } } } };
 const budgetList: Shape = { budgets: 3 };
 const shapes: Readonly<Record<string, Shape>> = {

@@ -1,6 +1,7 @@
-// Channels to agents. They use TLS 1.3 against the fleet's CA. The caller's identity is a short-lived token (plugin) or a certificate of
-// that CA (other agents). The agent's certificate contains the name that all agents share. If the caller knows which member it dials, the
-// certificate must also name that member. If the certificate has expired since the connection was made, each call is refused.
+// Creates channels to agents. They use TLS 1.3, and the agent's certificate must come from the fleet's CA. The caller's identity is a
+// short-lived token (plugin) or a certificate of that CA (other agents). The agent's certificate contains the name that all agents share.
+// If the caller knows which member it dials, the certificate must also name that member. If the agent's certificate has expired since the
+// connection was made, each call is refused.
 import { X509Certificate } from "node:crypto";
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import {
@@ -45,7 +46,7 @@ interface AgentClientOptions {
 	readonly wallClock?: () => number;
 }
 
-/** The name in the certificates of all agents whose anchor of trust is this namespace. */
+/** Returns the name in the certificates of all agents whose anchor of trust is this namespace. */
 export function agentServerName(agentNamespace: string): string {
 	return `${agentName}.${agentNamespace}.svc`;
 }
@@ -71,11 +72,11 @@ export interface IssuedToken {
 	readonly lifetimeMs: number;
 }
 
-/** The token is used up to this part of its lifetime. The rest is for calls that take long, and for clocks that differ. */
+/** The token is used for this part of its lifetime. The rest is for calls that take long, and for clocks that differ. */
 const refreshAfter = 0.75;
 
 /**
- * Returns a function that gives the current token and requests a new one in time. Concurrent callers share one request. If a new token
+ * Returns a function that gives the current token, and requests a new one in time. Concurrent callers share one request. If a new token
  * cannot be had, the old one is used as long as it is valid.
  */
 export function createTokenSource(
@@ -110,7 +111,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 		minVersion: "TLSv1.3",
 		...(identity.kind === "certificate" && { cert: identity.certificate, key: identity.privateKey }),
 	});
-	// The end of validity on the latest connection: a channel to one address has one connection at a time.
+	// When the agent's certificate expires, by the latest connection: a channel to one address has one connection at a time.
 	let validTo = "";
 	const channel = credentials.createFromSecureContext(context, {
 		rejectUnauthorized: true,
@@ -167,8 +168,8 @@ async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
 }
 
 /**
- * Returns every certificate of a PEM bundle. A CA that is being replaced has two. Throws AgentProtocolError that names `what` if there is
- * no certificate, or if one cannot be read.
+ * Returns every certificate of a PEM bundle. A CA that is being replaced has two. Throws an AgentProtocolError that names `what` if there
+ * is no certificate, or if one cannot be read.
  */
 export function parseCertificates(pem: string, what: string): readonly X509Certificate[] {
 	const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
@@ -188,11 +189,11 @@ function channelOptions(serverName: string): ChannelOptions {
 		"grpc.ssl_target_name_override": serverName,
 		"grpc.default_authority": serverName,
 		"grpc.enable_http_proxy": 0,
-		// Only the code that runs the round retries.
+		// Only our own code retries, because it knows which calls may be sent again (member-client.ts).
 		"grpc.enable_retries": 0,
 		"grpc.service_config_disable_resolution": 1,
 		"grpc.use_local_subchannel_pool": 1,
-		// With this delay, an agent that is back is found within two seconds.
+		// With these delays, an agent that is back is found within two seconds.
 		"grpc.initial_reconnect_backoff_ms": 100,
 		"grpc.max_reconnect_backoff_ms": 2_000,
 		// A wait in line has no deadline. A dead connection is detected after 3 + 5 seconds, within the lease time of 10.

@@ -1,11 +1,11 @@
-// Strict readers of single fields. If a value is missing or out of range, they throw an error that names the field, and never use a
-// default.
+// Reads single fields strictly: if a message or a text is missing, or a value is out of range, the readers throw an error that names the
+// field.
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { oneLine } from "../disruption/printable.ts";
 import { quote } from "../disruption/quote.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 
-/** Returns the message, or throws AgentProtocolError if it was not sent. */
+/** Returns the value, or throws AgentProtocolError if it was not sent. */
 export function required<T>(value: T | undefined, field: string): T {
 	if (value === undefined) throw missing(field);
 	return value;
@@ -25,7 +25,7 @@ export function requiredName(value: string, field: string): string {
 	);
 }
 
-/** A whole number from `min`, small enough to be exact. */
+/** Reads a whole number from `min`, small enough to be exact. */
 export function wholeNumber(value: number, field: string, min = 0): number {
 	if (!Number.isSafeInteger(value) || value < min) {
 		throw new AgentProtocolError(`cannot read message: ${field} must be a whole number from ${min}, is ${value}`);
@@ -33,7 +33,7 @@ export function wholeNumber(value: number, field: string, min = 0): number {
 	return value;
 }
 
-/** A resourceVersion. It must be digits, because versions are compared as numbers of any length. */
+/** Reads a resourceVersion. It must be digits, because versions are compared as numbers of any length. */
 export function resourceVersion(value: string, field: string): string {
 	if (!isResourceVersion(value) || value.length > 40) {
 		throw new AgentProtocolError(`cannot read message: ${field} must be a number, is ${quote(value)}`);
@@ -41,7 +41,7 @@ export function resourceVersion(value: string, field: string): string {
 	return value;
 }
 
-/** One of the words that the protocol defines for this field. */
+/** Reads one of the words that the protocol defines for this field. */
 export function oneOf<T extends string>(words: readonly T[], value: string, field: string): T {
 	const known = words.find((word) => word === value);
 	if (known === undefined) {

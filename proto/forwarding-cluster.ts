@@ -34,7 +34,7 @@ export function clusterBehind(
 	};
 }
 
-/** The same cluster, except for the calls in `answeredHere`. */
+/** Returns the same cluster, except for the calls in `answeredHere`. */
 export function forwardingCluster(
 	cluster: AgentCluster,
 	answeredHere: Partial<Pick<AgentCluster, ClusterQuestion>>,

@@ -1,4 +1,4 @@
-// A greeting: one agent tells another agent that it treats the other's cluster as a member of its fleet.
+// A greeting: one agent tells another agent which cluster it is of and which members that cluster declares.
 import { Metadata } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
@@ -53,8 +53,8 @@ interface GreetOptions {
 }
 
 /**
- * Sends a greeting. Rejects as every call does. If the agent does not support greetings, it rejects with AgentProtocolError whose cause is
- * UNIMPLEMENTED.
+ * Sends a greeting. Rejects as every call does. If the agent does not support greetings, it rejects with an AgentProtocolError whose cause
+ * has the code UNIMPLEMENTED.
  */
 export async function greetAgent(
 	client: Pick<wire.AgentServiceClient, "greet">,

@@ -1,4 +1,5 @@
-// Splits a byte stream into lines. A chunk may end anywhere, even inside a character. The watches of agent and plugin use it.
+// Splits a byte stream into lines. A chunk may end anywhere, even inside a character. The watches of agent and plugin use it, and the
+// plugin reads its records with it.
 //
 // node:readline does not fit. It does not limit a line that never ends. It also ends lines at U+2028, which may be part of JSON. If a
 // stream is cut off, it returns the last half line as a whole one.

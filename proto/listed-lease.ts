@@ -10,10 +10,13 @@ export interface ListedLease {
 	readonly name: string;
 	/** Undefined if the Lease does not name its budget. */
 	readonly budget: BudgetName | undefined;
-	/** Why the Lease cannot be read. Nothing is granted under its budget then, and the following fields are empty. */
+	/**
+	 * Why the Lease cannot be read. Then nothing is granted under its budget, and it is listed without holder, waiting callers and
+	 * reservations.
+	 */
 	readonly problem?: string;
 	readonly uid: string;
-	/** Grows by one with every acquisition, so it identifies a hold. */
+	/** Grows by one with every acquisition, so it identifies a hold of this Lease. */
 	readonly transitions: number;
 	/** Undefined if the Lease has no holder. */
 	readonly holding: ListedHolding | undefined;
@@ -48,7 +51,7 @@ export interface ListedReservation {
 	readonly uid: string;
 	readonly holder: string;
 	readonly account?: string;
-	/** Both in seconds since the epoch: when the pod was granted, and when agents begin to cancel the reservation. */
+	/** Both in seconds since the epoch: when the pod was granted, and about when agents begin to cancel the reservation. */
 	readonly sinceSeconds: number;
 	readonly untilSeconds: number;
 	/** The reservation is being cancelled. */

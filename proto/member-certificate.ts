@@ -1,9 +1,9 @@
-// Which member of a fleet a certificate is for. Its subject alternative names contain one URI, xpdb://cluster/ID, where ID is the UID of
-// that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
+// Writes and reads which member of a fleet a certificate is for. Its subject alternative names contain one URI, xpdb://cluster/ID, where ID
+// is the UID of that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
 
 const prefix = "xpdb://cluster/";
 
-/** The URI for the certificates of that cluster's agents. */
+/** Returns the URI for the certificates of that cluster's agents. */
 export function memberUri(clusterId: string): string {
 	return `${prefix}${clusterId}`;
 }

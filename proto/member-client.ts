@@ -1,12 +1,12 @@
 // A member of the fleet that can be reached by more than one route: through its own agents, or through another member's agent, which
 // forwards the call. One table says how each call is treated.
 //
-// Guarantee: some calls are sent once, and a missing answer is an error. These are the calls that take, hold or give back something, and
-// those on which an eviction rests (count, confirm). A call that takes nothing is sent again by the same route if its connection was
-// dropped before the answer came, because agents may be replaced at any time. The answer is always the agent's own, but the question may be
-// sent later than the caller asked. So a caller that relies on the age of an answer measures from its own question. A call without an
-// answer fails, and only the next call takes another route. Only the question who a member is may go on to other routes by
-// itself, if its caller says how often.
+// Guarantee: a call that takes, holds or gives back something is sent once, and so are a watch and the calls on which an eviction rests
+// (count, confirm). If the answer is missing, that is an error. Every other call takes nothing. It is sent again by the same route if its
+// connection was dropped before the answer came, because agents may be replaced at any time. The answer is always the agent's own, but the
+// question may be sent later than the caller asked. So a caller that relies on the age of an answer measures from its own question. A call
+// without an answer fails, and only the next call takes another route. The one exception is describe: if its caller says how often, it goes
+// on to the next route by itself.
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -17,12 +17,12 @@ import { type ClusterQuestion, clusterBehind } from "./forwarding-cluster.ts";
 /** One route to the member. */
 export interface Route {
 	readonly calls: AgentCluster;
-	/** Finds out which part was silent if a call got no answer. Returns the error to throw. */
+	/** Finds out which part was silent if a call got no answer. Resolves with the error to throw. */
 	readonly diagnose?: (error: AgentUnavailableError) => Promise<AgentUnavailableError>;
 }
 
 interface CallPolicy {
-	/** The call takes nothing, so it may be sent twice. */
+	/** The call takes nothing, so it may be sent again. */
 	readonly again: boolean;
 	/** Many such calls come at once: a look for each budget of a table, a confirm for each pod of a node. Only a few run at a time. */
 	readonly crowd: boolean;
@@ -51,14 +51,14 @@ const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	listLeases: { again: true, crowd: true },
 };
 
-/** An agent accepts and queues 100 calls of one caller. With one context, the calls to all members go to one agent. */
+/** An agent reads or queues at most 100 calls of one caller. With one context, the calls to all members go to one agent. */
 const crowdAtOnce = 24;
 /** An agent is already there to replace one that stops. After a longer time the caller may have no time left for the answer. */
 const againWithinMs = 800;
 /** A channel reconnects 0.1 s after a connection has failed. */
 const againAfterMs = 100;
 
-/** All `routes` lead to the same cluster, the best one first. `tries`: for the calls that change their route by themselves. */
+/** Creates the member's client. All `routes` lead to the same cluster, the best one first. `tries`: how often describe is sent. */
 export function createMemberClient({
 	id,
 	name,

@@ -1,8 +1,8 @@
 // A member of the fleet behind its agent, over gRPC.
 //
-// Every call has a deadline, except a wait in line, where keepalive detects a dead connection. A count may take longer than other calls, if
-// the agent shows early that it is working on it. Nothing is retried here. An answer that does not come, cannot be read or comes from
-// another cluster is an error. The requested action may or may not have happened then.
+// Every call has a deadline, except a wait in line, where keepalive detects a dead connection, and a watch (read-watch.ts). A count may
+// take longer than other calls, if the agent shows early that it is working on it. Nothing is retried here. An answer that does not come,
+// cannot be read or comes from another cluster is an error. The requested action may or may not have happened then.
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type {
@@ -42,7 +42,7 @@ import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 /** Some API calls of a second each in the worst case. Half the lease time, so that a round that hangs here can still stop. */
 const defaultDeadlineMs = 5_000;
 
-/** Metadata of a call that one agent forwards to another. */
+/** The metadata key of a call that one agent forwards to another agent of the same cluster. */
 export const passedOnKey = "xpdb-passed-on";
 
 export interface RemoteClusterOptions {
@@ -53,7 +53,7 @@ export interface RemoteClusterOptions {
 	/** The client stays open when the RemoteCluster is closed, because several may share it. */
 	readonly client: wire.AgentServiceClient;
 	readonly deadlineMs?: number;
-	/** How much longer a count may take than other calls. */
+	/** How much longer a count, alone or with an acquisition, may take than other calls. */
 	readonly countMs?: number;
 	/** The cluster whose agent makes the calls, for people. */
 	readonly askedBy?: string;

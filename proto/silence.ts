@@ -7,12 +7,13 @@ export interface Silence {
 	readonly silent: Silent;
 }
 
-/** The system's errors if the route to a host is broken. A refused connection is not among them. */
+/** The system's errors that mean a broken route to the host. A refused connection is not among them. */
 const noWay =
 	/\b(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ECONNRESET|EPIPE)\b|socket disconnected before secure TLS|Name resolution failed/;
 
 /**
- * Returns undefined if the call was answered. `askedBy` is the cluster whose agent made the call, or undefined for a person's own program.
+ * Returns undefined if the error is not one that is known to mean silence. `askedBy` is the cluster whose agent made the call, or undefined
+ * for a person's own program.
  */
 export function findSilence(
 	{ code, details }: { readonly code: status; readonly details: string },

@@ -121,12 +121,14 @@ function trailer(value: string): string {
 	return encodeURIComponent(value.slice(0, maxTrailerLength).toWellFormed());
 }
 
-/** grpc-js encodes details with encodeURI, which throws on half a surrogate pair. The cut may leave such a half. */
+/**
+ * Shortens the message. grpc-js encodes details with encodeURI, which throws on half a surrogate pair, and the cut may leave such a half.
+ */
 function detailsOf(error: Error): string {
 	return error.message.slice(0, maxDetailsLength).toWellFormed();
 }
 
-/** The status for a caller whose identity could not be established. The caller receives it as AgentForbiddenError. */
+/** Returns the status for a caller whose identity could not be established. The caller receives it as AgentForbiddenError. */
 export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
 }
@@ -175,7 +177,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 	return kind.make({ message, field: "", cluster, cause: error, silent });
 }
 
-/** Whether an agent does not support the call, because it has an earlier version. */
+/** Whether the agent does not support the call, because its version is too old. */
 export function isUnimplemented(error: unknown): boolean {
 	if (!(error instanceof AgentProtocolError)) return false;
 	const { cause } = error;

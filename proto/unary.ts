@@ -1,4 +1,4 @@
-// One unary call as a promise. It has a deadline, it can be cancelled from outside, and its error becomes one of our own.
+// Makes a unary call that returns a promise. It has a deadline, it can be cancelled from outside, and its error becomes one of our own.
 import { type CallOptions, type ClientUnaryCall, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { errorOfStatus } from "./status.ts";
 
@@ -27,7 +27,7 @@ interface UnaryOptions {
 	readonly open: Set<OpenCall>;
 }
 
-/** Rejects with the error that the status means. Even then, the agent may have carried out the request. */
+/** Makes the call. Rejects with the error that the status means. Even then, the agent may have carried out the request. */
 export async function callUnary<Response>(
 	call: UnaryCall<Response>,
 	{ name, cluster, askedBy, metadata, deadlineMs, workMs = 0, open }: UnaryOptions,
@@ -64,7 +64,7 @@ export function limitSilence(call: SilentCall, ms: number | undefined, onSilent:
 	return heard;
 }
 
-/** The error of a call whose agent was silent, as grpc-js would word it. */
+/** Returns the error of a call whose agent was silent, as grpc-js would word it. */
 export function silent(ms: number): ServiceError {
 	const details = `Deadline exceeded after ${ms / 1000}s without a sign of life`;
 	return Object.assign(new Error(details), { code: status.DEADLINE_EXCEEDED, details, metadata: new Metadata() });

@@ -22,7 +22,7 @@ export interface MeetingQuestion {
 	readonly others?: boolean;
 }
 
-/** Without a cluster id, the agent describes its own cluster. */
+/** Writes the question. Without a cluster id, the agent describes its own cluster. */
 export function describeMessage({ budgetsOf, others = false }: MeetingQuestion, clusterId = ""): wire.DescribeRequest {
 	return { clusterId, budgetsOf: budgetsOf && { names: [...budgetsOf] }, others };
 }

@@ -1,5 +1,6 @@
 // Converts the domain's values to messages and back: `xMessage` writes, `readX` reads. Every reader is strict. If another version left a
-// field out or gives it another meaning, the reader throws AgentProtocolError with the field's name. It never uses a default.
+// required field out, or sends a value that is not allowed, the reader throws AgentProtocolError with the field's name. A number that was
+// left out arrives as 0. Where 0 or false would be unsafe, the field is `optional` in agent.proto, and required here.
 import type { BudgetName, LabelSelector } from "../disruption/budget/budget.ts";
 import type {
 	Acquisition,
