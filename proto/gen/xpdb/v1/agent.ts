@@ -236,10 +236,7 @@ export interface ExpectedPods {
     | undefined;
   /** The unknown number will be known in a moment, without intervention. */
   settles: boolean;
-  /**
-   * A reason code, if the number is unknown for another reason than an owner. WorkloadsNotListed: the agent may not list
-   * workloads.
-   */
+  /** A code for the reason, if it has one. WorkloadsNotListed: the agent may not list workloads. */
   cause?: string | undefined;
 }
 
@@ -492,10 +489,13 @@ export interface Lease {
   budget:
     | BudgetName
     | undefined;
-  /** Why the Lease cannot be read. Then nothing is granted under its budget, and the fields below are empty. */
+  /**
+   * Why the Lease cannot be read. Then nothing is granted under its budget, and `holding`, `waiting` and `reservations` are
+   * empty.
+   */
   problem?: string | undefined;
   uid: string;
-  /** The fence: increases with every acquisition. */
+  /** Increases with every acquisition. */
   transitions: number;
   /** Unset if no run holds it. */
   holding:
@@ -538,7 +538,7 @@ export interface Reservation {
   cancelling: boolean;
 }
 
-/** Names exactly one holding, by the uid and the fence of its Lease from ListLeases. A later holding is not affected. */
+/** Names exactly one holding, by the uid and the transitions of its Lease from ListLeases. A later holding is not affected. */
 export interface EndHoldingRequest {
   clusterId: string;
   budget: BudgetName | undefined;
@@ -7925,7 +7925,7 @@ export const AgentServiceService = {
     responseSerialize: (value: CountResponse): Buffer => Buffer.from(CountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CountResponse => CountResponse.decode(value),
   },
-  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
+  /** Extends an acquisition. Fails if it no longer stands, for example because another caller has taken the Lease over. */
   renew: {
     path: "/xpdb.v1.AgentService/Renew" as const,
     requestStream: false as const,
@@ -7965,7 +7965,7 @@ export const AgentServiceService = {
     responseSerialize: (value: ConfirmResponse): Buffer => Buffer.from(ConfirmResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfirmResponse => ConfirmResponse.decode(value),
   },
-  /** Cancels reservations that the caller does not use. */
+  /** Ends reservations by their ids. */
   cancel: {
     path: "/xpdb.v1.AgentService/Cancel" as const,
     requestStream: false as const,
@@ -8026,7 +8026,7 @@ export const AgentServiceService = {
     responseSerialize: (value: EndHoldingResponse): Buffer => Buffer.from(EndHoldingResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EndHoldingResponse => EndHoldingResponse.decode(value),
   },
-  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
+  /** Sent by agents: a cluster tells this one which members it declares. From then on, this cluster knows the sender. */
   greet: {
     path: "/xpdb.v1.AgentService/Greet" as const,
     requestStream: false as const,
@@ -8048,7 +8048,7 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
   acquire: handleServerStreamingCall<AcquireRequest, AcquireResponse>;
   /** Counts again under an acquisition. Without one (`acquisition` unset), the count is for people: no decision may use it. */
   count: handleUnaryCall<CountRequest, CountResponse>;
-  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
+  /** Extends an acquisition. Fails if it no longer stands, for example because another caller has taken the Lease over. */
   renew: handleUnaryCall<RenewRequest, RenewResponse>;
   /** Adds the reservations and releases in one conditional write. */
   commit: handleUnaryCall<CommitRequest, CommitResponse>;
@@ -8056,7 +8056,7 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
   release: handleUnaryCall<ReleaseRequest, ReleaseResponse>;
   /** Whether all these reservations exist and none is being cancelled, by a read that began after the request arrived. */
   confirm: handleUnaryCall<ConfirmRequest, ConfirmResponse>;
-  /** Cancels reservations that the caller does not use. */
+  /** Ends reservations by their ids. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
   /** Lists the budgets of this cluster by a consistent read. */
   listBudgets: handleUnaryCall<ListBudgetsRequest, ListBudgetsResponse>;
@@ -8076,7 +8076,7 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
    * Reservations stay.
    */
   endHolding: handleUnaryCall<EndHoldingRequest, EndHoldingResponse>;
-  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
+  /** Sent by agents: a cluster tells this one which members it declares. From then on, this cluster knows the sender. */
   greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
 
@@ -8123,7 +8123,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CountResponse) => void,
   ): ClientUnaryCall;
-  /** Extends an acquisition. Fails if another caller has taken the Lease over. */
+  /** Extends an acquisition. Fails if it no longer stands, for example because another caller has taken the Lease over. */
   renew(
     request: RenewRequest,
     callback: (error: ServiceError | null, response: RenewResponse) => void,
@@ -8187,7 +8187,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ConfirmResponse) => void,
   ): ClientUnaryCall;
-  /** Cancels reservations that the caller does not use. */
+  /** Ends reservations by their ids. */
   cancel(
     request: CancelRequest,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
@@ -8271,7 +8271,7 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
   ): ClientUnaryCall;
-  /** Sent by agents: a cluster tells this one that it lists it as a member. From then on, this cluster knows the sender. */
+  /** Sent by agents: a cluster tells this one which members it declares. From then on, this cluster knows the sender. */
   greet(
     request: GreetRequest,
     callback: (error: ServiceError | null, response: GreetResponse) => void,
