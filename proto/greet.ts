@@ -1,4 +1,4 @@
-// A greeting: one agent tells another agent which cluster it is of and which members that cluster declares.
+// A greeting: one agent tells another agent its own cluster and the members that this cluster declares.
 import { Metadata } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
