@@ -10,7 +10,7 @@ export const managedByLabel = "app.kubernetes.io/managed-by";
 export const tokenAudience = "xpdb-agent";
 /** The namespace in which the shipped manifests put agents and Leases. It is the anchor of trust. */
 export const defaultAgentNamespace = "xpdb-system";
-/** The ConfigMap in the anchor that declares the fleet. */
+/** The name of the ConfigMap in the anchor that declares the fleet. */
 export const defaultFleetConfigMap = "xpdb-fleet";
 /** The port for callers with tokens, if a pod does not name another one. */
 export const defaultAgentPort = 8443;

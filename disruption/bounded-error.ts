@@ -6,8 +6,8 @@ import { shortenTo } from "./quote.ts";
 export const longestMessage = 3_000;
 
 /**
- * An error of bounded length: it keeps at most longestMessage characters of its message, whatever that quotes. Quoted text cannot start a
- * line of its own. Its further lines are indented, so none of them looks like another message.
+ * An error of bounded length: it keeps at most longestMessage characters of its message, whatever that quotes. All lines but the first are
+ * indented, so that no line of a quoted text looks like another message.
  */
 export abstract class BoundedError extends Error {
 	/** `lines` is "own" if all quoted text is on one line, or comes from an error that is already indented. */

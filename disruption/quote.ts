@@ -1,4 +1,4 @@
-// Shows foreign values in messages: never longer than a line, and by a word if there is nothing to show.
+// Shows foreign values in messages: shortened to fit a line, and by a word if the value is not a simple one.
 
 const longestShown = 80;
 

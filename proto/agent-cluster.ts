@@ -7,14 +7,14 @@ import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.
 export interface AgentDescription {
 	readonly clusterId: string;
 	readonly clusterName: string;
-	/** The agent's version. */
 	readonly version: string;
 	readonly features: readonly string[];
 	readonly members: readonly FleetMember[];
 	readonly fleetHash: string;
 	readonly leaseNamespace: string;
 	/**
-	 * Members that the cluster knows, and that its fleet neither lists nor forgets. Until it does one of both, the cluster counts nothing.
+	 * Members that the cluster knows, and that its fleet neither lists nor forgets. Until a person does one of the two, the cluster counts
+	 * nothing.
 	 */
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
 	/** The agent's clock when it answered, in milliseconds since the epoch, for people. */

@@ -40,7 +40,6 @@ interface AgentClientOptions {
 	readonly identity: CallerIdentity;
 	/** The cluster id that the certificate must name. If left out, any agent of the CA is accepted. */
 	readonly member?: string;
-	/** Observes every call. */
 	readonly observer?: CallObserver | undefined;
 	/** Milliseconds since 1970. Decides whether a certificate has expired. */
 	readonly wallClock?: () => number;

@@ -1,4 +1,4 @@
-// A greeting: one agent tells another agent its own cluster and the members that this cluster declares.
+// A greeting: an agent tells another agent the id of its cluster, and the members that its cluster declares.
 import { Metadata } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";

@@ -2,7 +2,7 @@
 // could commit, evict or cancel in the holder's name.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 
-/** Without a name: all budgets of the namespace. */
+/** One budget, or all budgets of the namespace if there is no name. */
 export type BudgetScope = Pick<BudgetName, "namespace"> & Partial<Pick<BudgetName, "name">>;
 
 export interface ListedLease {
@@ -54,6 +54,5 @@ export interface ListedReservation {
 	/** Both in seconds since the epoch: when the pod was granted, and about when agents begin to cancel the reservation. */
 	readonly sinceSeconds: number;
 	readonly untilSeconds: number;
-	/** The reservation is being cancelled. */
 	readonly cancelling: boolean;
 }

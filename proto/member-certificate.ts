@@ -1,5 +1,5 @@
-// Writes and reads which member of a fleet a certificate is for. Its subject alternative names contain one URI, xpdb://cluster/ID, where ID
-// is the UID of that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
+// Writes and reads the member of a fleet that a certificate names. Its subject alternative names contain one URI, xpdb://cluster/ID, where
+// ID is the UID of that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
 
 const prefix = "xpdb://cluster/";
 

@@ -14,7 +14,6 @@ import { Semaphore } from "../disruption/round/semaphore.ts";
 import type { AgentCluster } from "./agent-cluster.ts";
 import { type ClusterQuestion, clusterBehind } from "./forwarding-cluster.ts";
 
-/** One route to the member. */
 export interface Route {
 	readonly calls: AgentCluster;
 	/** Finds out which part was silent if a call got no answer. Resolves with the error to throw. */

@@ -7,7 +7,7 @@
 const mostKept = 4_096;
 const kept = new Map<string, unknown>();
 
-/** Parses the text, and returns the same frozen value for the same text while it is kept. Throws SyntaxError if it is not JSON. */
+/** Parses the text. While a value is kept, the same text returns that same frozen value. Throws SyntaxError if the text is not JSON. */
 export function readSpecText(text: string): unknown {
 	if (kept.has(text)) return kept.get(text);
 	const spec: unknown = JSON.parse(text, (_key, value: unknown) => Object.freeze(value));

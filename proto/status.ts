@@ -97,7 +97,7 @@ const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";
 const clusterKey = "xpdb-cluster";
 const silentKey = "xpdb-silent";
-/** The values that an agent reports to its caller. */
+/** The values of `silent` that an agent may report to its caller. */
 const toldSilences: readonly Silent[] = ["agent", "apiServer", "network", "unknown"];
 
 /** Trailers are headers. A longer message could make the whole answer unreadable. */
@@ -137,7 +137,6 @@ export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 export interface FailedCall {
 	/** The cluster that was asked. */
 	readonly cluster: string;
-	/** The name of the call. */
 	readonly call: string;
 	/** The cluster whose agent made the call, or undefined for a person's own program. */
 	readonly askedBy?: string | undefined;

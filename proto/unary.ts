@@ -1,4 +1,5 @@
-// Makes a unary call that returns a promise. It has a deadline, it can be cancelled from outside, and its error becomes one of our own.
+// Makes a unary call and returns a promise. The call has a deadline, it can be cancelled from outside, and its error becomes one of our
+// own.
 import { type CallOptions, type ClientUnaryCall, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { errorOfStatus } from "./status.ts";
 

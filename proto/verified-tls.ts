@@ -1,7 +1,7 @@
-// Makes every server prove its identity, whatever the environment of the process says.
+// Keeps the environment of a process from turning off the verification of servers.
 //
-// NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off for all of Node. Our own clients set `rejectUnauthorized` and ignore that variable.
-// But Node and libraries read it for each connection that they open (to an HTTPS proxy, to an OIDC issuer). So it is removed.
+// NODE_TLS_REJECT_UNAUTHORIZED=0 turns it off for all of Node. Our own clients set `rejectUnauthorized` and ignore that variable. But Node
+// and libraries read it for each connection that they open (to an HTTPS proxy, to an OIDC issuer). So it is removed.
 
 /** Removes the variable, for this process from now on and for programs that it starts. */
 export function requireVerifiedTls(env: NodeJS.ProcessEnv): void {

@@ -160,7 +160,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 	return { ...base, desired, expected, needsExpected };
 }
 
-/** The sums over all members. The number of expected pods is unknown if one member does not know its own. */
+/** Returns the sums over all members. The number of expected pods is unknown if one member does not know its own. */
 export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[]): {
 	readonly healthy: number;
 	readonly expected: number | undefined;
@@ -174,7 +174,7 @@ export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[])
 	return { healthy, expected };
 }
 
-/** The parsed specs of one budget, from each member that has it. Refuses with InvalidBudget if one of them cannot be read. */
+/** Returns the parsed specs of one budget, from each member that has it. Refuses with InvalidBudget if one of them cannot be read. */
 export function readSpecs(
 	name: string,
 	counts: readonly Pick<Count, "clusterName" | "budgets">[],

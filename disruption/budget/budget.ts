@@ -1,4 +1,4 @@
-// XPodDisruptionBudget, x-pdb.form3.tech/v1alpha1. It is parsed strictly, because a misread bound is a broken bound.
+// Parses an XPodDisruptionBudget (x-pdb.form3.tech/v1alpha1) strictly, because a misread bound is a broken bound.
 import { InvalidBudgetError } from "../errors.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -37,7 +37,7 @@ type BudgetFeature = "Probe";
 /** The features that this version enforces. A budget that needs another one is refused by name. */
 export const supportedFeatures: readonly BudgetFeature[] = [];
 
-/** "namespace/name", as kubectl writes it. */
+/** Returns "namespace/name", as kubectl writes it. */
 export function formatBudgetName(budget: BudgetName): string {
 	return `${budget.namespace}/${budget.name}`;
 }
@@ -94,7 +94,10 @@ export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	};
 }
 
-/** How many pods must stay healthy out of `expected`. Never below 0. Percentages are rounded up, as in pkg/controller/disruption. */
+/**
+ * Returns how many pods must stay healthy out of `expected`, never less than 0. Percentages are rounded up, as in
+ * pkg/controller/disruption.
+ */
 export function desiredHealthy(bound: Bound, expected: number): number {
 	const { kind, quantity } = bound;
 	const pods = quantity.kind === "number" ? quantity.value : Math.ceil((quantity.value * expected) / 100);
@@ -106,7 +109,7 @@ export function needsExpectedPods(bound: Bound): boolean {
 	return !(bound.kind === "minAvailable" && bound.quantity.kind === "number");
 }
 
-/** "maxUnavailable 1", "minAvailable 50%". */
+/** Returns "maxUnavailable 1" or "minAvailable 50%", for example. */
 export function formatBound(bound: Bound): string {
 	return `${bound.kind} ${bound.quantity.value}${bound.quantity.kind === "percent" ? "%" : ""}`;
 }

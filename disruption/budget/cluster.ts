@@ -195,7 +195,7 @@ export interface Count {
 	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
-/** The entry that a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
+/** What a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
 export interface Grant {
 	/** Random and never shown: with it, anyone can use this grant. */
 	readonly id: string;
@@ -260,6 +260,6 @@ export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" 
 
 /** A member that also counts for callers without an acquisition. */
 export interface Member extends Cluster {
-	/** A count without an acquisition. It is a hint, on which no decision may rest. */
+	/** Counts without an acquisition. The result is a hint, on which no decision may rest. */
 	look(request: LookRequest): Promise<Count>;
 }

@@ -34,8 +34,8 @@ export interface PodRecord {
 export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
 /**
- * Projects a pod as the API server sent it. Throws TypeError if anything that decisions need is invalid: a pod that is misread as
- * terminating would be evicted without being counted.
+ * Reads a pod as the API server sent it. Throws TypeError if anything that decisions need is invalid: a pod that is misread as terminating
+ * would be evicted without being counted.
  */
 export function podRecord(pod: unknown): PodRecord {
 	const metadata = fieldsOf(pod, "metadata");

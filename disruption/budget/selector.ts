@@ -1,4 +1,5 @@
-// Label selectors, with the rules of Kubernetes (apimachinery LabelSelectorAsSelector and labels.Requirement.Matches).
+// Parses, matches and formats label selectors by the rules of Kubernetes (apimachinery LabelSelectorAsSelector and
+// labels.Requirement.Matches).
 import { InvalidBudgetError } from "../errors.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";

@@ -8,7 +8,7 @@ export interface RoundCandidate {
 	readonly pod: PodReference;
 }
 
-/** Reasons that pass by themselves: through what others do, or when the budgets are listed again (CoverageChanged). */
+/** Reasons that may pass while the pod waits: through what others do, or when the budgets are listed again (CoverageChanged). */
 export const waitReasons = [
 	"BudgetExhausted",
 	"PodReserved",

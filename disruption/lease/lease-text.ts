@@ -1,5 +1,5 @@
-// Writes and reads the state of a budget's Lease besides its holder, which is in one annotation. It is written in short form and read
-// strictly: nothing is granted under a Lease whose text cannot be read (GarbledLeaseError).
+// Writes and reads the annotation that keeps the state of a budget's Lease, which is everything but the holder. It is written in short form
+// and read strictly: nothing is granted under a Lease whose state cannot be read (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";

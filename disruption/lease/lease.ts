@@ -56,12 +56,12 @@ export interface BudgetLease {
 	readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Recently used names, because one step on a Lease needs its name about ten times. */
+/** Recently used names by their budgets, because one step on a Lease needs its name about ten times. */
 const leaseNames = new Map<string, string>();
 /** A hundred budgets for each of ten concurrent drains. */
 const maxLeaseNames = 1_000;
 
-/** The Lease's name: a hash of the budget's namespace and name, because a selector can change. */
+/** Returns the Lease's name: a hash of the budget's namespace and name, because a selector can change. */
 export function leaseName(budget: BudgetName): string {
 	const shown = formatBudgetName(budget);
 	const known = leaseNames.get(shown);
@@ -141,7 +141,6 @@ export function stands(lease: BudgetLease, acquisition: Acquisition): boolean {
 	return isLatest(lease, acquisition) && lease.state.phase === "held";
 }
 
-/** The state of a new Lease. */
 export const newState: LeaseState = {
 	nonce: "",
 	phase: "released",

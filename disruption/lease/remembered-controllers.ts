@@ -14,7 +14,7 @@ export function controllerKey({ apiVersion, kind, name }: Omit<ControllerReferen
 	return `${groupOf(apiVersion)}/${kind}/${name}`;
 }
 
-/** The group of an apiVersion: "" for `v1`. */
+/** Returns the group of an apiVersion: "" for `v1`. */
 export function groupOf(apiVersion: string): string {
 	return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }

@@ -25,7 +25,10 @@ export async function checkAvailability(
 	return decideWithStates(ids, counted, candidates);
 }
 
-/** Whether a round could grant something, or would report something other than that the pod waits. */
+/**
+ * Whether a round would answer this candidate with something other than to wait. CoverageChanged counts too: the caller then finds the
+ * pod's budgets again.
+ */
 export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }

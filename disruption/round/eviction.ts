@@ -1,12 +1,13 @@
 // Uses a grant: sends the eviction, and decides what to do if it is not accepted.
 //
 // Guarantee: every eviction names the pod's uid and a resourceVersion. That version was read before the reservation was last known to
-// stand. A cancel marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
+// stand. The fence marks the reservation, touches the pod and only then removes the reservation. So a request that arrives after the mark
 // finds another version (409, nothing happens), or a pod that still counts as unavailable. A pod whose labels are not those that were
-// counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either. If the counts
-// of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The lists come from
-// all members and were requested within that last second. The grant is used only if they show the very budgets that it was granted under,
-// unchanged. So a budget that was created or edited before these lists were requested is obeyed.
+// counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either.
+//
+// If the counts of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The
+// lists come from all members and were requested within that last second. The grant is used only if they show the very budgets that it was
+// granted under, unchanged. So a budget that was created or edited before these lists were requested is obeyed.
 // Assumption: the API server honours preconditions.
 import { bindToVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "../budget/budget.ts";
@@ -42,7 +43,7 @@ export interface CurrentBudgets {
  * eviction of an old version gets a 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
-/** A twentieth of the interval of a pod that changes five times a second. */
+/** How often a busy pod is read: a twentieth of the interval of a pod that changes five times a second. */
 const lookForChangeEveryMs = 10;
 /** How long to wait for the right moment to evict a busy pod. A machine that is too slow to hit it must make progress too. */
 export const patientForMs = 10_000;
@@ -53,7 +54,8 @@ export const patientForMs = 10_000;
 const maxAttempts = 8;
 
 /**
- * Evicts the pod of a ticket. `cluster` is the pod's own cluster. Rejects with the errors of confirm(), read() and the lists of budgets.
+ * Evicts the pod of a ticket. `cluster` is the pod's own cluster. Rejects with the errors of evict(), confirm(), read() and the lists of
+ * budgets.
  */
 export async function evictUnderTicket<R>(
 	ticket: Ticket,
@@ -144,7 +146,7 @@ async function confirmAnew<R>(
 			listing.catch(() => undefined);
 			if (!(await standsEverywhere(ticket, cluster))) return "lost its reservation";
 			await listing;
-			// Returns the same list, unless it has become too old meanwhile.
+			// The same list, unless it has become too old meanwhile.
 			const listed = await budgets.list(namespace);
 			const version = { resourceVersion, labels, readAt };
 			judge = () =>

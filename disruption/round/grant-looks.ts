@@ -58,7 +58,9 @@ export class GrantLooks {
 		return Math.min(afterMs * 2 ** this.#emptyRounds, roundAtLeastEveryMs);
 	}
 
-	/** Resolves when a look shows that a round is worth its cost, when a round is due anyway, or when `ends` aborts. */
+	/**
+	 * Resolves when a look shows that a round is worth its cost, when a round is due anyway, when no request is due, or when `ends` aborts.
+	 */
 	async untilWorthARound(
 		ends: AbortSignal,
 		onFailed: (error: unknown, looked: readonly WaitingRequest[]) => Promise<void>,

@@ -18,7 +18,7 @@ import { allOver, WaitingRequest, WaitingRequests } from "./waiting-requests.ts"
 
 export class GrantQueue {
 	readonly #ports: GrantPorts;
-	/** By their budgets. */
+	/** By the names and selectors of their budgets. */
 	readonly #rounds = new Map<string, GrantRounds>();
 	readonly #budgets = new Map<string, RoundBudget>();
 
@@ -147,7 +147,7 @@ class GrantRounds {
 	}
 
 	/**
-	 * Waits until the granted pods are done, but not for long. If rounds have to wait for other runs, it is better to ask for many pods in
+	 * Waits for a short time until the granted pods are done. If rounds have to wait for other runs, it is better to ask for many pods in
 	 * few rounds.
 	 */
 	async #untilBack(): Promise<void> {

@@ -27,9 +27,9 @@ export interface GrantRequest {
 }
 
 /**
- * The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. The queue itself repeats requests whose
- * verdict may pass, with two exceptions: after CoverageChanged and FleetsDiffer, the caller has to find the pod's budgets or the fleet's
- * members again.
+ * The answer to a request. The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. The queue
+ * itself repeats requests whose verdict may pass, with two exceptions: after CoverageChanged the caller has to find the pod's budgets
+ * again, and after FleetsDiffer the members of the fleet.
  */
 export type GrantAnswer = Verdict<
 	{ readonly kind: "granted"; readonly grant: Grant },
@@ -54,7 +54,7 @@ export interface GrantPorts {
 	readonly runtime: RoundRuntime;
 	/** Shared by all budgets. */
 	readonly places: Places;
-	/** After it aborts, no new round starts. */
+	/** Ends all rounds that have not begun to commit, and prevents new ones. */
 	readonly stop: AbortSignal;
 	/** Creates an observer for the rounds under the same budgets. */
 	readonly observe: () => GrantObserver;

@@ -26,7 +26,6 @@ interface CountedLease extends HeldLease {
 	count: Count;
 	/** When the count was requested, because the age of an answer is unknown when it arrives. */
 	askedAt: number;
-	/** When the next renewal is due. */
 	renewAt: number;
 }
 

@@ -22,7 +22,7 @@ export interface RoundRuntime {
 export interface RoundObserver {
 	/** Called when all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
 	counted(states: readonly BudgetState[]): void;
-	/** The round waits in line for this Lease, because another run holds it or is before it in the line. */
+	/** The round waits in line for this Lease: another run holds it, or comes first in the line. */
 	queued(place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }): void;
 	leaseAcquired(lease: ObservedLease & { readonly leaseDurationMs: number; readonly waitedMs: number }): void;
 	/** Not called if the release failed, or if an optimistic hold was given up without a commit. */

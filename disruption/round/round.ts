@@ -45,7 +45,7 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	}
 }
 
-/** Acquires, counts and decides, and renews meanwhile what it holds. */
+/** Acquires, counts and decides. Meanwhile it renews the Leases that it holds. */
 async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,

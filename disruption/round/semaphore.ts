@@ -7,7 +7,7 @@ export class Semaphore {
 		this.#free = places;
 	}
 
-	/** Resolves with true when a place is free: give it back after use. Resolves with false if `over` aborts first. */
+	/** Resolves with true once the caller has a place, which it must release after use. Resolves with false if `over` aborts first. */
 	async take(over?: AbortSignal): Promise<boolean> {
 		if (over?.aborted) return false;
 		if (this.#free > 0) {

@@ -30,7 +30,7 @@ export class ToldLease {
 		this.#hasEnded = true;
 	}
 
-	/** Passes the answer on, and reports the loss if the call fails with LeaseLostError. */
+	/** Returns the answer. If the call fails with LeaseLostError, reports the loss. */
 	async unlessLost<Answer>(asked: Promise<Answer>): Promise<Answer> {
 		try {
 			return await asked;

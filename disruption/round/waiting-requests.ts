@@ -27,7 +27,7 @@ export class WaitingRequest {
 		return this.#over.signal;
 	}
 
-	/** Reports why the request waits, and the milliseconds until the next look. */
+	/** Reports why the request waits, and the milliseconds until the next look or round. */
 	tell(wait: Wait, nextMs: number): void {
 		this.request.last = wait;
 		this.request.onWait?.(wait, nextMs);
