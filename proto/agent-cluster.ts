@@ -102,11 +102,11 @@ export interface WatchUnsupported {
 
 /** A member of the fleet with all calls that its agent answers. All of them reject as the calls of Cluster do. */
 export interface AgentCluster extends Member {
-	/** `budgetsOf` lists the namespaces whose budgets are reported too. An empty list means all namespaces. */
+	/** Describes the agent. `budgetsOf`: the namespaces whose budgets are reported too. An empty list means all namespaces. */
 	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
 	/** An empty list means all namespaces. */
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
-	/** The Leases of these budgets, for people. An empty list means all budgets. */
+	/** Lists the Leases of these budgets, for people. An empty list means all budgets. */
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 	/** Ends that hold, whichever run has it. Reservations stay. Resolves with false if the hold had already ended. */
 	endHolding(holding: HoldingReference): Promise<boolean>;

@@ -114,7 +114,7 @@ function hasNoAnswer(error: unknown): boolean {
 	return error instanceof AgentUnavailableError && !error.told && causeOf(error).code === status.UNAVAILABLE;
 }
 
-/** The error as grpc-js gave it. */
+/** Returns the error as grpc-js gave it, or {} if it is not from grpc-js. */
 function causeOf(error: unknown): { readonly code?: unknown; readonly details?: unknown } {
 	if (!(error instanceof AgentUnavailableError)) return {};
 	const { cause } = error;

@@ -65,7 +65,7 @@ export async function readWatch(
 	}
 }
 
-/** The cluster ids in the counts. A count of another cluster must not be taken for one of this cluster. */
+/** Returns the cluster ids in the counts. A count of another cluster must not be taken for one of this cluster. */
 function countedBy({ changed }: BudgetsUpdate): readonly string[] {
 	return changed.flatMap(({ state }) => ("unknown" in state ? [] : [state.clusterId]));
 }

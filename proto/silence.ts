@@ -12,8 +12,8 @@ const noWay =
 	/\b(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ECONNRESET|EPIPE)\b|socket disconnected before secure TLS|Name resolution failed/;
 
 /**
- * Returns undefined if the error is not one that is known to mean silence. `askedBy` is the cluster whose agent made the call, or undefined
- * for a person's own program.
+ * Finds out which part was silent. Returns undefined if the error is not known to mean silence. `askedBy` is the cluster whose agent made
+ * the call, or undefined for a person's own program.
  */
 export function findSilence(
 	{ code, details }: { readonly code: status; readonly details: string },

@@ -89,7 +89,7 @@ async function acquireSlot(
 	}
 }
 
-/** The order in which rounds wait for Leases: by cluster id, then by the Lease's name. It is the same for all runs. */
+/** Returns the slots in the order in which rounds wait for Leases: by cluster id, then by the Lease's name. It is the same for all runs. */
 function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 	const slots = clusters.flatMap((cluster) =>
 		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),

@@ -4,7 +4,7 @@ import type { BudgetName } from "../budget/budget.ts";
 import type { PlaceInLine } from "../budget/cluster.ts";
 
 export interface RoundRuntime {
-	/** Monotonic milliseconds. */
+	/** Returns monotonic milliseconds. */
 	now(): number;
 	/** Returns a new unguessable id: for a reservation, for a repeated count, or as the nonce of an acquisition. */
 	newId(): string;
