@@ -222,7 +222,7 @@ export type CommitOutcome =
 	 * no longer held at the write. Then what was written is taken back, as for any other commit that did not stand.
 	 */
 	| { readonly kind: "lost"; readonly reason: string }
-	/** The Lease has no room for more reservations. Nothing was written, and the Lease is still held. */
+	/** The Lease has no room for more reservations. Nothing was written, so a written hold still stands. */
 	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };
 
 /**
