@@ -106,6 +106,6 @@ describe("dist/kubectl-xpdb", () => {
 		expect(terminal.screen.isAlternate).toBe(true);
 		terminal.press("\u0003");
 		expect((await terminal.ended).exitCode).toBe(130);
-		expect(terminal.screen.lines.join("\n")).toMatch(/Done: 0 nodes drained, 2 not, 0 pods evicted/);
+		expect(terminal.screen.lines.join("\n")).toMatch(/Stopped: 0 nodes drained, 2 not, 0 pods evicted/);
 	});
 });
