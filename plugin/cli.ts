@@ -21,9 +21,9 @@ type Done = (parsed: ParsedCommandLine) => void;
 const helpFlags: FlagTable = { help: { kind: "boolean", short: "h", describe: "Show help" } };
 const rootFlags: FlagTable = { ...globalFlags, ...helpFlags };
 
-/** Throws UsageError for what kubectl would refuse too. */
+/** Returns the command or the help that the arguments request. Throws UsageError, or KubeconfigError for a wrong --request-timeout. */
 export async function parseCommandLine(argv: readonly string[]): Promise<ParsedCommandLine> {
-	// Flags may come before the command, and which words are flag values depends on the command.
+	// Flags may come before the command, so the words are found with the flags of all commands.
 	const words = commandWords(argv, Object.assign({}, rootFlags, ...commands.map(({ flags }) => flags)));
 	const parsed: ParsedCommandLine[] = [];
 	const tree = createTree(words[0] ?? "");
@@ -60,7 +60,7 @@ function createTree(word: string): Argv {
 			.parserConfiguration({ "camel-case-expansion": false, "dot-notation": false })
 			.fail((message, error: unknown) => {
 				if (error instanceof Error) throw error;
-				// yargs accepts up to three typing errors, so that it would suggest "ops" for "get".
+				// yargs accepts up to three typing errors, so it would suggest "ops" for "get".
 				const near = nearest(word, /^Did you mean (.+)\?$/.exec(message)?.slice(1) ?? []);
 				const hint = `${near === undefined ? "" : `Did you mean ${near}?\n`}Run '${programName} --help' for usage.`;
 				throw new UsageError(`unknown command "${word}" for "${programName}"`, hint);

@@ -1,4 +1,4 @@
-// The process of kubectl xpdb around run(): streams, signals and exit.
+// Starts run() with the process's streams and signals, and exits with its exit code.
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { requireVerifiedTls } from "../proto/verified-tls.ts";
@@ -18,17 +18,20 @@ const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
 process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
 
-/** After a second Ctrl-C, wait at most this long for a stalled reader of the output. */
+/** How long an exit after a signal or a bug waits at most for a stalled reader of the output. */
 const slowReaderMs = 1_000;
 let outputClosed = false;
-/** The reader has closed the output (`| head`), or the disk is full. A drain stops as after a first Ctrl-C, and a table just ends. */
+/**
+ * Handles an output that can no longer be written: its reader has closed it (`| head`), or the disk is full. A drain stops as after a first
+ * Ctrl-C, and a table just ends.
+ */
 function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	if (!error || outputClosed) return;
 	outputClosed = true;
 	// If the run is already stopping, this is not a second request. Ctrl-C reaches every program of the pipe, and closing the terminal also
 	// closes the output.
 	if (interrupts.stoppedBy !== undefined) return;
-	// If the terminal closes, a write may fail before SIGHUP arrives. Both mean the same.
+	// If the terminal closes, a write may fail before SIGHUP arrives. Both are handled in the same way.
 	if (error.code === "EIO" && process.stdout.isTTY) {
 		interrupts.interrupt(exitCode.terminated);
 		return;
@@ -66,7 +69,7 @@ const streams: Streams = {
 	stdin: {
 		isTerminal: isatty(0),
 		async readLine(signal) {
-			// This module takes 10 ms of CPU to load for keys and terminals, and most runs ask no question.
+			// Loading this module takes 10 ms of CPU, because it also handles keys and terminals. Most runs ask no question.
 			const { createInterface } = await import("node:readline");
 			const giveBack = isatty(0) ? await turns.take() : undefined;
 			const reader = createInterface({ input: process.stdin, terminal: false });

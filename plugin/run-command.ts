@@ -8,7 +8,7 @@ import { reportError } from "./run/report-error.ts";
 import type { ExitCode } from "./terminal/exit.ts";
 import { guardStreams } from "./terminal/guarded-streams.ts";
 
-/** The command that shells run for the Tab key, under the name that kubectl defines for plugins. */
+/** The command that completion scripts run for the Tab key. The name is cobra's, as in kubectl. */
 const completeCommand = "__complete";
 /** The same request in the background, with the same words. */
 const backgroundCommand = "__complete-in-background";
@@ -21,7 +21,7 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 			const { complete } = await import("./commands/complete.ts");
 			const askInBackground = async (words: readonly string[]): Promise<void> =>
 				deps.runBeside?.([backgroundCommand, ...words]);
-			// Node loads `performance` on first use, and most completions need nothing else of it.
+			// Node loads `performance` on first use, which most completions do not need otherwise.
 			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000, askInBackground });
 		}
 		if (argv[0] === backgroundCommand) {

@@ -1,6 +1,6 @@
-// Where the agents are expected to be.
+// Defines the place where a command expects a cluster's agents.
 
-/** Where a cluster's agents are and as which account the plugin asks them, as the user of the plugin says. */
+/** Where a cluster's agents are, and as which account the plugin calls them, according to the user's flags. */
 export interface AgentPlace {
 	/** The anchor of trust: a user who may write in this namespace is trusted as the agent. */
 	readonly namespace: string;

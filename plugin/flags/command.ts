@@ -59,7 +59,7 @@ export function listFlag(input: CommandInput, name: string): readonly string[] {
 	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** One day. 0 means "no timeout". */
+/** One day, used if the timeout is 0, which means "no timeout". */
 const noTimeoutMs = 86_400_000;
 
 /** In milliseconds. */

@@ -2,7 +2,7 @@
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 
-/** "client": nothing is sent. "server": the API server evaluates the request but changes nothing. */
+/** "client": no write is sent. "server": writes are sent as dry runs, which the API server evaluates without changing anything. */
 export type DryRun = "none" | "client" | "server";
 
 export function parseDryRun(value: string, stderr: TextSink): DryRun {

@@ -61,7 +61,7 @@ export function formatDuration(ms: number): string {
 	return minutes > 0 ? `${minutes}m${rest}` : rest;
 }
 
-/** A time for people, in whole seconds: "12s", "2m05s", "1h02m". */
+/** A time for people, without fractions of a second: "12s", "2m05s", "1h02m". */
 export function formatElapsed(ms: number): string {
 	const seconds = Math.max(0, Math.floor(ms / 1_000));
 	const pad = (value: number): string => String(value).padStart(2, "0");

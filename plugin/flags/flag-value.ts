@@ -1,10 +1,10 @@
 // Parses a flag's value as Go does. yargs' coerce is not used, because it wraps every error and so loses our hint. Its own types accept
-// neither "T" as a boolean nor "0x1e" as a number nor "1m30s" as a duration.
+// neither "T" as a boolean nor "1_000" as a number nor "1m30s" as a duration.
 import { KubeconfigError, UsageError } from "../terminal/errors.ts";
 import { durationProblem, parseDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";
 
-/** The value of a flag. Throws UsageError in pflag's words. */
+/** The value of a flag. Throws UsageError in pflag's words, or KubeconfigError in kubectl's words for a timeout. */
 export function readFlagValue(name: string, flag: Flag, value: string): string | number | boolean {
 	const label = flag.short ? `-${flag.short}, --${name}` : `--${name}`;
 	const invalid = (why: string): UsageError =>

@@ -5,7 +5,7 @@ export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "ti
 
 export interface Flag {
 	readonly kind: FlagKind;
-	/** For a list: "a,b" is two values (pflag's StringSlice). Without it, it is one (StringArray). */
+	/** For a list: "a,b" is two values (pflag's StringSlice). Otherwise it is one value (StringArray). */
 	readonly commas?: boolean;
 	readonly describe: string;
 	readonly short?: string;

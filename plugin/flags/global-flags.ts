@@ -1,4 +1,5 @@
-// kubectl's global flags that have a meaning here. kubectl accepts no flags before a plugin's name, so all of them come after it.
+// Defines and reads the flags of every command: kubectl's global flags, of which some are accepted and ignored, and xpdb's own. kubectl
+// accepts no flags before a plugin's name, so all of them come after it.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { FlagTable } from "./flag.ts";
 

@@ -1,4 +1,4 @@
-// Whether a text is a label selector, checked as kubectl checks --pod-selector before any request (apimachinery labels.Parse).
+// Checks whether a text is a label selector, as kubectl checks --pod-selector before any request (apimachinery labels.Parse).
 
 const key = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?`;
 const value = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?`;

@@ -1,5 +1,5 @@
 // Parses arguments as pflag does, so that a line that works with kubectl works here, and a wrong one fails with the same message. yargs
-// gets the resulting words, to find the command, and the values of its flags. With any settings, yargs itself would read some arguments
+// gets the resulting words, to find the command, and the values of its flags. Whatever its settings, yargs itself would read some arguments
 // differently:
 //
 // | argument          | pflag, and so we                          | yargs                             |
@@ -44,7 +44,7 @@ export function commandWords(argv: readonly string[], table: FlagTable): readonl
 	return words.slice(0, beforeDashes);
 }
 
-/** The last value of a flag wins. A list keeps all values. */
+/** Returns one value for each flag: the last one that was given. A list keeps all values. */
 export function joinValues(flags: readonly GivenFlag[], table: FlagTable): Readonly<Record<string, string | string[]>> {
 	const values: Record<string, string | string[]> = {};
 	for (const { name, value } of flags) {

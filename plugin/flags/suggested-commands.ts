@@ -80,7 +80,7 @@ const nobody = {
 	clientKey: undefined,
 } satisfies Partial<GlobalFlags>;
 
-/** The flags that kubectl has too. */
+/** The flags that say how to reach the API servers and as which user. kubectl has them too. */
 function serverFlags(globals: GlobalFlags): readonly string[] {
 	const texts: readonly (readonly [string, string | undefined])[] = [
 		["kubeconfig", globals.kubeconfig],

@@ -1,4 +1,4 @@
-// --for of evict and drain: what the command waits for after its pods are gone.
+// Reads --for of evict and drain, which says what the command waits for after its pods are gone.
 import { UsageError } from "../terminal/errors.ts";
 import { type CommandInput, textFlag } from "./command.ts";
 import type { FlagTable } from "./flag.ts";
@@ -12,7 +12,7 @@ export const waitUntilFlag: FlagTable = {
 	},
 };
 
-/** Whether to wait for --for=replaced. Throws UsageError. */
+/** Whether the flag is --for=replaced. Throws UsageError if it has an unknown value. */
 export function readReplaced(input: CommandInput, command: "evict" | "drain"): boolean {
 	const until = textFlag(input, "for");
 	if (until === "deleted" || until === "replaced") return until === "replaced";

@@ -1,4 +1,4 @@
-// A command line that the user can paste into a shell.
+// Returns a command line that the user can paste into a POSIX shell.
 export function commandLine(words: readonly string[]): string {
 	return words.map(quote).join(" ");
 }

@@ -13,7 +13,7 @@ export interface NameConfirmation {
 	readonly signal: AbortSignal;
 }
 
-/** Whether to continue. Throws UsageError if --confirm has another name, or if there is no terminal to ask on. */
+/** Whether to continue. Throws UsageError if `given` is another name, or if it is "" and there is no terminal to ask on. */
 export async function confirmName(
 	{ name, given, flag, summary, signal }: NameConfirmation,
 	{ stderr, stdin }: Pick<Streams, "stderr" | "stdin">,

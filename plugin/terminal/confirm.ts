@@ -1,4 +1,4 @@
-// Asks for confirmation before several clusters are changed at once.
+// Asks for confirmation, for example before several clusters are changed at once.
 import { UsageError } from "./errors.ts";
 import type { Streams } from "./streams.ts";
 
@@ -12,7 +12,7 @@ export interface Confirmation {
 	readonly signal: AbortSignal;
 }
 
-/** Whether to continue. Throws UsageError if there is no terminal to ask on. */
+/** Whether to continue. Throws UsageError if it has to ask and there is no terminal to ask on. */
 export async function confirm(
 	{ summary, contexts, assumeYes, signal }: Confirmation,
 	streams: Pick<Streams, "stderr" | "stdin">,
@@ -23,7 +23,7 @@ export async function confirm(
 	return askToContinue(`${contexts} contexts need a confirmation`, signal, streams);
 }
 
-/** `need`: the error if there is no terminal to ask on. */
+/** Whether the user answers "y" or "yes". Throws UsageError, with `need` in its message, if there is no terminal to ask on. */
 export async function askToContinue(
 	need: string,
 	signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Failures that the user sees as one message and an exit code, grouped by who has to act.
+// Defines failures that the user sees as a message and an exit code, by what has to be changed: the command, the kubeconfig or the fleet.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
@@ -26,7 +26,9 @@ export class KubeconfigError extends BoundedError {
 	}
 }
 
-/** Members of the fleet that cannot be asked. Nothing is evicted without all of them. */
+/**
+ * The fleet cannot be used: a member gives no answer or cannot be reached, or the members disagree. Nothing is evicted without all of them.
+ */
 export class FleetUncoveredError extends BoundedError {
 	override readonly name = "FleetUncoveredError";
 	readonly reason = "FleetUncovered";

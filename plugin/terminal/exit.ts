@@ -1,4 +1,4 @@
-// The plugin's exit codes. They are stable, because scripts rely on them. Through kubectl on Windows, only 0 and 1 are preserved.
+// Defines the plugin's exit codes. They are stable, because scripts rely on them. Through kubectl on Windows, only 0 and 1 are preserved.
 export const exitCode = {
 	done: 0,
 	/** An error or a wrong use, as in kubectl. */
@@ -6,13 +6,13 @@ export const exitCode = {
 	/** Stopped before finishing. Run the same command to continue. */
 	stoppedEarly: 2,
 	/**
-	 * Some pods can never be evicted as things are, or a check has failed. Nothing was changed, except by an installation, which ends with a
-	 * check.
+	 * A plan or an explanation says that something can never be evicted as things are, or a check has failed. Nothing was changed, except
+	 * by an installation, which ends with a check.
 	 */
 	neverPossible: 3,
-	/** Failed closed: a member of the fleet could not be reached. */
+	/** Failed closed: a cluster or a member of the fleet could not be reached, or the members' lists differ. */
 	failedClosed: 4,
-	/** An explanation: it cannot be evicted now, but later it may, without a person fixing something. */
+	/** Of `explain`: it cannot be evicted now, but may be later without anyone fixing something. */
 	notNow: 5,
 	/** Ctrl-C. */
 	interrupted: 130,

@@ -1,15 +1,16 @@
-// The only place where text is written to the terminal, except for the screens (ui/styled-line.ts). A writer does not need to know where
-// its text comes from. These streams remove everything that could control the terminal, hide in a line, or fill the screen with one line.
+// Guards all text that is written to the terminal, except for the screens (ui/styled-line.ts). A writer does not need to know where its
+// text comes from. These streams escape every character that could control the terminal or hide in a line, and cut lines that would fill
+// the screen.
 //
-// Text is filtered here and not where it comes in, because there are hundreds of such places: every answer of every API server and agent,
-// and every object. Each new command adds more, and a test can only show that a known place is guarded.
-// Lengths are also bounded where messages are made (disruption/bounded-error.ts), because a useful line needs both the beginning and the
-// end of a message. The limit here is for all other text. JSON passes unchanged: its characters are escaped as JSON does, and its lines are
-// shorter (output/fit-line.ts, output/read-format.ts).
+// Text is guarded here and not where it comes in, because there are hundreds of such places: every answer of every API server and agent,
+// and every object. Each new command adds more, and a test can only show that a known place is guarded. Lengths are also bounded where
+// messages are made (disruption/bounded-error.ts), because a useful line needs both the beginning and the end of a message. The limit here
+// is for all other text. JSON stays valid: its characters are escaped as in JSON, and its lines are shorter (output/fit-line.ts,
+// output/read-format.ts).
 import { printable } from "../../disruption/printable.ts";
 import type { Streams, TextSink } from "./streams.ts";
 
-/** 64 KiB, because kubectl writes the errors of a node with hundreds of pods as one line. */
+/** In UTF-16 units. It is that high because kubectl writes the errors of a node with hundreds of pods as one line. */
 export const longestLine = 65_536;
 
 export function guardStreams(streams: Streams): Streams {

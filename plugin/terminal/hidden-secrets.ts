@@ -1,5 +1,5 @@
 // Hides what must never be printed, at any level of -v: tokens, passwords, keys, and the ids of reservations, which give the right to
-// evict. A text that was once found to be a secret stays hidden wherever it appears again, such as in an error or a name.
+// evict. A secret of a login, or one that looks random, stays hidden wherever it appears again, such as in an error or a name.
 import { isRecord } from "../../disruption/record.ts";
 
 const mask = "<masked>";
@@ -8,13 +8,13 @@ const secretFields = /^(.*token|.*password|nonce|ids?|client-?key-?data|client-?
 const secretText = /-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]+\.[\w-]+\.[\w-]+/;
 /** A secret that a user may have chosen is hidden only from this length on, because shorter ones also occur in ordinary words. */
 const shortestLogin = 6;
-/** A value made at random, unlike for example a label "id" whose value is a name. */
+/** Matches a value that looks random. The value of a label "id", for example, may be a plain name. */
 const random = /^(?=.*\d)\S{16,}$/;
 
 export class HiddenSecrets {
 	readonly #known = new Set<string>();
 
-	/** Remembers a secret of a login. */
+	/** Remembers a secret of a login, unless it is too short. */
 	learn(secret: string): void {
 		if (secret.length >= shortestLogin) this.#known.add(secret);
 	}
@@ -26,7 +26,7 @@ export class HiddenSecrets {
 		return hidden;
 	}
 
-	/** The value without the secrets in it. They are known from now on. */
+	/** The value without the secrets in it. Those that look random are known from now on. */
 	masked(value: unknown): unknown {
 		return this.#mask(value, false);
 	}
@@ -56,7 +56,7 @@ function isSecretField(name: string, value: unknown, holder: Readonly<Record<str
 	if (holder["kind"] === "Secret" && (name === "data" || name === "stringData")) return true;
 	// In a pod, a projected token is an object that says where it is mounted, not a secret.
 	if (typeof value !== "string" && !Array.isArray(value)) return false;
-	// The id of a member is its cluster's id, which is no secret.
+	// The id of a member is its cluster's id, which is not a secret.
 	if (name === "id" && "address" in holder) return false;
 	return secretFields.test(name);
 }

@@ -1,10 +1,11 @@
-// Ctrl-C, SIGTERM and a closed pipe. The first one stops a run gracefully, if the command supports that. The second one exits.
+// Handles interruptions: Ctrl-C, SIGTERM, and an output that was closed. The first one stops a run gracefully, if the command supports
+// that, and otherwise exits. The second one exits.
 import type { ExitCode } from "./exit.ts";
 
 export interface Interrupts {
 	/** Aborts at the first interruption after `graceful()` was called. */
 	readonly stop: AbortSignal;
-	/** The exit code of that interruption. */
+	/** The exit code of that interruption. Undefined before it. */
 	readonly stoppedBy: ExitCode | undefined;
 	/** Interrupts the run as a signal does. */
 	interrupt(code: ExitCode): void;
@@ -42,7 +43,7 @@ export class InterruptSource implements Interrupts {
 		return () => void this.#lastWords.delete(last);
 	}
 
-	/** `say`: called after the registered functions. */
+	/** Calls the registered functions, then `say`, and exits. */
 	leave(code: ExitCode, say?: () => void): void {
 		for (const last of this.#lastWords) last(code);
 		say?.();

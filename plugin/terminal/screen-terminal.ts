@@ -1,4 +1,4 @@
-// The terminal itself, for screens. All other output goes through Streams.
+// Gives screens the terminal itself. All other output goes through Streams.
 import type { TerminalTurns } from "./terminal-turns.ts";
 
 /** A smaller terminal cannot show a useful screen. */

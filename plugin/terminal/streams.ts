@@ -1,4 +1,4 @@
-// Where a command reads and writes. Streams are arguments and not globals, so that a test can run a whole command.
+// Defines where a command reads and writes. Streams are arguments and not globals, so that a test can run a whole command.
 
 /** Results go to `stdout`; progress, warnings, errors and questions to `stderr`. */
 export interface Streams {

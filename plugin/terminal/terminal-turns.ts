@@ -16,7 +16,7 @@ export class TerminalTurns {
 		return this.#isTaken;
 	}
 
-	/** Registers the current screen, until the returned function is called. */
+	/** Registers the current screen. The returned function removes it. */
 	show(screen: GivesWay): () => void {
 		this.#screen = screen;
 		return () => {
@@ -65,8 +65,8 @@ export class TerminalTurns {
 	}
 
 	/**
-	 * For a process that exits: writes everything that waited, even while the terminal is taken. If a write fails, the others are made before
-	 * it throws.
+	 * Writes everything that waited, even while the terminal is taken: at the end of a turn, and before the process exits. If writes fail,
+	 * it makes the others before it throws the first error.
 	 */
 	flush(): void {
 		const waiting = this.#waiting;

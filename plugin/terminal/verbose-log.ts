@@ -1,4 +1,4 @@
-// The log that -v asks for, from level 6 on, in the form of kubectl's (klog): `I0102 15:04:05.000000    1234 file:line] "Message"
+// Writes the log that -v requests, from level 6 on, in the form of kubectl's log (klog): `I0102 15:04:05.000000 1234 file:line] "Message"
 // name="value"`.
 import { basename } from "node:path";
 import { getCallSites } from "node:util";
@@ -16,7 +16,7 @@ export interface VerboseLog {
 
 export type LogField = readonly [name: string, value: string | number];
 
-/** As in kubectl, which logs no requests below this level. */
+/** kubectl logs no requests below this level either. */
 const lowestLevel = 6;
 
 /** Undefined if the level is too low. Callers then do no work for logging. */
@@ -67,7 +67,7 @@ function head(now: Date): string {
 	return `I${day} ${time}.${micros} ${String(process.pid).padStart(7)} ${basename(site?.scriptName ?? "?")}:${site?.lineNumber ?? 0}]`;
 }
 
-/** Several lines are indented, all else is quoted (klog, internal/serialize). */
+/** Indents a value of several lines and quotes any other text, as in klog (internal/serialize). */
 function formatValue(value: string | number): string {
 	if (typeof value === "number") return `=${value}`;
 	if (!value.includes("\n")) return `=${JSON.stringify(value)}`;

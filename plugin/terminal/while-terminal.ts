@@ -2,7 +2,10 @@ import { closeSync, openSync } from "node:fs";
 
 const lookEveryMs = 200;
 
-/** Aborts when the process's terminal is closed or its shell has ended. Never aborts if there is no terminal. */
+/**
+ * Returns a signal that aborts when the process's terminal is closed or its shell has ended. It never aborts if the process starts without
+ * a terminal.
+ */
 export function whileTerminal(hasTerminal: () => boolean = canOpenTerminal): AbortSignal {
 	const controller = new AbortController();
 	if (!hasTerminal()) return controller.signal;
