@@ -1,5 +1,5 @@
-// Names from clusters for the Tab key. Kept names come at once, others from each cluster that answers in time. Names that come too late are
-// requested in the background, for the next Tab.
+// Reads names from clusters for the Tab key. Kept names come at once, others from each cluster that answers in time. Names that come too
+// late, or that were kept some time ago, are requested in the background, for the next Tab.
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import type { Connection } from "../kubernetes/connection.ts";
@@ -48,11 +48,13 @@ interface SourceOptions {
 }
 
 export interface KeySource extends NameSource {
-	/** Call it after the answer was written. It keeps the names that the clusters returned. True: request names in the background. */
+	/**
+	 * Keeps the names that the clusters returned. Call it after the answer was written. Returns whether to request names in the background.
+	 */
 	end(): boolean;
 }
 
-/** Names for the user who waits at the Tab key. */
+/** Gets names for the user who waits at the Tab key. */
 export function namesAtTheKey(options: SourceOptions): KeySource {
 	const toKeep: (() => void)[] = [];
 	const toRefresh: (() => boolean)[] = [];
@@ -86,7 +88,7 @@ export function namesAtTheKey(options: SourceOptions): KeySource {
 	};
 }
 
-/** For the next Tab: only keeps the names, and lists nothing. */
+/** For the next Tab: requests names and keeps them. Its lists are empty. */
 export function namesInBackground(options: SourceOptions): NameSource {
 	return {
 		async list(flags, list) {
@@ -109,14 +111,14 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/** False for a login program, which may ask the user something, and for which nothing is kept. */
+/** Never for a user whose login is a program: it may ask the user something, and nothing is kept for it. */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
 	return names.isDue(key(connection.namespace));
 }
 
 /**
- * Empty if the line is incomplete, or if nothing may be kept because the line has credentials or an impersonation. It loads no TLS, which
- * would take longest.
+ * Empty if the kubeconfig does not resolve the contexts of the command line, which may be incomplete. Also empty if the line has
+ * credentials or impersonates a user, because nothing may be kept then. Does not load TLS, the slowest part.
  */
 async function findKept(flags: GlobalFlags, { env, wallClock }: SourceOptions): Promise<readonly KeptContext[]> {
 	const { token, as, asUid, asGroup, asUserExtra, username, password } = flags;

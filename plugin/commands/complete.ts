@@ -1,10 +1,10 @@
 // Answers a shell at the Tab key. kubectl itself asks for `kubectl xpdb` (kubectl_complete-xpdb), and the scripts of `completion` ask for
 // `kubectl-xpdb`. The answer has one value per line with its description, and ends with a directive in cobra's form.
 //
-// A user is waiting, so an answer comes within 300 ms of the start of the process, or not at all. Commands and flags are known locally and
-// come at once. Names from a cluster are those that an earlier Tab kept. Otherwise the cluster is asked in the time that is left, and late
-// answers are kept for the next Tab.
-// yargs' completion is not used, because it supports neither descriptions in kubectl's form nor directives.
+// A user is waiting, so the answer is written within 300 ms of the start of the process, with the names that are known by then. Commands
+// and flags are known locally and come at once. Names from a cluster are those that an earlier Tab kept. Otherwise the cluster is asked in
+// the time that is left. If its answer comes too late, a process in the background requests the names again, for the next Tab. yargs'
+// completion is not used, because it supports neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";

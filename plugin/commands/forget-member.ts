@@ -1,4 +1,4 @@
-// kubectl xpdb fleet forget: removes a member from the fleet by its name, in every cluster that can be reached.
+// kubectl xpdb fleet forget: removes a member from the fleet by its name, in every cluster of the contexts that can be reached.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
@@ -93,7 +93,7 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		return exitCode.error;
 	}
 
-	/** Asks the agents whether they form one fleet again. */
+	/** Tells the user whether the agents form one fleet again. */
 	async function tellSurvivors({ member, survivors }: ForgetPlan, contexts: readonly KubeContext[]): Promise<ExitCode> {
 		const names = survivors.map(({ name }) => name).join(", ");
 		try {

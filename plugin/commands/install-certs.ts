@@ -1,4 +1,5 @@
-// kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while the fleet keeps working.
+// kubectl xpdb install certs: gives the agents of a fleet new certificates, changes the fleet's CA, or moves its key, while the fleet keeps
+// working.
 import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";
@@ -17,7 +18,7 @@ import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 
-/** One day. 0 means "no timeout", as elsewhere. */
+/** One day, used if the timeout is 0, which means "no timeout". */
 const noTimeoutMs = 86_400_000;
 
 export const runInstallCerts: CommandRunner = async (input, deps) => {

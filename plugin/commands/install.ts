@@ -34,7 +34,10 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { Streams } from "../terminal/streams.ts";
 import { waited, writeChecks } from "./check.ts";
 
-/** Agents that a drain during an upgrade has just evicted are back by then, and have found their peers. */
+/**
+ * How long the checks at the end wait for findings that pass by themselves. By then, agents that a drain evicted during an upgrade are back
+ * and have found their peers.
+ */
 const comesToRestMs = 20_000;
 
 export const runInstall: CommandRunner = (input, deps) => setUp("install", input, deps);
@@ -167,8 +170,8 @@ async function setUpIn(
 }
 
 /**
- * Shows objects without certificates, which differ each time and have secret keys. Only cert-manager's certificates are described by
- * objects without a key.
+ * Shows or writes the objects without the certificates, which differ each time and have secret keys. With cert-manager, certificates are
+ * described by objects without a key, so these are included.
  */
 async function showClusters(
 	uncertified: PlannedFleet,

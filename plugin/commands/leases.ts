@@ -104,7 +104,7 @@ function sourceAt(sources: readonly LeaseSource[], index: number): LeaseSource {
 	return source;
 }
 
-/** A missing permission is the user's error. A missing answer is a cluster that was not reached. */
+/** The exit code: 4 if a cluster was not reached, and 1 for any other failure, such as a missing permission. */
 function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
 	const failed = found.filter(({ kind }) => kind === "failed");
 	if (failed.length === 0) return exitCode.done;

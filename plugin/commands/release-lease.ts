@@ -1,7 +1,8 @@
 // kubectl xpdb leases release: releases a stuck run's hold on a budget.
 //
-// Guarantee: it ends only the hold that it names, by the Lease's uid and its fence, and no reservation. The holder's commit then finds that
-// its acquisition no longer stands. Pods that were granted stay counted until there is evidence about them (agent/leases/local-cluster.ts).
+// Guarantee: it ends only the hold that it names, by the Lease's uid and transitions, and no reservation. The holder's commit then finds
+// that its acquisition no longer stands. Pods that were granted stay counted until there is evidence about them, or until the agents cancel
+// their reservations by the fence (agent/leases/local-cluster.ts).
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease } from "../../proto/listed-lease.ts";
 import { budgetWord } from "../flags/budget-word.ts";
@@ -82,7 +83,7 @@ function exitCodeOf(problems: readonly Problem[]): ExitCode {
 	return problems.some(({ unreachable }) => unreachable) ? exitCode.failedClosed : exitCode.error;
 }
 
-/** The budget's Leases in this context that have a holder. What cannot be determined is added to `problems`. */
+/** The budget's Leases in this context that have a holder. Adds what it cannot read to `problems`. */
 async function findHeld(
 	context: KubeContext,
 	source: LeaseSource | undefined,
@@ -114,7 +115,10 @@ function summaryOf({ context, name, lease: { holding, transitions, reserved } }:
 	);
 }
 
-/** What was done, if anything. Nothing is released if the Event about it cannot be written. */
+/**
+ * Says what was done, if anything. Releases nothing if a dry run of the Event about it fails. If only the real write fails, the release
+ * stands and the failure is added to `problems`.
+ */
 async function release({ context, source, name, lease }: Held, problems: Problem[]): Promise<string | undefined> {
 	const { holding, uid: leaseUid, transitions } = lease;
 	const budget = formatBudgetName(name);

@@ -46,7 +46,7 @@ function describeClient(): object {
 	return { major, minor, gitVersion: clientVersion, nodeVersion: process.version, platform };
 }
 
-/** gitVersion is null if an agent does not answer. */
+/** gitVersion is null if a member's agents do not answer. */
 function describeAgents(fleet: Fleet | undefined): readonly object[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const agent = fleet?.descriptions.get(id);
