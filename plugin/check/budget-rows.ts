@@ -1,4 +1,4 @@
-// The rows about the fleet's budgets, with a column for each member.
+// Makes the rows about the fleet's budgets, with a column for each member.
 import type { Fleet } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type CheckRow, checkRow, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
@@ -43,8 +43,8 @@ export async function budgetRows(
 }
 
 /**
- * The column of a member with a context has the context's name. Columns follow the order of the contexts; members without a context come
- * last.
+ * If a context leads to a member, its column has the context's name. Columns follow the order of the contexts; members without a context
+ * come last.
  */
 function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">, contexts: readonly KubeContext[]) {
 	const order = (context: string | undefined): number => {

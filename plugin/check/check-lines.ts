@@ -6,7 +6,7 @@ import { type CheckResult, factsOf } from "./check-reason.ts";
 import type { CheckFinding, CheckOutcome, CheckRow } from "./check-report.ts";
 
 export interface CheckLinesOptions {
-	/** Undefined for a pipe: lines are not wrapped, and nothing is left out to save space. */
+	/** Undefined for a pipe: lines are not wrapped or fitted to a width. */
 	readonly columns: number | undefined;
 	readonly hasUnicode: boolean;
 	/** Print only rows that are not ok. */
@@ -16,12 +16,12 @@ export interface CheckLinesOptions {
 const unicodeMarks: Readonly<Record<CheckResult, string>> = { ok: "✔", warning: "!", unknown: "?", failed: "✖" };
 const asciiMarks: Readonly<Record<CheckResult, string>> = { ok: "ok", warning: "!", unknown: "?", failed: "x" };
 
-/** The longest title plus one space. */
+/** Fits every title except that of the row about the CA's key, which is longer. */
 const titleWidth = 34;
 const codeWidth = 8;
 const narrowestCell = 8;
 const widestCell = 16;
-/** Further findings are only counted. -o json has them all. */
+/** Further findings of a row are only counted. -o json has them all. */
 const mostFindings = 5;
 
 /** Writes rows one by one, with a heading at the start of each category. */
@@ -94,14 +94,14 @@ export class CheckLines {
 		const taken = (hasUnicode ? 2 : 3) + titleWidth + 2 + codeWidth;
 		const sum = widths.reduce((total, width) => total + width + 2, taken);
 		if (columns === undefined || sum <= columns) return widths;
-		// Narrower columns cut the names, but clusters can still be told apart.
+		// Narrower columns cut the names in the middle, so clusters can usually still be told apart.
 		const room = Math.floor((columns - taken) / Math.max(1, cells.length)) - 2;
 		return room < narrowestCell ? undefined : cells.map(() => room);
 	}
 
 	#findings({ findings }: CheckRow): readonly string[] {
 		const fresh = findings.filter((finding) => !this.#isTold(finding));
-		// A finding that is the same in several clusters is printed once, with the command for the first of them.
+		// A finding that is the same in several clusters is printed once, with the first command that helps in one of them.
 		const groups = [...Map.groupBy(fresh, ({ reason, message }) => `${reason}\0${message}`).values()];
 		const shown = groups.slice(0, mostFindings);
 		const more = groups.length - shown.length;
@@ -127,7 +127,9 @@ export class CheckLines {
 		return fix;
 	}
 
-	/** An unreachable cluster fails every check for the same reason, which is printed once. */
+	/**
+	 * Whether this finding was printed before. An unreachable cluster makes every check unknown for the same reason, which is printed once.
+	 */
 	#isTold({ result, cluster, message }: CheckFinding): boolean {
 		if (result !== "unknown") return false;
 		const key = `${cluster}\0${message}`;

@@ -17,7 +17,7 @@ export interface CheckFinding {
 export interface CheckCell {
 	readonly cluster: string;
 	readonly result: CheckResult;
-	/** "?" if it is unknown. */
+	/** "?" if nothing is known. */
 	readonly text: string;
 }
 
@@ -28,7 +28,7 @@ export interface CheckRow {
 	readonly result: CheckResult;
 	readonly cells: readonly CheckCell[];
 	readonly findings: readonly CheckFinding[];
-	/** Whether an eviction needs this check to pass. If not, an unknown result counts as a warning at most. */
+	/** Whether an unknown result counts as a failure. Otherwise it counts as a warning at most. */
 	readonly isNeeded: boolean;
 }
 
@@ -49,7 +49,7 @@ export type Reading<T> =
 	| { readonly kind: "read"; readonly value: T }
 	| { readonly kind: "unread"; readonly why: string };
 
-/** `ofCluster`: undefined for a cluster that was not checked. `ofFleet`: findings that belong to no single cluster. */
+/** `ofCluster`: returns undefined for a cluster that was not checked. `ofFleet`: findings that belong to no single cluster. */
 export function checkRow(
 	title: CheckTitle,
 	clusters: readonly string[],

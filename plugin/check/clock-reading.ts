@@ -1,6 +1,6 @@
-// How far another clock is ahead of this machine's, estimated from one answer.
+// Estimates from one answer how far another clock is ahead of this machine's.
 
-/** The clock is ahead by `aheadMs`, give or take `withinMs`: the time that the answer took is the uncertainty. */
+/** The clock is ahead by `aheadMs`, give or take `withinMs`, because the answer took time and the reading may be coarse. */
 export interface ClockReading {
 	readonly aheadMs: number;
 	readonly withinMs: number;

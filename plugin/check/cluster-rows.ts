@@ -1,4 +1,4 @@
-// The rows in which each cluster is judged independently.
+// Makes the rows that judge the clusters one by one.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { oldestMinor } from "../install/oldest-kubernetes.ts";
 import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck } from "./check-report.ts";

@@ -1,4 +1,4 @@
-// Lists the members of the fleet as each member sees it, and the differences. Pure: it works on the agents' descriptions.
+// Lists the members of the fleet as the members' agents describe them, and the differences. Pure: it makes no calls.
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
 import { formatAge } from "../flags/duration.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
@@ -19,12 +19,15 @@ export interface MemberRow {
 	readonly state: MemberState;
 	/** The context that leads there; "" if there is none. */
 	readonly context: string;
-	/** The address that other members list. */
+	/** Its address in the first list that has one. */
 	readonly address: string | undefined;
 	/** The agent's version. */
 	readonly version: string | undefined;
 	readonly features: readonly string[];
-	/** By the name of each other member: how long ago its agent heard from this one; undefined: not since that agent started. */
+	/**
+	 * By the name of each other member that lists an address of this one and reports greetings: how long ago its agent heard from this one;
+	 * undefined: not since that agent started.
+	 */
 	readonly heardAgoMs: Readonly<Record<string, number | undefined>>;
 	readonly certificates: AgentCertificates | undefined;
 	readonly listedBy: readonly string[];
@@ -191,7 +194,7 @@ function unheardWarnings(rows: readonly MemberRow[]): readonly string[] {
 	});
 }
 
-/** When the first of an agent's certificates expires, in seconds since the epoch. */
+/** When the first of an agent's certificate and the CAs that it trusts expires, in seconds since the epoch. */
 export function certificateEnd(certificates: AgentCertificates | undefined): number | undefined {
 	if (!certificates) return undefined;
 	const { certificate, authorities } = certificates;

@@ -1,4 +1,5 @@
-// Judges each API server: it answers, is new enough, has only one context here, and serves XPodDisruptionBudget.
+// Judges each API server: whether it answers, is new enough, has only one context here, and serves XPodDisruptionBudget. Before an
+// installation, it also judges the agents' namespace.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { oldestMinor } from "../install/oldest-kubernetes.ts";

@@ -1,5 +1,5 @@
-// Judges the fleet's budgets: which cannot be judged, differ between members, can never be met, or cover nothing. The numbers are those
-// of decide(), as in `explain`.
+// Judges the fleet's budgets: finds those that no round can judge, differ between members, are suspended, can never be met, or cover
+// nothing. The numbers are those of decide(), as in `explain`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { mislabelledText } from "../../disruption/budget/budget-text.ts";
 import type { MislabelledWorkload } from "../../disruption/budget/cluster.ts";
@@ -18,9 +18,7 @@ export interface JudgedBudget {
 	readonly findings: readonly Finding[];
 	/** False if the findings say that its numbers cannot be relied on. */
 	readonly isCounted: boolean;
-	/**
-	 * Pods, as NAMESPACE/NAME, whose expected number is unknown because they have no controller. The budget never allows their eviction.
-	 */
+	/** Pods, as NAMESPACE/NAME, that the budget never allows to be evicted, because no controller says how many of them are expected. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
 	/** Workloads that it expects, although it does not select some of their pods. These workloads use the budget up. */
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
@@ -36,7 +34,7 @@ interface Options {
 	readonly answering: readonly string[];
 }
 
-/** Why no round, of any caller, can judge this budget. */
+/** Reports why no round, of any caller, can judge this budget. */
 export function judgeReadable(
 	{ name, findings }: JudgedBudget,
 	{ suggest, context }: Options,
@@ -58,7 +56,7 @@ export function judgeSame(
 	return [{ reason: "BudgetsDiffer", message: `budget ${formatBudgetName(name)}: ${text}`, fix }];
 }
 
-/** Evictions of a suspended budget's pods are not limited, and the user may have forgotten that. */
+/** Reports a suspended budget, which limits no eviction. The user may have forgotten that. */
 export function judgeInForce(
 	{ name, row }: JudgedBudget,
 	{ suggest, now }: Pick<Options, "suggest"> & { readonly now: number },
@@ -85,7 +83,7 @@ export function judgeMet(budget: JudgedBudget, { suggest, context, contexts }: O
 		.map(({ message }) => ({ reason: "BudgetNeverMet", message, fix: explain }) as const satisfies FoundProblem);
 }
 
-/** Whether all members have counted and found no pod. */
+/** Whether the counts show that the budget selects no healthy pod and expects none. */
 function selectsNothing({ problem, suspended, perCluster, usedBy }: BudgetRow): boolean {
 	if (problem !== undefined || suspended || usedBy.length > 0 || perCluster.size === 0) return false;
 	return [...perCluster.values()].every(({ healthy, expected }) => healthy === 0 && expected === 0);
@@ -111,7 +109,7 @@ export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProbl
 	return [{ reason: "NotChecked", message: `budget ${first}${more} could not be counted` }];
 }
 
-/** The pods of one member. */
+/** Judges the pods of one member. */
 export function judgeOwners(
 	{ name, ownerless }: JudgedBudget,
 	cluster: string,

@@ -7,7 +7,7 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { findFleetDifferences } from "../fleet/fleet-differences.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
 
-/** A cluster that a context leads to, or that other members list. */
+/** A cluster that a context leads to, or that a member lists. */
 export interface FleetColumn {
 	/** The context's name, or the member's name if it has no context. */
 	readonly name: string;
@@ -17,7 +17,7 @@ export interface FleetColumn {
 	readonly mayBeBehind?: readonly string[];
 	/** What its own agent says, directly or through another member's agents. */
 	readonly description: Reading<AgentDescription>;
-	/** The entry in other members' lists; undefined if no list has one. */
+	/** The member's entry in a list that was read; undefined if none has one. */
 	readonly listed: FleetMember | undefined;
 }
 

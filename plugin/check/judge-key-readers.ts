@@ -1,4 +1,4 @@
-// Finds the ServiceAccounts that can read the CA's key, because that key gives control of the whole fleet.
+// Reports the ServiceAccounts that can read the CA's key, because that key gives control of the whole fleet.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterCheck, ofReading, type Reading } from "./check-report.ts";

@@ -18,7 +18,7 @@ export async function judgeInstallRights(
 	return { ...judged, findings: judged.findings.map((each) => (each.fix === undefined ? each : { ...each, fix })) };
 }
 
-/** The missing rights, and the command with which an administrator can grant them. */
+/** Reports the missing rights, with the command that an administrator can grant them with. */
 export async function judgeRights(
 	rights: readonly Right[],
 	reason: OwnCheckReason,
@@ -40,7 +40,7 @@ function isYes(answer: Reading<boolean>): boolean {
 	return answer.kind === "read" && answer.value;
 }
 
-/** Binds the user to the shipped role. If the user is unknown, the command lists the existing rights instead. */
+/** Returns a command that binds the user to the shipped role. If the user is unknown, the command lists the existing rights instead. */
 function helpfulCommand(
 	missing: readonly Right[],
 	user: string,

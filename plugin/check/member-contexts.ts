@@ -16,7 +16,8 @@ export interface MemberContexts {
 }
 
 /**
- * A context without an answer is matched to the member of its name. A single remaining context is matched to a single remaining member.
+ * Matches a context to the member with its cluster's id. A context without an id is matched to the member of its name. If one context and
+ * one member remain, they are matched to each other.
  */
 export function matchMembers(
 	contexts: readonly IdentifiedContext[],

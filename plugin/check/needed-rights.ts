@@ -1,4 +1,4 @@
-// The rights that the user of a run needs, as agent/deploy/rbac-operator.yaml grants them, grouped by purpose.
+// Defines the rights that the user of a run needs, as agent/deploy/rbac-operator.yaml grants them, and those that an installation needs.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { deployManifests } from "../install/deploy-manifests.ts";
@@ -15,7 +15,7 @@ export interface Right {
 	readonly namespace?: string;
 }
 
-/** `namespace`: the namespace of the pods to evict; undefined for all. */
+/** The rights by purpose. `namespace`: the namespace of the pods to evict; undefined for all. */
 export function neededRights(agentNamespace: string, account: string, namespace: string | undefined) {
 	const inAnchor = { group: "", namespace: agentNamespace };
 	const ofPods = { group: "", resource: "pods", ...(namespace !== undefined && { namespace }) };
@@ -53,7 +53,10 @@ export function neededRights(agentNamespace: string, account: string, namespace:
 	} as const satisfies Readonly<Record<string, readonly Right[]>>;
 }
 
-/** What an installation writes: the objects of the shipped manifests, and the Secret of the agents' certificate. */
+/**
+ * The rights to write what an installation writes: the objects of the shipped manifests, the Secrets of the certificates and the ConfigMaps
+ * of the fleet.
+ */
 export function installRights(agentNamespace: string): readonly Right[] {
 	const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "", namespace: agentNamespace } };
 	const fleet = { ...secret, kind: "ConfigMap" };

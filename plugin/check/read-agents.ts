@@ -1,4 +1,4 @@
-// Asks each agent of a cluster separately, because they may differ in version, clock or certificate.
+// Asks each ready agent of a cluster separately, because they may differ in version, clock or certificate.
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { accessAgent } from "../fleet/agent-access.ts";

@@ -1,4 +1,5 @@
-// Reads all budgets of the fleet and judges each as `explain` does. It also finds pods whose expected number is unknown.
+// Reads all budgets of the fleet and judges each as `explain` does. It also finds pods that a budget never allows to be evicted, because
+// they have no controller.
 import type { V1Pod } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -85,7 +86,7 @@ async function listPods({ client }: KubeContext, namespaces: readonly string[]):
 	);
 }
 
-/** The pods by budget. Pods of a budget that cannot be read are not needed. */
+/** The pods that each budget covers, without finished pods. Budgets that cannot be read are left out. */
 function coveredPods(
 	fleet: Pick<Fleet, "memberOf">,
 	lists: readonly KnownList[],

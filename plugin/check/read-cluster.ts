@@ -67,7 +67,7 @@ export interface BudgetKind {
 export function readCluster(context: KubeContext): ClusterFacts {
 	const { client, agents } = context;
 	const version = read(readVersion(context));
-	/** Asks a silent API server nothing else, because each answer would take as long. */
+	/** Asks a silent API server nothing else, because each request would take as long to fail. */
 	const ask = async <T>(question: () => Promise<T>): Promise<Reading<T>> =>
 		(await version).kind === "unread" ? { kind: "unread", why: "its API server gives no answer" } : read(question());
 	const asked = new Map<string, Promise<Reading<boolean>>>();
@@ -104,7 +104,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 	};
 }
 
-/** Turns failures that a person can fix into readings. Any other error is a bug and is thrown. */
+/** Turns a failure that a person can fix into the reason why there is no reading. Throws any other error: it is a bug. */
 export async function read<T>(answer: Promise<T>): Promise<Reading<T>> {
 	try {
 		return { kind: "read", value: await answer };
@@ -126,7 +126,7 @@ async function readVersion({ client }: KubeContext): Promise<string> {
 	}
 }
 
-/** From a response header, which has whole seconds, so the fraction of the second is unknown. */
+/** Reads the clock from a response header, which has whole seconds, so the fraction of the second is unknown. */
 async function readClock({ client }: KubeContext): Promise<ClockReading> {
 	const askedAt = Date.now();
 	const response = await client.stream("/version", { accept: "application/json", withinMs: signOfLifeMs });

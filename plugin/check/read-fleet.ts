@@ -10,7 +10,7 @@ import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { type IdentifiedContext, matchMembers } from "./member-contexts.ts";
 import { read } from "./read-cluster.ts";
 
-/** As many attempts as agents behind a context get. */
+/** As many attempts as agents get that are asked through their own context. */
 const attempts = 3;
 
 /**

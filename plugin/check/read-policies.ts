@@ -1,4 +1,4 @@
-// Reads the policies that keep others from changing what the agents rely on, and the webhooks that also judge evictions.
+// Reads the policies that keep others from changing what the agents rely on, and the admission webhooks, to find those of x-pdb.
 import type {
 	V1ValidatingAdmissionPolicy,
 	V1ValidatingAdmissionPolicyBinding,

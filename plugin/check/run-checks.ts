@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb check`: it asks everything in parallel and reports row by row in a fixed order. It writes nothing.
+// Implements `kubectl xpdb check`: it asks everything in parallel and reports row by row in a fixed order. It changes nothing.
 import { type AgentAccess, type AgentAccessResult, accessAgents } from "../fleet/agent-access.ts";
 import { operatorAccount } from "../fleet/agent-token.ts";
 import { assembleFleet, type Fleet } from "../fleet/fleet.ts";

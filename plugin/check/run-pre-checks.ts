@@ -1,4 +1,5 @@
-// Implements `kubectl xpdb check --pre`: whether agents can be installed in these clusters, and what prevents it. It writes nothing.
+// Implements `kubectl xpdb check --pre`: judges whether agents can be installed in these clusters, and what prevents it. It changes
+// nothing.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { CheckRow } from "./check-report.ts";
 import { accessRow, clusterRow } from "./cluster-rows.ts";

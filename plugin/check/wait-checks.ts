@@ -1,5 +1,5 @@
-// For `kubectl xpdb check --wait` and the end of an installation: repeats all checks until nothing is left to fix. The result is that of
-// the last round, so that users never act on an outdated finding.
+// For `kubectl xpdb check --wait` and the end of an installation: repeats all checks until nothing is left to fix, or until it is pointless
+// to wait longer. The result is that of the last round, so that users never act on an outdated finding.
 import { exitCode } from "../terminal/exit.ts";
 import { type CheckReason, factsOf } from "./check-reason.ts";
 import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";
@@ -8,13 +8,13 @@ export interface ChecksWait {
 	/** Runs all checks once. */
 	readonly check: () => Promise<readonly CheckRow[]>;
 	readonly failOnWarning: boolean;
-	/** The findings worth waiting for. Any other finding ends the wait. Left out: waits for all findings. */
+	/** The findings worth waiting for. Any other finding that must be fixed ends the wait. Left out: waits for all findings. */
 	readonly onlyFor?: ReadonlySet<CheckReason> | undefined;
 	readonly timeoutMs: number;
 	/** Monotonic. */
 	readonly now: () => number;
 	readonly pause: (ms: number) => Promise<void>;
-	/** Called with the missing findings when they change, and once a minute. */
+	/** Called with the findings that must be fixed, when they change and once a minute. */
 	readonly tell: (line: string) => void;
 }
 
@@ -24,7 +24,7 @@ export const passing: ReadonlySet<CheckReason> = new Set(["NoAgents", "AgentSile
 const pauseMs = 2_000;
 const heartbeatMs = 60_000;
 
-/** The rows of the last round. Every round begins before the timeout. */
+/** The rows of the last round, which begins at the timeout at the latest. */
 export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow[]> {
 	const { failOnWarning, onlyFor, timeoutMs, now, tell } = wait;
 	const beganAt = now();
