@@ -1,5 +1,5 @@
-// Reads the TLS certificates that each agent of a cluster uses. Every agent is called through its own port-forward, so the answer is that
-// agent's own.
+// Reads the TLS certificates that each ready agent of a cluster uses. Every agent is called through its own port-forward, so the answer is
+// that agent's own.
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";

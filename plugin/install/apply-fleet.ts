@@ -1,8 +1,8 @@
 // Applies an installation in an order that is safe while rounds run.
 //
-// Guarantee: members that answer declare different fleets only for as long as it takes to write the lists one after the other. The agents
-// of two clusters are never replaced at once. While lists differ nothing is evicted, because agents compare them. So the order decides
-// how long people wait, and never whether a budget holds.
+// Guarantee: the lists of existing members differ only while they are written. A newcomer gets the new list earlier, so that its agents are
+// ready when the others list it. The agents of two existing members are never replaced at once. While lists differ nothing is evicted,
+// because agents compare them. So the order decides how long people wait, and never whether a budget holds.
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -20,7 +20,7 @@ export interface ApplyFleet {
 	readonly force: boolean;
 	/** What to wait for, independently of each other, before the lists of members are final. */
 	readonly awaited?: readonly (() => Promise<void>)[];
-	/** By context: the lists that differ from those in `fleet` after the wait. */
+	/** Returns the final lists by context, after the wait. */
 	readonly finishLists?: () => Promise<ReadonlyMap<string, ObjectChange>>;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
@@ -91,7 +91,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	};
 
 	const steps: readonly (() => Promise<readonly PromiseSettledResult<void>[]>)[] = [
-		// These affect only callers that look for them.
+		// What the other steps need, such as the namespace and rights: all kinds except Secrets, ConfigMaps and Deployments.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isBasis))),
 		// The CA's key comes before everything that it signed: without that CA, the certificates would be useless.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
@@ -114,7 +114,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 				}),
 			),
 		() => Promise.allSettled(members.map((each) => write(each, isList))),
-		// One cluster after the other, each until its agents are ready, so at most two rounds of calls reach agents that are starting.
+		// One cluster after the other, each until its agents are ready, so only one member's agents are starting at a time.
 		...members.map(
 			(each) => () =>
 				Promise.allSettled([

@@ -1,4 +1,4 @@
-// The objects that give agents their certificates, and the Secret that keeps the CA's key.
+// Makes the objects that give agents their certificates, and the Secret that keeps the CA's key.
 import { agentName } from "../../disruption/agent-names.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
 import type { ClusterObject } from "./cluster-object.ts";

@@ -1,4 +1,4 @@
-// A Kubernetes object as a manifest has it, with its identity.
+// Defines a Kubernetes object as in a manifest, and how to name and compare such objects.
 export interface ClusterObject {
 	readonly apiVersion: string;
 	readonly kind: string;

@@ -1,4 +1,4 @@
-// The CAs that the members of a fleet trust. All members trust the same CAs. If they differ, one CA may have been removed on purpose
+// Compares the CAs that the members of a fleet trust, which should be the same. If they differ, one CA may have been removed on purpose
 // because its key leaked. So nothing that adds a CA may bring it back.
 import { commandLine } from "../terminal/command-line.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -50,7 +50,7 @@ export function refuseDifferentKept(
 		return clusters.filter(({ ca }) => kept.some((certificate) => trusts(ca, certificate)));
 	};
 	const unknown = keepers.filter((keeper) => trusting(keeper).length === 0);
-	// If all CAs are trusted, or none is, only a person knows which one belongs to the fleet.
+	// Unless exactly one of the CAs is trusted, only a person knows which one belongs to the fleet.
 	const isClear = unknown.length === keepers.length - 1;
 	throw new UsageError(
 		[
@@ -75,7 +75,7 @@ export function refuseDifferentKept(
 	);
 }
 
-/** Throws UsageError if any member has a bundle without this CA. */
+/** Throws UsageError if there is a bundle and it lacks this CA. */
 export function refuseRevoked(
 	{ certificate }: Pick<KeyPair, "certificate">,
 	{

@@ -7,10 +7,16 @@ import texts from "./deploy-texts.json" with { type: "json" };
 
 const teamFile = "team.yaml";
 
-/** Left out: what every installation makes itself, the example of a team (agent/team/), and the file for kustomize. */
+/**
+ * Files that deployManifests() leaves out: the list of members, which every installation makes itself, the example of a team (agent/team/),
+ * and the file for kustomize.
+ */
 const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", teamFile, "kustomization.yaml"]);
 
-/** Replaces the agents' namespace everywhere: in names, in subjects, and in the expressions of the policies. */
+/**
+ * Returns the shipped manifests, with the agents' namespace replaced everywhere: in names, in subjects, and in the expressions of the
+ * policies.
+ */
 export function deployManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => !ownFiles.has(file), agentNamespace);
 }

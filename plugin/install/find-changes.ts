@@ -1,5 +1,5 @@
-// Finds what an installation would change in a cluster. The API server itself answers, to a server-side apply that writes nothing. So
-// missing rights, refusing policies and fields with other owners are known before anything is written.
+// Finds what an installation would change in a cluster. It asks the API server itself, with a server-side apply as a dry run. So missing
+// rights, refusing policies and fields with other owners are known before anything is written.
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -18,7 +18,7 @@ import { accountLabel } from "./team-objects.ts";
 export type ObjectChange =
 	| { readonly kind: "created" | "unchanged"; readonly object: ClusterObject }
 	| { readonly kind: "changed"; readonly object: ClusterObject; readonly fields: readonly FieldChange[] }
-	/** An equivalent object that another tool or user made. It stays as it is. */
+	/** The CustomResourceDefinition of budgets, if another tool or user manages fields that would change. It stays as it is. */
 	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
 	/** Our object, which is no longer wanted. */
 	| { readonly kind: "removed"; readonly object: ClusterObject }
@@ -34,7 +34,7 @@ export type ObjectChange =
 
 export interface ClusterChanges {
 	readonly cluster: PlannedCluster;
-	/** In the order of applying. */
+	/** In the order of applying. Objects that are removed come last. */
 	readonly changes: readonly ObjectChange[];
 }
 
@@ -80,7 +80,7 @@ async function findRemoval(context: KubeContext, object: ClusterObject): Promise
 	return [{ kind: "removed", object }];
 }
 
-/** Deletes an object. It is no error if another caller has already deleted it. */
+/** Deletes an object. It is not an error if another caller has already deleted it. */
 export async function removeObject(
 	context: KubeContext,
 	object: ClusterObject,
@@ -165,7 +165,7 @@ function isFixed({ code, causes }: ApiError): boolean {
 	return code === 422 && causes.some(({ field }) => field !== "");
 }
 
-/** Refuses an object of the same name that others made, if some of its fields cannot be changed. */
+/** Refuses an existing object if the API server refuses the change (422), for example because a field cannot be changed. */
 function refuseUnchangeable(context: KubeContext, object: ClusterObject, error: unknown): void {
 	if (!(error instanceof ApiError) || error.code !== 422) return;
 	throw new UsageError(

@@ -1,6 +1,6 @@
-// Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. They are also found by the
-// label that each has, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are listed
-// separately.
+// Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. Most kinds are also found by
+// the labels of an installation, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are
+// listed separately.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -73,7 +73,10 @@ function isDefinition({ kind }: ClusterObject): boolean {
 	return kind === "CustomResourceDefinition";
 }
 
-/** Installations put our label on all of these, except on the Secret that cert-manager makes for our Certificate. */
+/**
+ * Whether this is a certificate or CA that no installation made. Installations put our label on all of theirs, except on the Secret that
+ * cert-manager makes for our Certificate.
+ */
 function isPersonsCertificate(object: ClusterObject, all: readonly ClusterObject[]): boolean {
 	const { kind, metadata } = object;
 	const isOne =
@@ -107,7 +110,7 @@ function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly C
 	);
 }
 
-/** Every object that an installation may have made. Only the names are used. */
+/** The objects that an installation may have made, except those of teams. Only their kinds and names are used. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
 	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
 	const settings = { ...unset, members: [], forgotten: [], operators: [], teams: [] };
@@ -143,7 +146,7 @@ async function existing(context: KubeContext, object: ClusterObject): Promise<re
 	return installStep(context, `look for ${objectText(object)}`, answer);
 }
 
-/** Secrets are found by name, because a list would return their contents. */
+/** Finds objects by the labels of an installation. Secrets are found by name instead, because a list would return their contents. */
 async function findLabelled(
 	context: KubeContext,
 	shipped: readonly ClusterObject[],

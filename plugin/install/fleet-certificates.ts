@@ -1,5 +1,6 @@
-// Plans the certificates that a fleet lacks: its CA, and one for the agents of each cluster. Valid existing ones stay as they are. The
-// CA's key exists only in one named Secret of one cluster, or in a file of the user. It is never printed or logged.
+// Plans the certificates that a fleet lacks: its CA, and one for the agents of each cluster. Valid existing ones stay as they are. The CA's
+// key exists only in one Secret of one cluster, in a file of the user, or, if cert-manager signs with it, in a Secret of every cluster. It
+// is never printed or logged.
 
 import { agentServerName } from "../../proto/credentials.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
@@ -40,7 +41,7 @@ export interface CertificateOptions {
 }
 
 export interface CertificatePlan {
-	/** The objects to apply, by context; empty if nothing is missing. They include Secrets, whose contents must not be shown. */
+	/** The objects to apply, by context. They may include Secrets, whose contents must not be shown. */
 	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
 	/** What is new, for messages: one line each. */
 	readonly notes: readonly string[];
@@ -57,7 +58,7 @@ export async function planFleetCertificates(
 	return plan(clusters, options);
 }
 
-/** The fleet's CA with its key, if one of these clusters keeps it. The Secret is looked for in all of them. */
+/** The fleet's CA with its key, if one of these clusters keeps it. Throws UsageError if they keep different CAs. */
 export function findKeptAuthority(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
@@ -108,7 +109,10 @@ async function planCreated(
 	return { objects, notes, uses };
 }
 
-/** Undefined if no new CA is needed: a CA exists whose key we do not have, and all certificates exist. */
+/**
+ * Undefined if no new CA is needed: a CA exists whose key we do not have, and all certificates are valid. Throws UsageError if that CA
+ * would have to sign.
+ */
 async function makeAuthority(
 	clusters: readonly ClusterCertificates[],
 	{

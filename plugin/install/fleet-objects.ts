@@ -1,5 +1,5 @@
-// The objects that make a cluster a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the same
-// settings give the same text, byte by byte. So a second sync of printed manifests shows no difference.
+// Makes the objects that make a cluster a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the
+// same settings give the same text, byte by byte. So a second sync of printed manifests shows no difference.
 import { stringify } from "yaml";
 import {
 	agentName,
@@ -37,8 +37,8 @@ export interface FleetSettings {
 }
 
 /**
- * On each object of an installation except the CustomResourceDefinition of budgets, which outlives it. The value is the agents'
- * namespace.
+ * On each object of an installation except the CustomResourceDefinition of budgets, which outlives it, and a namespace that existed before.
+ * The value is the agents' namespace.
  */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
@@ -80,7 +80,7 @@ export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] 
 	return ofInstallation([...objects, fleetConfigMap(settings), ...peers, ...teams], agentNamespace);
 }
 
-/** Only the declaration of the fleet. */
+/** Makes only the declaration of the fleet. */
 export function fleetListObject(
 	settings: Pick<FleetSettings, "agentNamespace" | "members" | "forgotten">,
 ): ClusterObject {

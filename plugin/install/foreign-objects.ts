@@ -12,7 +12,7 @@ import { installStep } from "./install-step.ts";
 
 export interface ForeignObjects {
 	readonly objects: readonly ClusterObject[];
-	/** Kinds that could not be listed, as "GROUP/VERSION" or "GROUP/VERSION/PLURAL". */
+	/** APIs and kinds that could not be listed, such as "apps/v1" or "apps/v1/deployments". */
 	readonly unread: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface ServedKind {
 	readonly plural: string;
 }
 
-/** Kubernetes makes these for other objects, without an owner reference. */
+/** Kubernetes makes these for other objects. Not all of them have an owner reference. */
 const derivedKinds = ["Event", "Endpoints", "EndpointSlice"];
 
 /** Finds none if the namespace stays. */
@@ -102,7 +102,7 @@ async function listKind(
 	return items.map(({ metadata }) => ({ apiVersion, kind, metadata }));
 }
 
-/** If one API refuses the list, it is added to `unread`. If the API server does not answer, this throws. */
+/** Adds `what` to `unread` if the API server refuses the request. Throws if it does not answer. */
 async function orUnread<T>(
 	context: KubeContext,
 	answer: Promise<T>,

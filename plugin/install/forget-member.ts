@@ -1,8 +1,9 @@
 // Forgets a member by name, in the list of every reachable cluster.
 //
-// Guarantee: nothing is written before every API server that answered has agreed to all of it, including the Event about it. So a missing
-// right leaves the fleet as it was. Each cluster gets one conditional write, and a list that already forgets the member stays as it is.
-// So the same command continues where an earlier one stopped. While lists differ, nothing is evicted.
+// Guarantee, if the caller rehearses first and stops at a problem: nothing is written before every API server that answered has agreed to
+// all of it, including the Event about it. So a missing right leaves the fleet as it was. Each cluster gets one conditional write, and a
+// list that already forgets the member stays as it is. So the same command continues where an earlier one stopped. While lists differ,
+// nothing is evicted.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -22,7 +23,7 @@ export interface ReadLists {
 	readonly silent: readonly ContextProblem[];
 }
 
-/** Throws UsageError if a list cannot be read for any reason other than an unreachable API server. */
+/** Throws UsageError if a list cannot be read for any reason other than an API server that does not answer or fails. */
 export async function readMemberLists(contexts: readonly KubeContext[]): Promise<ReadLists> {
 	const silent: ContextProblem[] = [];
 	const lists = await Promise.all(

@@ -12,7 +12,7 @@ export interface ForgetPlan {
 	readonly done: readonly MemberList[];
 	/** The remaining members. */
 	readonly survivors: readonly ForgottenMember[];
-	/** Remaining members without a context here. While their lists differ from the others, nothing is evicted. */
+	/** Remaining members whose lists were not read. While their lists differ from the others, nothing is evicted. */
 	readonly unseen: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // Reads the budgets that clusters have before their agents judge by them: x-pdb's, or budgets that users created in advance. The API
-// servers are asked, because there are no agents yet.
+// servers are asked, because new members have no agents yet.
 import type { V1Pod } from "@kubernetes/client-node";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";

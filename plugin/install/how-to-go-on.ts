@@ -1,4 +1,4 @@
-// What a stopped installation or upgrade leaves, and the commands that continue or undo it.
+// Says what a stopped installation or upgrade leaves, and which commands continue or undo it.
 import type { StoppedInstall } from "./apply-fleet.ts";
 import { objectText } from "./cluster-object.ts";
 import type { FoundCluster } from "./found-cluster.ts";

@@ -1,4 +1,4 @@
-// The flags that install and upgrade share.
+// Defines the flags that install and upgrade share.
 import type { FlagTable } from "../flags/flag.ts";
 import { certificateFlags } from "./certificate-flags.ts";
 import { exposeFlags } from "./expose/expose-flags.ts";

@@ -82,7 +82,7 @@ function readObjectName(flag: string, text: string): string | undefined {
 	throw new UsageError(`--${flag} is not the name of an object: ${quote(text)}`);
 }
 
-/** The agents check them again, as the list of members. */
+/** The addresses are checked later, as part of the list of members. */
 function readAddresses(texts: readonly string[]): ReadonlyMap<string, string> {
 	const found = new Map<string, string>();
 	for (const text of texts) {

@@ -1,9 +1,9 @@
-// Reports a step of an installation that a cluster refuses: what was requested, where, and the command that helps.
+// Reports a step of an installation that failed in a cluster: what was requested, where, and the command that helps.
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Throws UsageError for a refusal by the API server, with the cluster and the step. */
+/** Throws UsageError, with the cluster and the step, if the API server refuses or does not answer. Passes on any other error. */
 export async function installStep<T>(
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 	action: string,

@@ -13,7 +13,7 @@ import { formatSelector, matchesSelector } from "../../disruption/budget/selecto
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 
-/** A reader takes in no more. Budgets with problems come first. */
+/** More would be too many to read. Budgets with problems come first. */
 const maxBudgets = 20;
 
 interface JudgedBudget {

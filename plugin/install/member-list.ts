@@ -1,4 +1,4 @@
-// ConfigMap `xpdb-fleet` of one cluster: read before a change, and written only if it still has the version that was read.
+// Reads and changes ConfigMap `xpdb-fleet` of one cluster. A write succeeds only if the ConfigMap still has the version that was read.
 import { stringify } from "yaml";
 import { defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";

@@ -25,7 +25,8 @@ interface MoveOptions {
 }
 
 /**
- * Moves the key to Secret xpdb-fleet-ca of context `keepIn` and deletes every other copy. If it is interrupted, run it again: it resumes.
+ * Moves the key to Secret xpdb-fleet-ca of context `keepIn` and deletes the Secret in the other clusters. If it is interrupted, run it
+ * again: it resumes.
  */
 export async function moveAuthority(
 	store: CertificateStore,

@@ -35,7 +35,7 @@ export function neighbourText(names: readonly string[]): string {
 	);
 }
 
-/** Recognises x-pdb by the name of the configuration, of a webhook, or of the Service that answers. */
+/** Recognises x-pdb by webhooks for pods, and by the name of the configuration, of a webhook, or of the Service that answers. */
 export function isNeighbour({
 	metadata,
 	webhooks = [],

@@ -1,4 +1,4 @@
-// The API path of an object. It knows only the kinds of an installation, because the plural of other kinds is unknown.
+// Builds the API path of an object. It is right for the kinds of an installation. Other kinds may not follow its rule for plurals.
 import type { ObjectReference } from "./cluster-object.ts";
 
 export function objectPath(object: ObjectReference): string {

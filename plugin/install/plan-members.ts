@@ -1,6 +1,6 @@
 // Decides who is in the fleet after an installation: the members that the clusters already declare, and those that join. Pure.
 //
-// Guarantee: no member leaves a fleet by an installation. No list changes while some member keeps the old one: that would stop every
+// Guarantee: no installation removes a member from a fleet. No list changes while some member keeps the old one: that would stop every
 // eviction in the fleet, until someone finds out why.
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";

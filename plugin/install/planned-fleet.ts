@@ -24,7 +24,7 @@ export interface PlannedCluster {
 
 export interface PlannedFleet extends PlannedMembers {
 	readonly clusters: readonly PlannedCluster[];
-	/** Rights of teams that the flags no longer mention. They are not removed. */
+	/** Rights that the teams of the flags have to namespaces that the flags do not name. They are not removed. */
 	readonly keptRights: readonly KeptRight[];
 }
 
@@ -34,7 +34,7 @@ export interface KeptRight {
 	readonly namespace: string;
 }
 
-/** Throws UsageError for settings that contradict each other. */
+/** Throws UsageError for settings that are missing, contradict each other, or cannot be applied. */
 export function planFleet(
 	found: readonly FoundCluster[],
 	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose"> &

@@ -1,5 +1,5 @@
-// A rotation that changes nothing. Writes go into a model of the clusters, and agents are assumed to use them immediately. So a dry run
-// goes through the same steps and refusals as a real run.
+// Simulates a rotation and changes nothing. Writes go into a model of the clusters, and agents are assumed to use them immediately. So a
+// dry run goes through the same steps and refusals as a real run.
 import type { AgentCertificates, CertificateMark } from "../../proto/agent-cluster.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { agentSecret, caConfigMap, caKey, nextCertificateKey, nextPrivateKeyKey } from "./certificate-objects.ts";

@@ -22,7 +22,7 @@ export interface ClusterCertificates {
 	/** The CAs that are trusted there, as PEM; undefined if no object names them. */
 	readonly ca: string | undefined;
 	readonly agent: KeyPair | undefined;
-	/** Only one cluster of a fleet has it. */
+	/** The CA with its key, which only one cluster of a fleet keeps, unless cert-manager signs with it. */
 	readonly authority: KeptAuthority | undefined;
 }
 

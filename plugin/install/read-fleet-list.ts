@@ -1,4 +1,4 @@
-// Reads ConfigMap `xpdb-fleet` before the plugin changes it.
+// Reads the content of ConfigMap `xpdb-fleet`, for commands that change it.
 import { parse } from "yaml";
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
@@ -7,7 +7,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Throws InvalidFleetError. */
+/** Throws InvalidFleetError for a list that agents would refuse. */
 export function readFleetList(data: Data): DeclaredFleet {
 	const list = (key: string): unknown => {
 		if (!Object.hasOwn(data, key)) return undefined;

@@ -1,4 +1,5 @@
-// Removes an installation from one cluster: agents first, so that nothing writes Leases any more, and the namespace last.
+// Removes an installation from one cluster: agents first, so that nothing writes Leases any more, and the namespace after all other objects
+// in it.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
@@ -17,13 +18,13 @@ export interface Removal {
 	readonly deleteBudgets: boolean;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
-	/** Called for each object that is gone. */
+	/** Called for each object when the API server has accepted its deletion. */
 	readonly tell: (context: string, object: ClusterObject) => void;
 }
 
 const pollMs = 300;
 
-/** Throws UsageError if something stays that should be deleted. Every object that was reported is gone. */
+/** Throws UsageError if a deletion is refused or not finished in time. */
 export async function removeInstallation(cluster: InstalledCluster, removal: Removal): Promise<void> {
 	const { context, objects, keptNamespace, definition } = cluster;
 	const deadline = performance.now() + removal.timeoutMs;

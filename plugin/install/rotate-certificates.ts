@@ -1,8 +1,9 @@
 // Replaces the certificates of a fleet's agents, and the CA, without a moment in which one member refuses another.
 //
-// Guarantee: no certificate is used before every agent of every member trusts it. No CA is removed before every agent presents a
-// certificate of the new CA. Each agent itself is asked what it trusts and presents. So the rotation waits for a file that a kubelet has
-// not delivered yet, or that an agent does not load. The state in the clusters shows how far a change has come, so a change that was
+// Guarantee of a change of the CA in all members: no certificate of the new CA is used before every ready agent trusts it, and no CA is
+// removed before every ready agent presents a certificate of the new CA. A renewal gives certificates only of a CA that the ConfigMaps of
+// all its clusters have. Each agent itself is asked what it trusts and presents. So the rotation waits for a file that a kubelet has not
+// delivered yet, or that an agent does not load. The state in the clusters shows how far a change has come, so a change that was
 // interrupted at any step continues from there.
 import { X509Certificate } from "node:crypto";
 import { BoundedError } from "../../disruption/bounded-error.ts";
@@ -148,8 +149,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 }
 
 /**
- * No member gets a CA from another member: a CA that only some trust may have been revoked. So each member must already
- * trust the CAs of the certificates that all agents have now. A CA that no agent needs goes away at the end of the change.
+ * Refuses a change in which a member would get a CA that only other members trust, because it may have been revoked. So each member must
+ * already trust the CAs of the certificates that all agents have now. A CA that no agent needs goes away at the end of the change.
  */
 function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
@@ -170,7 +171,7 @@ function refuseRevokedReturn(
 		refuseRevoked(kept.authority.current, { bundle: ca, context: kept.context, agentNamespace });
 }
 
-/** The bundle for a member that trusts no CA yet. */
+/** The CAs that all other members trust, for a member that trusts none yet. */
 function trustedByAll(clusters: readonly ClusterCertificates[]): string {
 	const bundles = clusters.flatMap(({ ca }) => (ca === undefined ? [] : [ca]));
 	const known = bundles.map((ca) => new Set(marksOf(ca)));
@@ -186,7 +187,7 @@ function without(bundle: string, certificate: string): string {
 	return bundleOf([bundle], (mark) => !left.has(mark));
 }
 
-/** The new CA of a change that has already begun, or else a new one, which is stored before anything else is written. */
+/** The new CA of a change that has already begun, or else a new one, which is stored before any certificate or bundle is written. */
 async function nextAuthority(
 	world: RotationWorld,
 	clusters: readonly ClusterCertificates[],

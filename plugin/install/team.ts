@@ -1,5 +1,5 @@
-// Who may drain: groups that decide about all budgets, and teams. Each team has its own account, which decides only about the budgets of
-// its namespaces.
+// Reads who may drain: groups that decide about all budgets, and teams. Each team has its own account, which decides only about the budgets
+// of its namespaces.
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 

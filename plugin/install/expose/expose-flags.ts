@@ -1,4 +1,5 @@
-// The flags that say how members are reached. Only plan-exposures.ts knows which member a value belongs to, because it has the members.
+// Defines and reads the flags that say how members are reached. Only plan-exposures.ts knows which member a value belongs to, because it
+// has the members.
 import { type CommandInput, listFlag } from "../../flags/command.ts";
 import type { FlagTable } from "../../flags/flag.ts";
 

@@ -1,4 +1,4 @@
-// What the load balancers of known clouds need to pass TCP through to the agents, according to the clouds' own documentation.
+// Defines what the load balancers of known clouds need to pass TCP through to the agents, according to the clouds' own documentation.
 import type { Exposure } from "./exposure.ts";
 
 type Preset = Pick<Exposure, "annotations"> & Partial<Pick<Exposure, "loadBalancerClass">>;

@@ -1,4 +1,4 @@
-// Messages about the addresses between agents: which come later, and which are not needed.
+// Writes messages about the addresses between agents: which come later, are missing, or are not needed.
 import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
 import { kindTexts } from "./exposure.ts";
 import { peersService } from "./peers-service.ts";

@@ -1,4 +1,4 @@
-// How agents of other members reach the agents of one member: the kind of Service, and its settings.
+// Defines how agents of other members reach the agents of one member: the kind of Service, and its settings.
 
 /** `none`: no Service of ours. The member has a given address, or no address at all. */
 export const exposureKinds = ["loadbalancer", "nodeport", "none"] as const;

@@ -22,7 +22,7 @@ export function offeredAddresses(service: V1Service, nodes: readonly V1Node[]): 
 	return first ? { kind: "some", addresses: [first, ...others] } : { kind: "none", why };
 }
 
-/** Keeps the listed address while it is still offered: a working address is not replaced by an equal one. */
+/** Keeps the listed address while it is still offered: a working address is not replaced by another that is no better. */
 export function chooseAddress(
 	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
 	listed: string | undefined,

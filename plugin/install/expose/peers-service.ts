@@ -1,4 +1,4 @@
-// The Service through which agents of other members connect: how an installation makes it and reads it back. Pure.
+// Makes the Service through which agents of other members connect, and reads its settings back. Pure.
 import type { V1Service } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
 import type { ClusterObject } from "../cluster-object.ts";

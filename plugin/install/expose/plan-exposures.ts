@@ -115,7 +115,7 @@ function readKind(text: string): {
 	return { kind, preset: exposePresets[preset] };
 }
 
-/** A class is a name with a prefix. The API server reports everything else that is wrong with it. */
+/** Checks only the characters and the length. The API server reports everything else that is wrong with a class. */
 function readClass(text: string): string {
 	if (/^[a-z0-9]([-a-z0-9./]{0,300}[A-Za-z0-9])?$/.test(text)) return text;
 	throw new UsageError(`--expose-class is not a loadBalancerClass: ${quote(text)}`);
