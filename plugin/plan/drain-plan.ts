@@ -1,4 +1,4 @@
-// The input and output of a simulated drain. Types only.
+// Defines the input and output of a simulated drain. Types only.
 import type { CandidateState } from "../../disruption/budget/cluster.ts";
 import type { BudgetCounts } from "../../disruption/budget/allowance.ts";
 import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/budget/verdict.ts";
@@ -22,11 +22,13 @@ export interface PlanPod {
 	readonly states: ReadonlyMap<string, CandidateState>;
 	/** Whether a controller creates another pod in its place. */
 	readonly replaced: boolean;
-	/** No node would accept the replacement, for now or as things are forever. Until one does, the pod's budgets count it as down. */
+	/**
+	 * Set if no node would accept the replacement at present, or ever as things are. Until one does, the pod's budgets count it as down.
+	 */
 	readonly strands?: "for now" | "for ever";
 }
 
-/** A node: groups of pods that are evicted one after the other. Each group starts when the previous one is gone. */
+/** A node with its pods in groups. Each group starts when the previous one is gone. */
 export interface PlanNode {
 	readonly name: string;
 	readonly groups: readonly (readonly PlanPod[])[];

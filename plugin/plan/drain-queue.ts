@@ -1,4 +1,4 @@
-// Which pods have their turn in one queue of a planned drain.
+// Decides which pods have their turn in one queue of a planned drain.
 import type { PlanNode, PlanPod, PlanQueue, PlanWait } from "./drain-plan.ts";
 
 /** A pod that has its turn, with what it has waited for so far. */
@@ -39,7 +39,7 @@ export class DrainQueue {
 		}
 	}
 
-	/** The pod is gone, or can never be evicted and is no longer waited for. */
+	/** Reports that the pod is gone, or that it can never be evicted and is no longer waited for. */
 	gone(pod: PlanPod): void {
 		for (const { there } of this.#open) there.delete(pod);
 	}

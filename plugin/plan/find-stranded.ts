@@ -1,5 +1,5 @@
-// Which pods with a budget of the fleet would have no node for their replacement after a drain. It needs few calls: the nodes are read page
-// by page, only until each replacement has one. It includes agents, because no budget can be asked without them.
+// Finds the covered pods and the agents whose replacements would have no other node after a drain. It needs few calls: it reads the nodes
+// page by page, and stops when each replacement has one. Agents are included, because without them no pod gets a grant.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -112,8 +112,8 @@ async function findInCluster(
 	let unplaced = pods;
 	const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
 		isEnough(seen) {
-			// Stop as soon as every pod fits a node: more nodes do not change that. A pod that tolerates a cordon may also return to a drained node,
-			// so it needs all nodes.
+			// Stop as soon as every pod fits a node: more nodes do not change that. But a pod that tolerates a cordon may return to any
+			// drained node, so all nodes are needed for it.
 			unplaced = unplaced.filter((each) => toleratesCordon(each.pod) || place(each, seen).kind !== "somewhere");
 			return unplaced.length === 0;
 		},

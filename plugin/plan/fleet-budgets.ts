@@ -1,4 +1,4 @@
-// What the fleet's budgets currently say about these pods: the budgets that cover each pod, and all counts. It asks as a round does, but
+// Reads what the fleet's budgets currently say about pods: the budgets that cover each pod, and all counts. It asks as a round does, but
 // without a Lease: nothing is acquired, so nothing is written.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
@@ -13,7 +13,7 @@ import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** It is unknown which budgets exist, or what a budget of the namespace selects. */
+	/** It is unknown which budgets apply, because the members' lists differ, or what a budget of the namespace selects. */
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {
@@ -30,7 +30,7 @@ export interface FleetBudgets {
 	/** By key. */
 	readonly budgets: ReadonlyMap<string, PlanBudget | UncountedBudget>;
 	coverageOf(pod: V1Pod): Coverage;
-	/** The pod's state by the budget's count. */
+	/** The pod's state in the budget's count. Undefined if the count does not have it. */
 	stateOf(key: string, pod: V1Pod): CandidateState | undefined;
 }
 
@@ -96,7 +96,7 @@ function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Covera
 	return covering.length > 0 ? { kind: "covered", budgets: covering } : { kind: "none" };
 }
 
-/** The counts of all members. */
+/** The counts of all members, or why the budget cannot be counted. */
 async function lookAtAll(
 	members: readonly AgentCluster[],
 	budget: RoundBudget,
@@ -115,7 +115,7 @@ async function lookAtAll(
 	}
 }
 
-/** Asks for any number of candidates, in several requests. */
+/** Looks at any number of candidates, in as many requests as they need. */
 export async function lookInParts(
 	member: Pick<AgentCluster, "look">,
 	{ name, selector }: RoundBudget,

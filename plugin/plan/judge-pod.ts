@@ -33,7 +33,7 @@ export function judgePod(
 	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	const states = new Map<string, CandidateState>();
 	const planned = { candidate, states, replaced, ...strandsOf(placement) };
-	// A run also evicts such a pod whatever its budgets say (evictFree).
+	// A run also evicts a pod that has not started, whatever its budgets say (evictFree).
 	if (hasNotStarted(pod)) return { kind: "planned", pod: planned, native: undefined, placement };
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
 	if (coverage.kind === "never") return { kind: "never", ...coverage.never };
@@ -61,7 +61,7 @@ export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
 	return kind === "later" ? { strands: "for now" } : {};
 }
 
-/** The pod's state by its own API server. */
+/** The pod's state as its own API server reports it. */
 export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",

@@ -1,4 +1,4 @@
-// Which volumes bind pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
+// Finds the volumes that bind pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
 import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -11,7 +11,10 @@ export interface LocalVolumes {
 	readonly problems: readonly string[];
 }
 
-/** Reads claims and volumes if the pods have claims. A missing permission is reported as a problem, not as a failure. */
+/**
+ * Reads claims and volumes if the pods have claims. If the API server refuses, for example because of a missing permission, that is a
+ * problem and not a failure.
+ */
 export async function readLocalVolumes({ name, client }: KubeContext, pods: readonly V1Pod[]): Promise<LocalVolumes> {
 	const withClaims = pods.filter((pod) => claimsOf(pod).length > 0);
 	if (withClaims.length === 0) return { of: () => [], problems: [] };

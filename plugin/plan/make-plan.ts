@@ -1,5 +1,5 @@
-// Makes the plan from what was read. Each pod is judged on its own. Then all are drained in a simulation, once in waves and three times in
-// seconds: with the fastest, the slowest and the likely pace.
+// Makes the plan from what was read. Each pod is judged on its own. Then all are drained in a simulation, once in waves and up to three
+// times in seconds: with the fastest, the slowest and the likely pace.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
@@ -125,7 +125,10 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		warnings: [...warnings],
 	};
 
-	/** A pod that may not be evicted blocks its whole node, as in a drain. */
+	/**
+	 * Judges the pods of a node, and returns those to evict in the groups of the drain. A pod that may not be evicted blocks its whole
+	 * node, as in a drain.
+	 */
 	function groupsOf({ target, pods: found }: NodeFacts): readonly (readonly PlanPod[])[] {
 		for (const { pod, message } of found.refused) {
 			impossible.push(impossiblePod(pod, target, { reason: "PodsNotAllowed", message }));
@@ -228,10 +231,10 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 }
 
-/** Enough names to recognise the pods. A plan is not a full list of pairs. */
+/** Enough names to recognise the pods. A plan does not list every pair of pods. */
 const maxNamedPods = 20;
 
-/** Sorts rows so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
+/** The key to sort rows by, so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
 function orderOf({ kind, namespace, name, context = "" }: PlannedBudget): string {
 	return [kind === "XPodDisruptionBudget" ? 0 : 1, namespace, name, context].join("/");
 }

@@ -1,5 +1,5 @@
-// The PodDisruptionBudgets of one cluster, as budgets that apply to that cluster alone, with the counts of its disruption controller. The
-// eviction API checks these after ours.
+// Reads the PodDisruptionBudgets of one cluster as budgets that apply to that cluster alone, with the counts of its disruption controller.
+// The eviction API checks these after ours.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -36,8 +36,8 @@ export interface NativeBudgets {
 const apiPath = "/apis/policy/v1";
 
 /**
- * `namespaces`: the pods' namespaces. A user who may list only these gets the budgets of these. If the budgets cannot be read, that is a
- * problem and not a failure.
+ * `namespaces`: the pods' namespaces. If the user may not list the whole cluster, only the budgets of these are read. If the budgets cannot
+ * be read, that is a problem and not a failure.
  */
 export async function readNativeBudgets(
 	context: KubeContext,
@@ -74,7 +74,7 @@ export type NativeCoverage =
 	| { readonly kind: "covered"; readonly budget: NativeBudget }
 	| { readonly kind: "never"; readonly never: { readonly reason: PlanNeverReason; readonly message: string } };
 
-/** Finds them as the eviction API does (pkg/registry/core/pod/storage/eviction.go): a pod may have only one. */
+/** Finds the pod's PodDisruptionBudget as the eviction API does (pkg/registry/core/pod/storage/eviction.go): a pod may have only one. */
 export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): NativeCoverage {
 	const { metadata, status } = pod;
 	const isRunning = status?.phase === "Running" || status?.phase === "Unknown";

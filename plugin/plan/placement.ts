@@ -1,5 +1,5 @@
-// Whether the replacement of an evicted pod finds a node, as far as its own rules decide that: local volumes, node selector, node affinity,
-// taints. Free room, spread and anti-affinity between pods are left to the scheduler.
+// Judges whether the replacement of an evicted pod finds a node, as far as its own rules decide that: local volumes, node selector, node
+// affinity, taints. Free room, spread and anti-affinity between pods are left to the scheduler.
 import type {
 	V1Node,
 	V1NodeSelector,
@@ -130,7 +130,7 @@ function meets(
 	}
 }
 
-/** The taints that keep new pods away. */
+/** The taints that keep new pods away, without that of a cordon. */
 function taintsOf({ spec }: V1Node): readonly V1Taint[] {
 	return (spec?.taints ?? []).filter(({ effect, key }) => effect !== "PreferNoSchedule" && key !== cordonKey);
 }

@@ -1,11 +1,11 @@
-// A plan as -o json and -o yaml print it, published in schemas/plan-v1.json. `message` is for people and may change.
+// Defines a plan as -o json and -o yaml print it (plugin/output/schemas/plan-v1.json). `message` is for people and may change.
 import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const planSchema = "xpdb.plan/1.0";
 
 /** What a pod may have to wait for. */
 export const planWaitReasons = [
-	// The next two end by this drain itself.
+	// This drain itself ends the next two.
 	/** Another node of its cluster is drained first. */
 	"NodeBefore",
 	/** Other pods of its node are evicted first: because of --order-by, or because this pod is one of our agents. */
@@ -117,7 +117,10 @@ export interface Plan {
 		readonly atLeast: number;
 		/** null: someone else has to act first. */
 		readonly atMost: number | null;
-		/** Pods whose start time was measured on pods of the same template, and pods for which it is assumed. */
+		/**
+		 * Pods whose start time was measured on pods of the same template, or that get no replacement. The start time of the others is
+		 * assumed.
+		 */
 		readonly measuredPods: number;
 		readonly assumedPods: number;
 	};

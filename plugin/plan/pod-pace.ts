@@ -1,4 +1,4 @@
-// How many seconds pods take at least and at most, until they are gone and until their replacements are ready.
+// Estimates how many seconds pods take until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import type { PodPace } from "./drain-plan.ts";
@@ -9,7 +9,7 @@ export interface PaceRange {
 	/** The expected pace. */
 	readonly likely: PodPace;
 	readonly atMost: PodPace;
-	/** Whether starts of pods with the same template were seen. Otherwise the pace is assumed. */
+	/** Whether starts of pods with the same template were seen, or the pod has no controller. Otherwise the start is assumed. */
 	readonly measured: boolean;
 }
 
@@ -90,8 +90,8 @@ const halfHour = 1_800;
 const widest = 4;
 
 /**
- * The range as a person would state it: around the likely value, and never outside what is possible. It is rounded outwards, so that no
- * estimate looks more precise than it is, unless that makes the range too wide.
+ * The range as a person would state it: around the likely value and within what is possible, then rounded outwards, so that no estimate
+ * looks more precise than it is. It is rounded less if that makes the range too wide.
  */
 export function estimateRange({ atLeast, likely, atMost }: Readonly<Record<"atLeast" | "likely" | "atMost", number>>): {
 	readonly atLeast: number;

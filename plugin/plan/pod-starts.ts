@@ -1,6 +1,6 @@
-// How long pods took from their creation until they were first ready, by template. A pod shows only when it last became ready: it may have
-// lost its readiness in between, or its whole node may have been away. So that time is not used if the pod's containers, or other pods of
-// its template, show that it came later.
+// Finds how long pods took from their creation until they were first ready, by template. A pod shows only when it last became ready: it may
+// have lost its readiness in between, or its whole node may have been away. So that time is not used if the pod's containers, or other pods
+// of its template, show that it came later.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
@@ -55,7 +55,7 @@ export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly
 	return starts;
 }
 
-/** Undefined for a pod that is not ready, or whose containers have restarted. */
+/** Undefined for a pod that is not ready, whose containers have restarted, or whose times contradict each other. */
 function startOf(pod: V1Pod): Start | undefined {
 	const { metadata, spec, status } = pod;
 	const ready = readyCondition(pod);

@@ -17,7 +17,7 @@ export interface NodeFacts {
 
 export interface ClusterFacts {
 	readonly context: KubeContext;
-	/** The member's id, or the context's name if there is no agent. */
+	/** The member's id, or "context NAME" if the cluster is not a member. */
 	readonly clusterId: string;
 	readonly isMember: boolean;
 	/** The namespaces with its agents. */
@@ -25,7 +25,7 @@ export interface ClusterFacts {
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
 	readonly native: NativeBudgets;
-	/** Pods on other nodes with the templates of the pods to evict, if the latter do not show how long a start takes. */
+	/** Further pods with the templates of the pods to evict, if the latter do not show how long a start takes. */
 	readonly siblings: readonly V1Pod[];
 }
 

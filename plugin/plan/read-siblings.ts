@@ -1,5 +1,5 @@
-// Reads a few pods of the same template on other nodes. They show how long a start takes if the pods of the drained nodes do not. The
-// latter may have restarted, or may have lost their readiness together when their node was away.
+// Reads a few further pods of the same templates, which may be on other nodes. They show how long a start takes if the pods of the drained
+// nodes do not. The latter may have restarted, or may have lost their readiness together when their node was away.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isStartKnown, templateOf } from "./pod-starts.ts";

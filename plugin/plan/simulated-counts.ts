@@ -1,4 +1,5 @@
-// The counts of a planned drain, as changed by the pods that were evicted and came back. decide() judges whether one more may be evicted.
+// Keeps the counts of a planned drain, as changed by the pods that were evicted and came back. decide() judges whether one more may be
+// evicted.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { neverMetText } from "../../disruption/budget/budget-text.ts";
 import { withPodsDown } from "../../disruption/budget/healthy.ts";
@@ -37,7 +38,7 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
-	/** Pods for which whatever others block them with is assumed to be over. */
+	/** Pods that nothing outside this drain is assumed to block any more, apart from their budgets. */
 	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
@@ -75,7 +76,7 @@ export class SimulatedCounts {
 					return { kind: "never", never: { reason: judgement.reason, message: judgement.message } };
 				case "waiting": {
 					const { budget } = judgement;
-					// The count's reason stays the same until the next list or count, so it is ignored here.
+					// The counts still contain this reason, but it is assumed to be over.
 					if (judgement.reason !== "BudgetExhausted" && this.#recovered.has(pod)) break;
 					const exhausted = budgets.find(
 						({ budget: { counted } }) => budget && formatBudgetName(counted.budget.name) === formatBudgetName(budget),
@@ -94,7 +95,7 @@ export class SimulatedCounts {
 		return costs;
 	}
 
-	/** The replacement is healthy. Or there is none, and the pod is no longer expected. */
+	/** Records that the replacement is healthy, or that there is none and the pod is no longer expected. */
 	back(pod: PlanPod, costs: boolean): void {
 		if (pod.replaced) {
 			if (costs) this.#down(pod, -1);
@@ -107,7 +108,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** No healthy replacement comes, either until others act, or ever. */
+	/** Records that no healthy replacement comes until others act, or ever. */
 	strand(pod: PlanPod, costs: boolean): void {
 		for (const simulated of this.#budgetsOf(pod)) simulated.stranded = [...simulated.stranded, { pod, costs }];
 	}
@@ -208,7 +209,10 @@ export class SimulatedCounts {
 	}
 }
 
-/** A pod that no agent has seen was not counted as healthy either, so its eviction costs nothing. */
+/**
+ * Returns the state without what blocks the pod. A pod that no agent has seen was not counted as healthy either, so its eviction costs
+ * nothing.
+ */
 function settled(state: CandidateState): CandidateState {
 	if (state.kind !== "present") return { kind: "free", pod: state.pod, why: "Terminating" };
 	const { reservedBy: _, ...rest } = state;

@@ -1,4 +1,4 @@
-// The counts of one budget in all members, requested as a plan does: no Lease is acquired, so nothing is written. A missing, late or
+// Requests the counts of one budget from all members, as a plan does: no Lease is acquired, so nothing is written. A missing, late or
 // unreadable answer becomes a finding, never a number.
 import { formatBudgetName, type RoundBudget } from "../../../disruption/budget/budget.ts";
 import type { Count, PodReference } from "../../../disruption/budget/cluster.ts";

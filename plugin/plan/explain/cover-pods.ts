@@ -1,4 +1,4 @@
-// Which budgets cover each of these pods, judged as a run does (pod-coverage.ts), or why that is unknown.
+// Finds which budgets cover each of these pods, as a run does (disruption/round/coverage.ts), or why that is unknown.
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/budget/coverage-judgement.ts";
 import { CoverageLists, coverPod } from "../../../disruption/round/coverage.ts";

@@ -33,7 +33,7 @@ export async function explainBudget(
 	return explainIn({ namespaces, wanted: word.rest, contexts }, view, runtime.now);
 }
 
-/** The budget of this namespace, whatever the namespaces of the contexts are. */
+/** Explains the budget of this namespace, whatever the namespaces of the contexts are. */
 export async function explainNamedBudget(
 	view: FleetView,
 	{ namespace, name }: BudgetName,
@@ -96,7 +96,7 @@ function notFound(name: string): ApiError {
 	});
 }
 
-/** The existing budget with the nearest name. */
+/** The budget of that name in any namespace, or else the one with the nearest name in the contexts' namespaces. */
 export async function nearestBudget(
 	{ fleet }: FleetView,
 	name: string,

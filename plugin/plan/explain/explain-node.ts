@@ -61,7 +61,10 @@ export async function explainNode(
 	};
 }
 
-/** Also without the right to read nodes, the user gets an answer about the pods that can be listed. */
+/**
+ * Reads the node. If the user may not read nodes and there is only one context to search, it returns a node that has only its name, so that
+ * the pods that can be listed are still explained.
+ */
 async function readNode(
 	word: SubjectWord,
 	contexts: readonly KubeContext[],

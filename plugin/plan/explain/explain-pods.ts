@@ -48,7 +48,7 @@ export async function explainPods(
 		filterIn(context, v1Pods, options, options.now),
 		readNativeBudgets(context, clusterId, [...new Set(v1Pods.map(({ metadata }) => metadata?.namespace ?? ""))]),
 	]);
-	// Last, so that no later request makes these answers old.
+	// After the requests above, so that waiting for them does not make these answers old.
 	const covered = await coverPods(pods, view, options.runtime);
 	const names = covered.flatMap(({ budgets }) => budgets.map(({ name }) => name));
 	const [counted, leases] = await Promise.all([
@@ -108,7 +108,7 @@ function explainPod(
 	const isWhole = budgets.length === names.length;
 	const judged = { job, pod, clusterId, budgets };
 	const termination = readTermination(pod, now);
-	// A run also evicts such a pod whatever its budgets say (evictFree).
+	// A run also evicts a pod that has not started, whatever its budgets say (evictFree).
 	const isFree = hasNotStarted(pod);
 	const underBudgets = (): readonly (Finding | undefined)[] => [
 		keeps ?? (isWhole ? judgeUnderBudgets(judged) : missing[0]),

@@ -1,4 +1,4 @@
-// What `explain` found out about a pod, a budget or a node. The types, and the verdict of several findings together.
+// Defines what `explain` finds out about a pod, a budget or a node, and judges several findings together.
 import type { UsedBy } from "../../events/events.ts";
 import type { Reason } from "../../events/reason.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
@@ -27,7 +27,7 @@ export interface Finding {
 /** Whether a drain of the pod's node would evict it, with the given flags. */
 export interface DrainFilter {
 	readonly kind: "takes" | "leaves" | "refuses";
-	/** Why it would not, in kubectl's words. */
+	/** Why it would not. A refusal is in kubectl's words. */
 	readonly message: string;
 }
 
@@ -47,7 +47,7 @@ export interface ExplainedPod {
 	readonly isOverdue: boolean;
 	/** What to say about a pod that can be evicted, or how it terminates. */
 	readonly message: string;
-	/** Worst first. Empty for a pod that can be evicted. */
+	/** Worst first. Empty for a pod that can be evicted now or after others of its node. */
 	readonly findings: readonly Finding[];
 	/** Names of all budgets that cover it, as far as known. */
 	readonly budgets: readonly string[];

@@ -1,5 +1,5 @@
-// The part of the fleet that can be asked. Users often ask why nothing moves while a cluster is missing. So the others' answers are shown,
-// but they never allow anything.
+// Connects to the part of the fleet that can be asked. Users often ask why nothing moves while a cluster is missing. So the others' answers
+// are shown, but they never allow anything.
 import { connectFleet, uncoveredWarning } from "../../fleet/connect-fleet.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";

@@ -15,7 +15,7 @@ export interface JudgedForDrain {
 	readonly planned: PlanPod;
 	/** All budgets that cover it. Undefined if some could not be asked. */
 	readonly budgets: readonly PlanBudget[] | undefined;
-	/** Whether its eviction uses up part of its budgets. */
+	/** False if it is evicted whatever its budgets say, because it is terminating, has finished or has not started. */
 	readonly costs: boolean;
 }
 

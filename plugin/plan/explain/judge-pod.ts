@@ -1,5 +1,5 @@
-// What blocks one pod, by decide() with counts that were read: first our budgets, then Kubernetes' own. The agent's report about a pod is
-// compared with that of its API server. If they contradict each other, the pod is not reported as allowed.
+// Finds what blocks one pod, with decide() and counts that were read: first our budgets, then Kubernetes' own. The agent's report about a
+// pod is compared with that of its API server. If they contradict each other, the pod is not reported as allowed.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../../disruption/budget/cluster.ts";
@@ -57,7 +57,7 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	return { verdict: "Waits", reason, message, ...(budget !== undefined && { budget }), usedBy };
 }
 
-/** The agent's state of the pod contradicts that of the API server. */
+/** A finding if the agent's state of the pod contradicts that of the API server. */
 function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undefined {
 	const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 	const says = [...states.values()].flatMap((state) => {
