@@ -78,7 +78,7 @@ export interface PlannedNode {
 	readonly node: string;
 	/** Pods to evict. */
 	readonly pods: number;
-	/** Pods that a drain skips: DaemonSet pods and static pods. */
+	/** Pods that a drain skips: DaemonSet pods, static pods, and those that --skip-wait-for-delete-timeout skips. */
 	readonly left: number;
 	/** Pods that can never be evicted. */
 	readonly impossible: number;

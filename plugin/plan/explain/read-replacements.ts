@@ -1,4 +1,4 @@
-// Finds terminating pods without a controller, which get no replacement. The counts do not show this, but the pods do.
+// Finds terminating and granted pods without a controller, which get no replacement. The counts do not show this, but the pods do.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
 import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
