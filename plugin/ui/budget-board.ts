@@ -1,5 +1,5 @@
-// The rows of the screen of budgets and their order. The order changes when a key asks for it, and otherwise every five seconds at most,
-// so that rows do not jump while pods move.
+// Keeps the rows of the screen of budgets, and their order. The order changes when a key asks for it, and otherwise every five seconds at
+// most, so that rows do not jump while pods move.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -33,7 +33,7 @@ export class BudgetBoard {
 	/** Undefined until the first rows arrive. */
 	knownSince: number | undefined;
 
-	/** The histories of all rows that have one. */
+	/** Replaces all histories. Rows that are not included have none. */
 	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}
@@ -97,7 +97,7 @@ export function hasNoPods({ healthy, expected }: BudgetRow): boolean {
 	return expected === 0 && healthy === 0;
 }
 
-/** Unknown sorts first, as nothing allowed. Suspended budgets and budgets without pods sort last. */
+/** The value to sort by. Unknown sorts before 0. By ALLOWED, suspended budgets and budgets without pods sort last. */
 function valueOf(row: BudgetRow, sort: SortColumn): number {
 	const { allowed, healthy, expected, suspended } = row;
 	switch (sort) {

@@ -1,4 +1,5 @@
-// The budgets of a run, from its events: the latest counts, the pods that use them up, and the holder of a Lease that this run waits for.
+// Keeps the budgets of a run, as its events report them: the latest counts, the pods that use them up, and the holder of a Lease that this
+// run waits for.
 import type { MemberAgent, RunEvent, UsedBy } from "../events/events.ts";
 
 export interface BudgetFacts {

@@ -1,4 +1,4 @@
-// The details of one budget: its bound, each member's counts, every unhealthy pod and what it costs.
+// Makes the lines with the details of one budget: its bound, each member's counts, every unhealthy pod and what it costs.
 import { suspensionNow } from "../events/suspension-text.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";

@@ -106,7 +106,7 @@ function paneLines(
 	];
 }
 
-/** Centres the selected row if there are enough rows on both sides. */
+/** The index of the first row to show. Centres the selected row if there are enough rows on both sides. */
 function firstShown(keys: readonly string[], { selected }: BudgetView, height: number): number {
 	const at = Math.max(0, selected === undefined ? 0 : keys.indexOf(selected));
 	return Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));

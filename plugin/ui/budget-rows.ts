@@ -1,5 +1,5 @@
-// The budgets of the run: what is left, and which pods use them up. If there is no room, budgets that are not used up are folded into one
-// line.
+// Makes the rows of the run's budgets: what is left, and which pods use them up. If there is no room, budgets are folded into one line,
+// those that are not used up first.
 import type { BudgetFacts } from "./budget-book.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -26,7 +26,7 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 	return [piece(text, "heading")];
 }
 
-/** At most `height` rows, including the selected one. */
+/** At most `height` rows. If there is no room for all, budgets that are used up and the selected one come before others. */
 export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const { all } = facts.budgets;
 	if (all.length === 0) return [{ key: "", line: [piece("  no budgets yet", "dim")] }];

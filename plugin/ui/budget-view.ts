@@ -1,4 +1,4 @@
-// The user's state of the screen of budgets: order, filter, namespace, selected row and open pane. Pure.
+// Defines the user's state of the screen of budgets (order, filter, namespace, selected row and open pane), and how keys change it. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 
@@ -67,7 +67,7 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 		return action ? { view, action } : { view };
 	}
 	if (view.isTyping) return { view: typed(view, key) };
-	// While a pane is open, arrow keys still select rows, and page keys scroll the pane.
+	// While the details are open, arrow keys still select rows, and page keys scroll. In any other pane, both scroll.
 	const step = stepOf(key, view.pane ? paneLines : around.page);
 	if (step !== undefined) {
 		const scrolls = (view.pane && view.pane !== "details") || (view.pane && Math.abs(step) > 1);

@@ -1,4 +1,4 @@
-// The details of the selected row.
+// Makes the lines of each pane of a run's screen, such as the details of the selected row.
 import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";

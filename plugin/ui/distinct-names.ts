@@ -1,4 +1,4 @@
-// Shortens names to few columns so that they stay distinct. A name that looks like another one would lead a person to the wrong cluster.
+// Shortens names to few columns so that they stay distinct. A name that looks like another one could lead a person to the wrong cluster.
 import { cutMiddle, widthOf } from "./styled-line.ts";
 
 /** The shortened form of each name. Equal names stay equal. */

@@ -51,7 +51,7 @@ function usersOf({ budgets }: RunFacts, { wait }: PodFacts): readonly UsedBy[] {
 	return budget?.isWatched ? budget.usedBy : (wait?.usedBy ?? []);
 }
 
-/** Selects the pods of a node or of a context. */
+/** Selects the pods of a node or of a context, or all pods for any other key. */
 function isIn(facts: RunFacts, key: string | undefined): (pod: PodFacts) => boolean {
 	const node = key === undefined ? undefined : facts.nodes.get(key);
 	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;

@@ -1,4 +1,4 @@
-// The last line of a frame: every key that works there, in as many words as fit. Users do not find a key that is not shown.
+// Makes the last line of a frame: the keys that work there, in as many words as fit. Users do not find a key that is not shown.
 import { piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
 
 export interface FooterKey {

@@ -1,4 +1,4 @@
-// What a frame needs besides the facts: the terminal's size, its glyphs and the time.
+// Defines what a frame needs besides the facts, such as the terminal's size, its glyphs and the time.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Glyphs } from "./glyphs.ts";
 import type { ShownObject } from "./shown-object.ts";

@@ -1,4 +1,4 @@
-// The glyphs of a frame, each one column wide, or plain ASCII for a terminal that has no others.
+// Defines the glyphs of a frame, each one column wide: in Unicode, or in ASCII for a terminal without Unicode.
 export interface Glyphs {
 	readonly done: string;
 	readonly busy: string;

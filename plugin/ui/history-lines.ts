@@ -1,4 +1,4 @@
-// The last hour of a budget in two lines: a glyph for each sample, by its height above what is needed now, and the same in words.
+// Draws the last hour of a budget in two lines: a glyph for each sample, by its height above what is needed now, and a summary in words.
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { FrameOptions } from "./frame-options.ts";

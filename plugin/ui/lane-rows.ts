@@ -1,5 +1,6 @@
-// The lanes: a row for each cluster and, below it, one for each of its nodes, in the order of the command line. Rows keep their place. If
-// the terminal is too small, drained and queued nodes are folded into their cluster's row.
+// Makes the lanes: a row for each cluster and, below it, one for each of its nodes, in the order of the command line. Rows keep their
+// place. If the terminal is too small, drained and queued nodes are left out, and the last line gives the number of other rows that do not
+// fit.
 import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
@@ -29,7 +30,7 @@ export function contextKey(context: string): string {
 	return `context ${context}`;
 }
 
-/** A single context needs no row of its own. */
+/** The keys of all lanes, from the top. A single context with nodes needs no row of its own. */
 export function laneKeys(facts: RunFacts): readonly string[] {
 	return facts.contexts.flatMap((context) => [
 		...(hasContextRow(facts) ? [contextKey(context)] : []),
@@ -202,7 +203,7 @@ function laneNames(facts: RunFacts): readonly string[] {
 	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
 }
 
-/** The last column is shortened first, and names last. */
+/** The least width of the last column. It is shortened first, and names last. */
 const leastNow = 14;
 
 function widthsFor(facts: RunFacts, columns: number) {

@@ -1,11 +1,11 @@
-// The rows of the screen of Leases. Those with the most waiting rounds come first, then held ones, then those with the most granted pods.
-// The order changes every five seconds at most, so that rows do not jump.
+// Keeps the rows of the screen of Leases. Unreadable ones come first, then those with the most waiting rounds, then held ones, then those
+// with the most granted pods. The order changes every five seconds at most, so that rows do not jump.
 import type { LeaseRow } from "../output/lease-lines.ts";
 
 export interface LeaseChange {
 	readonly changed: readonly LeaseRow[];
 	readonly gone: readonly LeaseRow[];
-	/** Why a context does not answer. */
+	/** News of a context, such as why it does not answer. */
 	readonly problem?: string;
 }
 

@@ -1,4 +1,4 @@
-// The user's state of the screen of Leases: the selected row and the open pane. Pure.
+// Defines the user's state of the screen of Leases (the selected row and the open pane), and how keys change it. Pure.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 

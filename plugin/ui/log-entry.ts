@@ -1,4 +1,4 @@
-// The short texts of events that users read afterwards. Waits are left out, because they have their own rows.
+// Writes short texts of the events that users may want to read afterwards. Waits are left out, because they have their own rows.
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -50,7 +50,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "lease.lost":
 			return tell("", `the Lease of ${event.budget} in cluster ${event.cluster} was lost: ${event.message}`, "warning");
 		case "cluster.unreachable":
-			// By its name in the fleet, because the run may have no context for it.
+			// Only the first report of an outage. It has the cluster's name in the fleet, because the run may have no context for it.
 			if (event.elapsedMs > 50) return undefined;
 			return tell("", `cluster ${event.cluster} gives no answer: ${event.message}`, "warning");
 		case "cluster.recovered":

@@ -38,7 +38,7 @@ export interface OpenScreen {
 	close(): void;
 }
 
-/** Left out: events of a pod that is tried again and waits again, because nothing has moved. */
+/** Events that count as a move: after one, the clocks on the screen tick every second for a while. Retries and waits are not moves. */
 const moves: ReadonlySet<RunEvent["type"]> = new Set([
 	"run.started",
 	"node.draining",

@@ -1,4 +1,4 @@
-// A screen's knowledge of a run. It is built only from the run's events, so the screen shows nothing that -o json does not report too.
+// Keeps what a screen knows of a run. All of it comes from the run's events, so the screen shows nothing that -o json does not report too.
 import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
@@ -70,7 +70,7 @@ export class RunFacts {
 	readonly unreachable = new Map<string, Silence>();
 	readonly #remaining = new RemainingTime();
 	readonly #tally = new PodTally();
-	/** Undefined until the first event arrives. */
+	/** Undefined until the event `run.started` arrives. */
 	startedAt: number | undefined;
 	plannedPods: number | undefined;
 	isPaused = false;
@@ -204,7 +204,10 @@ export class RunFacts {
 		return { done, total: Math.max(known, counted), terminating, waiting, failed };
 	}
 
-	/** At least and at most, in seconds. Null at most: the drain waits for something outside it. Undefined without a plan. */
+	/**
+	 * At least and at most, in seconds. The second is null if the drain waits for something outside it or is paused. Undefined without a
+	 * plan.
+	 */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
 		const remaining = this.#remaining.after({ podsDone: done, podsTotal: total }, now);
@@ -218,7 +221,7 @@ export class RunFacts {
 		return waiting.toSorted((a, b) => (a.wait?.since ?? a.since) - (b.wait?.since ?? b.since));
 	}
 
-	/** The pod's place among the pods of this run that wait for the same budget, from 1. */
+	/** The pod's place among the pods of this run that wait for the same budget, from 1; 0 if it waits for no budget. */
 	placeOf(pod: PodFacts): number {
 		const rivals = this.waiting.filter(({ wait }) => wait?.budget !== undefined && wait.budget === pod.wait?.budget);
 		return rivals.indexOf(pod) + 1;

@@ -1,4 +1,4 @@
-// An object as its API server returns it, on a page of a screen.
+// Shows an object, as its API server returns it, on a page of a screen.
 import { piece, type StyledLine } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 

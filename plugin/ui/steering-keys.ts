@@ -1,4 +1,4 @@
-// A pressed key, and the keys with the same meaning on every screen, as in less and vi.
+// Defines a pressed key, and the keys that have the same meaning on every screen, as in less and vi.
 export interface KeyPress {
 	/** A printable character, or "". */
 	readonly input: string;

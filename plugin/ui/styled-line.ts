@@ -1,5 +1,5 @@
-// A line of a frame: pieces of text, each with a tone. A word or a glyph repeats what each tone means, so lines are complete without
-// colour.
+// Defines a line of a frame: pieces of text, each with a tone. A word or a glyph repeats what each tone means, so lines are complete
+// without colour.
 import stringWidth from "string-width";
 import { oneLine } from "../../disruption/printable.ts";
 

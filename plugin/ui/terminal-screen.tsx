@@ -1,5 +1,4 @@
-// A full screen on a real terminal: it draws frames, reads keys, and restores the terminal when it closes. Its owner decides what is
-// drawn.
+// Runs a full screen on a real terminal: draws frames, reads keys, and restores the terminal at the end. Its owner decides what is drawn.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -69,7 +68,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		changedAt = performance.now();
 		const keys = pressed;
 		pressed = [];
-		// After the screen was left, the remaining keys are ignored. Ctrl-C is not: in raw mode it was no signal.
+		// After the screen was left, the remaining keys are ignored. Ctrl-C is not: in raw mode it was not a signal.
 		for (const key of keys) if (!isClosed || isInterrupt(key)) options.onKey(key);
 		draw();
 	};
@@ -135,7 +134,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			if (!isSuspended) enterTerminal();
 		},
 	});
-	// If the terminal goes away, reading it fails, or restoring it after the screen does. SIGHUP reports it too.
+	// If the terminal goes away, reading from it or restoring it fails. SIGHUP reports the same, so the error is ignored.
 	stdin.on("error", () => undefined);
 	if (!isAway()) enterTerminal();
 	const tick = setInterval(() => {

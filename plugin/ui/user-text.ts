@@ -84,7 +84,10 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: U
 	return fittingText({ place: pod.context, pod: pod.name, state: ownStateText(pod, now), since: "", others }, room);
 }
 
-/** How many pods are missing that cannot be named, under a budget with nothing left. Pods that this run evicted are not included. */
+/**
+ * How many missing pods cannot be named. If the budget is not watched, this is 0 unless nothing is left, and pods that this run evicted are
+ * not included.
+ */
 export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	if (budget.isWatched) return missingBeside(budget, budget.usedBy);
 	if (budget.left !== 0) return 0;

@@ -1,5 +1,5 @@
-// The user's state of the screen: the selected row and the open pane. Pure: it takes a key, and returns the next state and the action for
-// the run.
+// Defines the user's state of the screen of a run (the selected row and the open pane), and how keys change it. Pure: it takes a key, and
+// returns the next state and the action for the run.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
 export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "warnings" | "help";
@@ -12,7 +12,7 @@ export interface ViewState {
 	readonly pane: Pane | undefined;
 	/** How many lines of the pane are scrolled out above. */
 	readonly scroll: number;
-	/** Which of the pods that use the budget up is selected in the details. */
+	/** Which of the pods that use the budget up is selected in the open pane. */
 	readonly culprit: number | undefined;
 }
 
@@ -78,7 +78,7 @@ export function pressKey(
 	}
 }
 
-/** The place of the selected row, if it is among these. */
+/** The index of the selected row among these, or -1. */
 export function selectedRow({ selected }: ViewState, rows: readonly string[]): number {
 	return selected === undefined ? -1 : rows.indexOf(selected);
 }

@@ -1,4 +1,4 @@
-// The waiting pods: what each waits for, and its place in line.
+// Makes the rows of the waiting pods: what each waits for, and its place in line.
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";

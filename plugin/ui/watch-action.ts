@@ -1,4 +1,4 @@
-// The actions of every watch screen for the keys that concern the screen itself.
+// Carries out the actions of keys that concern the screen itself, on every watch screen.
 import type { TerminalScreen } from "./terminal-screen.tsx";
 
 export type WatchAction = "leave" | "interrupt" | "suspend" | "redraw";
