@@ -1,5 +1,5 @@
-// The curve of each budget over time: its healthy pods and what it needs, at each count. An eviction of this run immediately lowers the
-// last count by one pod. There is no line while the counts are unknown.
+// Builds the curve of each budget over time: its healthy pods and what it needs, at each count. An eviction of this run immediately lowers
+// the last count by one pod. There is no line while the counts are unknown.
 import { isRecord } from "../../disruption/record.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 import { podKey } from "./recoveries.ts";
@@ -44,8 +44,8 @@ interface OpenCurve {
 }
 
 /**
- * A replacement may be up after this time. So the number after an eviction holds no longer without a new count. The agents' watch counts
- * within a second; records of version 0.1 contain only the counts of rounds.
+ * After this time, a replacement may be up. If no new count follows an eviction within it, the curve has a gap from that eviction on. The
+ * agents' watch counts within a second; records of version 0.1 contain only the counts of rounds.
  */
 const goodForMs = 2_000;
 

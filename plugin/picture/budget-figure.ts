@@ -22,7 +22,7 @@ ${evictions.length === 0 ? nothing : html`<path class="mark" d="${evictions.map(
 `;
 }
 
-/** The curve in words, for readers who cannot see the picture. */
+/** Sums up the curve in words, for the caption and for screen readers. */
 export function figureText(curve: BudgetCurve): string {
 	const { points, evictions } = curve;
 	const rooms = points.flatMap(({ healthy, need }) =>

@@ -1,5 +1,5 @@
-// The style of the page, for light and dark screens and for paper. Colour is never the only sign: waits are thin, terminations thick,
-// and the time until a replacement and the need are dashed.
+// Defines the style of the page, for light and dark screens and for paper. Colour is never the only sign: waits are thin, terminations
+// thick, and the time until a replacement and the need are dashed.
 import type { Html } from "./html.ts";
 
 export const pageStyle: Html = {

@@ -1,4 +1,4 @@
-// The picture of a run as one page for screen, paper and screen readers. It has no scripts and loads nothing from a network.
+// Draws the picture of a run as one page for screen, paper and screen readers. It has no scripts and loads nothing from a network.
 import { formatElapsed } from "../flags/duration.ts";
 import { budgetFigure } from "./budget-figure.ts";
 import { type Html, html, nothing } from "./html.ts";

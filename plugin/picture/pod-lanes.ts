@@ -1,5 +1,5 @@
-// The lane of each node with its pods, each from its first wait to its end. The times come from the pod's own events. How long it waited
-// by then gives the time of the first request.
+// Builds the lane of each node with its pods, each from its first wait to its end. The times come from the pod's own events. An event at
+// the end of a wait says how long the pod has waited, which gives the time of its first request.
 import { isRecord } from "../../disruption/record.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 import { podKey, Recoveries } from "./recoveries.ts";
@@ -28,7 +28,7 @@ export interface Span {
 	readonly kind: "waiting" | "terminating";
 	readonly from: number;
 	readonly to: number;
-	/** The code of the reason for which it waited; "" if it waited for none. */
+	/** The reason for which it waited, such as "BudgetExhausted"; "" if there was none. */
 	readonly reason: string;
 	readonly text: string;
 }

@@ -4,7 +4,7 @@ import { type NodeLane, PodLanes } from "./pod-lanes.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 
 export interface RunPicture {
-	/** "drain", "evict", "cordon" or "uncordon". */
+	/** Such as "drain" or "evict"; "run" if the record does not say. */
 	readonly command: string;
 	/** The command line as typed, without secrets; older records have none. */
 	readonly commandLine: string | undefined;

@@ -16,7 +16,7 @@ const steps = [
 ];
 const mostTicks = 8;
 
-/** Also a run of no duration gets this width. */
+/** Even a run of no duration gets this width. */
 const shortestMs = second;
 
 /** A whole number from 0 to 1,000. Pictures are stretched to the width of the page, where a thousandth is less than a dot. */
@@ -25,7 +25,7 @@ export function placeOf(at: number, { from, to }: TimeRange): number {
 	return Math.round(Math.min(1, Math.max(0, share)) * 1_000);
 }
 
-/** At most eight times, at whole seconds, minutes or hours of UTC. */
+/** At most nine times, at whole seconds, minutes, hours or days of UTC. */
 export function ticksOf({ from, to }: TimeRange): readonly number[] {
 	const step =
 		steps.find((each) => (to - from) / each <= mostTicks) ??

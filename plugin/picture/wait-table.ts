@@ -1,4 +1,4 @@
-// A table of what pods waited for. Pods with the same reason share a row.
+// Makes a table of what pods waited for. Pods with the same reason share a row.
 import { formatElapsed } from "../flags/duration.ts";
 import { type Html, html, nothing } from "./html.ts";
 import type { NodeLane } from "./pod-lanes.ts";
