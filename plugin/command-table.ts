@@ -1,4 +1,4 @@
-// All commands of kubectl xpdb.
+// Defines all commands of kubectl xpdb.
 import { fleetCommands } from "./commands/fleet-commands.ts";
 import { setupCommands } from "./commands/setup-commands.ts";
 import type { Command } from "./flags/command.ts";

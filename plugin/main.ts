@@ -18,7 +18,7 @@ const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
 process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
 
-/** How long an exit after a signal or a bug waits at most for a stalled reader of the output. */
+/** The longest time that an exit after an interruption or a bug waits for a stalled reader of the output. */
 const slowReaderMs = 1_000;
 let outputClosed = false;
 /**

@@ -21,7 +21,7 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 			const { complete } = await import("./commands/complete.ts");
 			const askInBackground = async (words: readonly string[]): Promise<void> =>
 				deps.runBeside?.([backgroundCommand, ...words]);
-			// Node loads `performance` on first use, which most completions do not need otherwise.
+			// Node loads `performance` on first use, and most completions do not need it otherwise.
 			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000, askInBackground });
 		}
 		if (argv[0] === backgroundCommand) {

@@ -111,7 +111,10 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/** Never for a user whose login is a program: it may ask the user something, and nothing is kept for it. */
+/**
+ * Whether this list may be requested in the background. Never for a user whose login is a program: it may ask the user something, and
+ * nothing is kept for such a user.
+ */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
 	return names.isDue(key(connection.namespace));
 }

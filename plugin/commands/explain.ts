@@ -30,7 +30,8 @@ export const runExplain: CommandRunner = async (input, deps) => {
 	return withContexts(input, deps, async (contexts) => {
 		const word = readSubject(input.words, contexts);
 		const viewing = viewFleet(contexts);
-		// A failure before it is awaited must not end the process: a wrong name is reported first, whatever happens to the fleet.
+		// If this promise rejects before it is awaited, that must not end the process: a wrong name is reported first, whatever happens to
+		// the fleet.
 		viewing.catch(() => undefined);
 		try {
 			const explanation = await explain(word, contexts, viewing);

@@ -1,4 +1,4 @@
-// The entries of the command table for the commands about the fleet itself.
+// Defines the entries of the command table for the commands about the fleet itself.
 import type { Command } from "../flags/command.ts";
 import { authorityFlags } from "../install/certificate-flags.ts";
 

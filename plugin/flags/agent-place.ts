@@ -4,6 +4,9 @@
 export interface AgentPlace {
 	/** The anchor of trust: a user who may write in this namespace is trusted as the agent. */
 	readonly namespace: string;
-	/** The ServiceAccount in that namespace to authenticate as. Undefined: the one that this user may request tokens for. */
+	/**
+	 * The ServiceAccount in that namespace to authenticate as. Undefined: xpdb-operator, or else the only one that this user may request
+	 * tokens for.
+	 */
 	readonly account: string | undefined;
 }

@@ -3,7 +3,10 @@ import { budgetApi } from "../../disruption/budget/budget.ts";
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** NAME, or TYPE/NAME as kubectl accepts it and as `budgets -o name` prints it. `command`: for the messages. */
+/**
+ * Returns the budget's name from NAME, or from TYPE/NAME as kubectl accepts it and as `budgets -o name` prints it. Throws UsageError for
+ * anything else. `command`: for the messages.
+ */
 export function budgetWord(command: string, words: readonly string[]): string {
 	const see = `See 'kubectl xpdb ${command} --help' for usage.`;
 	const [word = ""] = words;

@@ -1,4 +1,4 @@
-// A command as data: its help, its flags, and where its code is. The code is loaded only when the command runs.
+// Defines a command as data: its help, its flags, and where its code is. The code is loaded only when the command runs.
 import type { ExitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -13,7 +13,7 @@ export interface CommandInput {
 	/** Names of the flags that were typed. */
 	readonly given: ReadonlySet<string>;
 	readonly globals: GlobalFlags;
-	/** The arguments as typed, for a command that continues the run. */
+	/** The arguments as typed, for reports, for errors, and for a command that continues the run. */
 	readonly argv: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export function listFlag(input: CommandInput, name: string): readonly string[] {
 /** One day, used if the timeout is 0, which means "no timeout". */
 const noTimeoutMs = 86_400_000;
 
-/** In milliseconds. */
+/** The time limit in milliseconds, or one day if there is none. */
 export function timeoutFlag(input: CommandInput): number {
 	return numberFlag(input, "timeout") || noTimeoutMs;
 }

@@ -1,4 +1,4 @@
-// Durations in Go's form, which kubectl's flags and messages use: "30s", "1m30s", "1h0m0s".
+// Parses and formats durations in Go's form, which kubectl's flags and messages use: "30s", "1m30s", "1h0m0s".
 
 const unitMs: Readonly<Record<string, number>> = {
 	ns: 1e-6,

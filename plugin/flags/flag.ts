@@ -1,4 +1,4 @@
-// A flag as data.
+// Defines a flag as data.
 
 /** `timeout` is a duration in which a bare number means seconds, as in kubectl's --request-timeout. */
 export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "timeout";

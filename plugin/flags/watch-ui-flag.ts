@@ -1,4 +1,4 @@
-// The flag that shows a watch as a screen, shared by all commands that can watch.
+// Defines the flag that says whether a watch is shown as a screen, for all commands that can watch.
 import type { FlagTable } from "./flag.ts";
 
 export const watchUiFlag: FlagTable = {

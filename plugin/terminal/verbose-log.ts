@@ -1,5 +1,5 @@
-// Writes the log that -v requests, from level 6 on, in the form of kubectl's log (klog): `I0102 15:04:05.000000 1234 file:line] "Message"
-// name="value"`.
+// Writes the log that -v requests, from level 6 on, in the form of kubectl's log (klog):
+// `I0102 15:04:05.000000    1234 file:line] "Message" name="value"`.
 import { basename } from "node:path";
 import { getCallSites } from "node:util";
 import { HiddenSecrets } from "./hidden-secrets.ts";
