@@ -28,7 +28,7 @@ const mostFindings = 5;
 export class CheckLines {
 	readonly #options: CheckLinesOptions;
 	#heading = "";
-	/** Findings of unreadable clusters that were printed already. */
+	/** Unknown findings that were printed already, by cluster and message. */
 	readonly #told = new Set<string>();
 	/** Commands that were printed already. If a user ran one twice, a command that creates something would fail. */
 	readonly #fixes = new Set<string>();

@@ -95,7 +95,7 @@ export function worst(results: readonly CheckResult[]): CheckResult {
 export interface CheckOutcome {
 	readonly exitCode: ExitCode;
 	readonly counts: Readonly<Record<CheckResult, number>>;
-	/** Codes of the findings that prevent evictions. */
+	/** Codes of the findings that have to be fixed first. */
 	readonly blocking: readonly string[];
 }
 

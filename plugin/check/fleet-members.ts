@@ -194,7 +194,7 @@ function unheardWarnings(rows: readonly MemberRow[]): readonly string[] {
 	});
 }
 
-/** When the first of an agent's certificate and the CAs that it trusts expires, in seconds since the epoch. */
+/** When an agent's certificate or a CA that it trusts expires, whichever is first, in seconds since the epoch. */
 export function certificateEnd(certificates: AgentCertificates | undefined): number | undefined {
 	if (!certificates) return undefined;
 	const { certificate, authorities } = certificates;

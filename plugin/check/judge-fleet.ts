@@ -27,7 +27,7 @@ export interface PassedOn {
 	readonly answer: Reading<AgentDescription>;
 }
 
-/** The checks by the column's name. */
+/** Returns the checks by the column's name. */
 export function judgeLists(
 	columns: readonly FleetColumn[],
 	suggest: SuggestedCommands,

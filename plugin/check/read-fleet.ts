@@ -10,7 +10,7 @@ import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { type IdentifiedContext, matchMembers } from "./member-contexts.ts";
 import { read } from "./read-cluster.ts";
 
-/** As many attempts as agents get that are asked through their own context. */
+/** The same number as for agents that are asked through their own context. */
 const attempts = 3;
 
 /**
@@ -35,7 +35,7 @@ export async function readFleet(
 	const own = accesses.map(async ([context, access]): Promise<FleetColumn> => {
 		const member = memberOf.get(context);
 		const description = describedBy(access);
-		// If only our own connection to its agents fails, another member's agents can still reach them.
+		// If only our own connection to its agents fails, another member's agents may still reach them.
 		const passedOn = description.kind === "unread" && member ? await describeThrough(reached, member) : description;
 		const said = passedOn.kind === "read" ? passedOn : description;
 		return { name: context, context, description: said, listed: member };
@@ -104,7 +104,7 @@ async function describeThrough(
 	return last;
 }
 
-/** Asks each other member that has an address through these agents; undefined if no agent was reached. */
+/** Asks, through these agents, each other member that has an address; undefined if no agent was reached. */
 export async function readPeers(access: AgentAccessResult): Promise<readonly PassedOn[] | undefined> {
 	if (access.kind !== "reached") return undefined;
 	const { clusterId, members } = access.description;

@@ -1,6 +1,6 @@
 // Records each use of the CA's key as an Event in the agents' namespace, because the key gives control of the fleet. The Event is written
-// before the result is used. Only an installation that makes the key or gets it from a file writes it afterwards, because the namespace may
-// not exist before.
+// before the result is used. Only an installation that makes the key, or reads it from a file, writes the Event afterwards, because the
+// namespace may not exist before.
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { agentSecret, authoritySecret } from "./certificate-objects.ts";

@@ -1,5 +1,5 @@
 // Finds Leases of the agents that are in use: held by a round, or with granted pods that are not evicted yet. Deleting these Leases would
-// delete the grants. Their pods could still be evicted, but no count would take them for down.
+// delete the grants. Their pods could still be evicted, but no count would treat them as down.
 import type { V1Lease } from "@kubernetes/client-node";
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";

@@ -5,7 +5,7 @@ export const planSchema = "xpdb.plan/1.0";
 
 /** What a pod may have to wait for. */
 export const planWaitReasons = [
-	// This drain itself ends the next two.
+	// The next two are waits that this drain itself ends.
 	/** Another node of its cluster is drained first. */
 	"NodeBefore",
 	/** Other pods of its node are evicted first: because of --order-by, or because this pod is one of our agents. */

@@ -38,7 +38,7 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
-	/** Pods that nothing outside this drain is assumed to block any more, apart from their budgets. */
+	/** Pods for which everything outside this drain that blocked them, except a used-up budget, is assumed to be over. */
 	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
@@ -108,7 +108,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Records that no healthy replacement comes until others act, or ever. */
+	/** Records that no healthy replacement comes, or only after others have acted. */
 	strand(pod: PlanPod, costs: boolean): void {
 		for (const simulated of this.#budgetsOf(pod)) simulated.stranded = [...simulated.stranded, { pod, costs }];
 	}
