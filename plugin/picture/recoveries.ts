@@ -1,6 +1,6 @@
 // Finds when evicted pods were replaced, as far as counts show it. A pod counts as replaced by the first count, under each budget that
 // covers it, that has enough healthy pods again. Enough is the number before this run evicted its unreplaced pods, or the expected number
-// if that is lower. --for=replaced uses the same rule. The real time may be earlier, between two counts. A pod has no such time if there
+// if that is lower. --for=replaced uses a similar rule. The real time may be earlier, between two counts. A pod has no such time if there
 // was no later count.
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 

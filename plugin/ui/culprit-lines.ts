@@ -32,7 +32,7 @@ export function culpritLines(used: UsedBy, { context, budget, now, suggest }: Cu
 	];
 }
 
-/** The mark in front of the selected pod. */
+/** The mark in front of a pod, which shows whether it is selected. */
 export function culpritMark(at: number, selected: number | undefined): string {
 	return at === selected ? "> " : "  ";
 }

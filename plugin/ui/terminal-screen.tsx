@@ -110,7 +110,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearTimeout(flush);
 		takeBack();
 		if (!isAway()) leaveTerminal();
-		// Later input belongs to the shell, also while the run continues with plain lines.
+		// Later input belongs to the shell, even while the run continues with plain lines.
 		void stopReading();
 	};
 	/**
