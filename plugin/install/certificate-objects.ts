@@ -9,7 +9,7 @@ export const agentSecret = "xpdb-agent-tls";
 /** In each cluster: the CAs that its agents and the plugin trust. */
 export const caConfigMap = "xpdb-ca";
 export const caKey = "ca.crt";
-/** In one cluster of the fleet: the CA with its key. */
+/** In one cluster of the fleet, or in each if cert-manager signs with it: the CA with its key. */
 export const authoritySecret = "xpdb-fleet-ca";
 /** In that Secret, during a change of CA: the new CA. */
 export const nextCertificateKey = "next.crt";

@@ -59,7 +59,7 @@ export function planFleet(
 	const operators = found.find((cluster) => cluster.operators.length > 0)?.operators ?? [];
 	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
-		// A cluster that joins gets the settings of the others.
+		// A cluster without agents gets the settings of the first one that has them.
 		const { image, imagePullSecret, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
 		const objects = fleetObjects({
 			agentNamespace: cluster.context.agents.namespace,

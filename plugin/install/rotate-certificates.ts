@@ -34,7 +34,9 @@ export interface SeenAgent {
 
 /** The clusters of a fleet, with the access that a rotation needs. */
 export interface RotationWorld extends CertificateStore {
-	/** The ready agents of a cluster; empty if they cannot be asked at this moment. */
+	/**
+	 * The ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not ask them.
+	 */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why they could not be asked just now. */
 	problem(context: string): string | undefined;

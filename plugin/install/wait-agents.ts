@@ -20,7 +20,7 @@ export interface AgentsWait {
 
 const pollMs = 500;
 
-/** Throws AgentsNotReadyError after the timeout, and the signal's reason if it aborts. */
+/** Throws AgentsNotReadyError after the timeout. Also rejects if the signal aborts. */
 export async function waitForAgents(context: KubeContext, { timeoutMs, signal, tell }: AgentsWait): Promise<void> {
 	const { client, name, agents, suggest } = context;
 	const path = `/apis/apps/v1/namespaces/${agents.namespace}/deployments/${agentName}`;

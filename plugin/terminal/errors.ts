@@ -1,10 +1,10 @@
-// Defines failures that the user sees as a message and an exit code, by what has to be changed: the command, the kubeconfig or the fleet.
+// Defines failures that the user sees as a message and an exit code: of the command and what it finds, of the kubeconfig, and of the fleet.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 
-/** The command was used wrongly, so the user has to change it. */
+/** The command was used wrongly, or something that the message names prevents it. The user has to act. */
 export class UsageError extends BoundedError {
 	override readonly name = "UsageError";
 	readonly reason = "Usage";

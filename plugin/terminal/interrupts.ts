@@ -11,7 +11,7 @@ export interface Interrupts {
 	interrupt(code: ExitCode): void;
 	/** From now on the first interruption only aborts `stop`. */
 	graceful(): void;
-	/** Registers a function to call before the process exits because of an interruption. The returned function removes it. */
+	/** Registers a function to call before the process exits because of an interruption or a bug. The returned function removes it. */
 	onLeave(last: (code: ExitCode) => void): () => void;
 }
 

@@ -83,7 +83,7 @@ export class RunFacts {
 		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
 	}
 
-	/** `at`: milliseconds since the epoch. Each of the event's texts must be on one line (flatEvent). */
+	/** `at`: milliseconds since the epoch. Except for messages, each text of the event must be on one line (flatEvent). */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at, this.#acceptedAt(event));
 		const [last] = this.log;

@@ -32,7 +32,7 @@ const realClock = {
 	pause: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
 };
 
-/** Throws UsageError after the timeout, with what the cluster reports and how to continue. Throws the signal's reason if it aborts. */
+/** Throws UsageError after the timeout, with what the cluster reports and how to continue. Also rejects if the signal aborts. */
 export async function waitForAddress(
 	{ context, exposure }: AwaitedAddress,
 	{ timeoutMs, signal, tell, clock = realClock }: AddressWait,
