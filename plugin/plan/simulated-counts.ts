@@ -114,8 +114,8 @@ export class SimulatedCounts {
 	}
 
 	/**
-	 * Assumes that whatever blocks the pod and does not belong to this drain is over. Returns false if that changes nothing, because all pods
-	 * that its budget expects are already healthy.
+	 * Assumes that whatever blocks the pod from outside this drain is over. Returns false if that changes nothing, because all pods that
+	 * its budget expects are already healthy.
 	 */
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {
