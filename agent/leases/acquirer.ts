@@ -1,9 +1,9 @@
 // Acquires and releases this cluster's Leases: callers wait in line, and each acquisition comes with its own count.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Otherwise it names the Lease that it was
-// counted from, and its commit compares that. If the caller never receives the answer of a written acquisition, the Lease is released: when
-// the count fails, the caller is gone, or the agent stops. The order of waiting callers is only about fairness: see waiting-line.ts and
-// handovers.ts.
+// Guarantee: an acquisition is written before its count is taken, by a write that names the Lease's resourceVersion. The exception is an
+// optimistic hold, which names the Lease that it was counted from, so that its commit can compare it. A written acquisition that will not
+// be answered is released: if its count fails, if the caller has gone away, or if the agent stops. If the answer is lost on its way, the
+// Lease expires. The order of waiting callers is only about fairness: see waiting-line.ts and handovers.ts.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -42,7 +42,7 @@ interface AcquirerOptions {
 	readonly clock: Clock;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
-	/** The agent of this cluster that keeps the line; undefined if it is this agent. */
+	/** Returns the agent of this cluster that keeps the line; undefined if it is this agent, or if the other one cannot be reached now. */
 	readonly lineHost?: ((onBehalfOf?: PassedOnCaller) => Cluster | undefined) | undefined;
 	/** Called for every acquisition that has ended or is about to end. */
 	readonly onEnded: (acquisition: Acquisition) => void;
@@ -56,7 +56,7 @@ export class Acquirer {
 	readonly #options: AcquirerOptions;
 	readonly #line: WaitingLine;
 	readonly #handovers: Handovers;
-	/** Written acquisitions that were not answered yet, by nonce: a shutdown releases them. */
+	/** Written acquisitions whose counts are under way, by nonce: a shutdown releases them. */
 	readonly #unanswered = new Map<string, Acquisition>();
 	#closing = false;
 
@@ -84,7 +84,7 @@ export class Acquirer {
 		return this.acquireHere(request, options);
 	}
 
-	/** Acquires without forwarding the call: for callers that were forwarded already. */
+	/** Acquires here, without forwarding the call to the agent that keeps the line. */
 	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
 		let waited = false;
 		const outcome = await this.#line.acquire(
@@ -106,7 +106,7 @@ export class Acquirer {
 		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
-	/** Releases the Lease; does nothing if the acquisition is already lost or was never written. */
+	/** Releases the Lease. Writes nothing if the acquisition is already lost or was never written. */
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
 		if (acquisition.unwritten) return;
@@ -116,13 +116,13 @@ export class Acquirer {
 		this.ended(acquisition);
 	}
 
-	/** The acquisition was committed, lost or released: the next caller in line may try. */
+	/** Forgets an acquisition that was committed, lost or released, and lets the next caller in line try. */
 	ended(acquisition: Acquisition): void {
 		this.#forget(acquisition);
 		this.leaseChanged(leaseName(acquisition.budget));
 	}
 
-	/** The Lease of that name changed: callers that wait for it may try. */
+	/** Lets the next waiting caller try, because the Lease of that name changed. */
 	leaseChanged(name: string): void {
 		this.#line.wake(name);
 	}
@@ -132,7 +132,7 @@ export class Acquirer {
 		return this.#line.length(leaseName(budget));
 	}
 
-	/** Refuses new acquisitions, and releases those whose callers have no answer yet. */
+	/** Refuses new acquisitions, and releases those whose counts are under way. */
 	async close(): Promise<void> {
 		this.#closing = true;
 		await Promise.all([...this.#unanswered.values()].map((acquisition) => this.#releaseUnheard(acquisition)));
@@ -160,7 +160,7 @@ export class Acquirer {
 		if (!pods.synced) throw this.#unavailable("has not finished its first list of pods");
 		if (this.#closing) throw this.#unavailable("is shutting down");
 		const { lease, result: got } = await leases.change(request.budget, (found) => {
-			// A duplicate call: the Lease is already ours.
+			// A duplicate of this call has already acquired the Lease.
 			if (found.state.phase === "held" && found.state.nonce === request.nonce) return { result: true };
 			if (!leases.isFree(found)) return { result: false };
 			const { holder, nonce } = request;
@@ -195,12 +195,12 @@ export class Acquirer {
 		}
 	}
 
-	/** Releases an acquisition that its caller will not hear of; if that fails too, the Lease expires. */
+	/** Releases an acquisition whose caller will get no answer. If that fails, it is reported, and the Lease expires. */
 	async #releaseUnheard(acquisition: Acquisition): Promise<void> {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report(problem));
 	}
 
-	/** The caller that was handed the Lease has not renewed it through any agent: its renewals are still 0. */
+	/** Releases the Lease if the caller that was handed it has not renewed it through any agent: its renewals are still 0. */
 	async #releaseUnused(acquisition: Acquisition): Promise<void> {
 		const { result } = await this.#options.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) && found.state.renewals === 0

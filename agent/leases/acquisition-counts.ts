@@ -1,7 +1,7 @@
-// Counts under an acquisition that stands, and records what the count found: in the Lease, at pods, and for the commit.
+// Counts under an acquisition, and records what the count found: in the Lease, on pods, and for the commit.
 //
-// Guarantee: a count is answered only if its acquisition still stood when it was last read, and only within the time that the Lease allows.
-// Further findings are written to that Lease only while the acquisition stands.
+// Guarantee: a count under a written acquisition is answered only if the acquisition stood when the Lease was last read. Every count is
+// answered within the time that the Lease allows, or fails. Further findings are written to the Lease only while the acquisition stands.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Count } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -37,14 +37,14 @@ export class AcquisitionCounts {
 		this.#options = options;
 	}
 
-	/** Counts again under an acquisition that this process does not know; rejects with LeaseLostError if it does not stand. */
+	/** Reads the Lease and counts again under the acquisition. Rejects with LeaseLostError if it does not stand. */
 	again(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
 		return this.count(acquisition, this.#readHeld(acquisition), question);
 	}
 
 	/**
-	 * `reading`: the Lease as the acquisition wrote it, or as it was read since. Rejects if the count takes so long that the Lease might
-	 * expire before its holder receives the answer.
+	 * Counts under a written acquisition. `reading` is the Lease as the acquisition wrote it, or as it was read since. Rejects if the count
+	 * takes so long that the Lease might expire before its holder receives the answer.
 	 */
 	count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
 		return this.#inTime(question, () => this.#countNow(acquisition, reading, question));
@@ -62,8 +62,8 @@ export class AcquisitionCounts {
 	}
 
 	/**
-	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the count found something that must be
-	 * written before anyone relies on it.
+	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the Lease has no `observed`, or if the
+	 * count found something that must be written before the count is used.
 	 */
 	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
 		if (lease.state.observed === "") return undefined;
@@ -88,7 +88,7 @@ export class AcquisitionCounts {
 		const counted = await countUnder(reading, question, counting);
 		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
-		// This write is needed only if the Lease is new to the view, comes from a backup, or has lost or gained a controller.
+		// Most counts find nothing that must be written.
 		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: "lost" };
@@ -106,7 +106,7 @@ export class AcquisitionCounts {
 		return count;
 	}
 
-	/** Marks pods that their pre-activities hold back, to show that a run wants to disrupt them. */
+	/** Marks pods that wait for a pre-activity, to show that a run wants to disrupt them. */
 	async #markPreActivities({ candidates }: Count): Promise<void> {
 		const { api, report } = this.#options.counting;
 		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
@@ -116,8 +116,8 @@ export class AcquisitionCounts {
 }
 
 /**
- * True if the Lease is new to the view, comes from a backup, remembers a controller that is gone, or misses one that was seen. In memory
- * alone, such a controller would be lost with this process, and the cluster's other agents would not know it.
+ * Whether the Lease has no `observed` or one from before a restore, remembers a controller that is gone, or lacks one that was seen. In
+ * memory alone, a controller that was seen would be lost with this process, and the cluster's other agents would not know it.
  */
 function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
 	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;

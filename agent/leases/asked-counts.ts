@@ -1,9 +1,9 @@
 // Remembers when this agent was asked for the counts on which commits rest.
 //
 // Guarantee: the time found for an acquisition is when this process was asked for the count that its holder commits, or earlier. For a
-// duplicated call, the first one counts. A commit checks at most the healthy pods again, never expected pods or budgets, and renewals can
-// keep a Lease for as long as they come. Without this limit, a plugin that was stopped between count and commit could continue an hour
-// later.
+// duplicated call, the first one counts. A commit counts at most the healthy pods again, never the expected pods, and does not read the
+// bounds of the budgets again. Renewals keep a written hold, and an optimistic one needs none. So without this limit, a plugin that was
+// stopped between count and commit could continue an hour later.
 // Assumption: a duplicate of Acquire or Count reaches the process that the original reached, or a process that is not asked to commit.
 // Neither the plugin nor an agent sends these calls twice.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
@@ -31,7 +31,7 @@ export class AskedCounts {
 		this.remember(acquisition, askedAt);
 	}
 
-	/** Undefined if this process was not asked, or has forgotten it. */
+	/** When the count was requested; undefined if this process was not asked, or has forgotten it. */
 	find(acquisition: Acquisition): number | undefined {
 		return this.#askedAt.get(keyOf(acquisition));
 	}

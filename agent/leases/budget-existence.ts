@@ -2,8 +2,8 @@
 // not fill the lease namespace with made-up names.
 //
 // Budgets of this cluster are known from the view, or from a GET if the view lags. The other members are asked for their lists, at most
-// once a second for each namespace. If one of them gives no answer, the budget may exist there. Only a few such Leases are created per
-// minute, and the clean-up deletes those that no budget needs.
+// once a second for each namespace. If one of them gives no answer, the budget may exist there. The rate at which such Leases are created
+// is limited, and the clean-up deletes those that no budget needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -23,11 +23,14 @@ interface BudgetExistenceOptions {
 	readonly cluster: string;
 }
 
-/** The longest delay until a new budget is found. */
+/** How long a list is used: a new budget in another member is found after this time at the latest. */
 const listGoodForMs = 1_000;
-/** Even if members have a thousand namespaces, they are asked only about those in which a run starts. */
+/** Lists that are kept, one for each namespace. Members may have a thousand namespaces, but runs start only in some of them. */
 const maxLists = 200;
-/** A fleet without addresses starts with budgets that only some members have. */
+/**
+ * How often a Lease is created for a budget that was found nowhere while a member gave no answer. In a fleet without addresses, these are
+ * all budgets that only other members have.
+ */
 const unknown = { perSecond: 0.5, burst: 20 };
 
 export class BudgetExistence {

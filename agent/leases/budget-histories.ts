@@ -1,9 +1,10 @@
-// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see since when it is so.
+// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see since when a budget is in its
+// state.
 //
-// The agent takes a sample once a minute, at even minutes of the wall clock. So samples of different members are from about the same moment
-// and can be added up. Samples come from the views alone: however many readers there are, the API server gets no request. If a watch is
-// dead at that moment, or the moment was missed, the sample is unknown. A gap is never filled in later. Each agent keeps its own samples,
-// in memory only.
+// The agent takes a sample at every full minute of the wall clock. So samples of different members are from about the same moment and can
+// be added up. Samples come from the views alone: however many readers there are, the API server gets no request. If a watch is dead at
+// that moment, or the moment was missed, the sample is unknown. A gap is never filled in later. Each agent keeps its own samples, in memory
+// only.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { parseLease } from "../../disruption/lease/lease.ts";
@@ -25,7 +26,7 @@ export interface BudgetHistoriesOptions {
 }
 
 const everySeconds = 60;
-/** A later sample does not belong to the even minute: the process slept. */
+/** A later sample does not belong to the full minute: the process slept. */
 const lateSeconds = 5;
 const unseen = -1;
 
@@ -43,14 +44,14 @@ export class BudgetHistories {
 	readonly #states = new WatchedBudgets();
 	readonly #tracks = new Map<string, Track>();
 	readonly #listeners = new Set<() => void>();
-	/** Minutes since the epoch. */
+	/** The minute of the last step, in minutes since the epoch. */
 	#step = Number.NEGATIVE_INFINITY;
 
 	constructor(options: BudgetHistoriesOptions) {
 		this.#options = options;
 	}
 
-	/** Takes a sample at each even minute of the wall clock. */
+	/** Takes a sample at every full minute of the wall clock. */
 	readonly job: PeriodicJob = {
 		pauseMs: () => (everySeconds - (this.#options.clock.wallSeconds() % everySeconds)) * 1_000,
 		pass: () => this.#advance(),
@@ -62,7 +63,7 @@ export class BudgetHistories {
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** The histories of budgets that have at least one sample. */
+	/** Returns the histories of the budgets in the wanted namespaces that have at least one sample. */
 	all(wants: (namespace: string) => boolean): readonly BudgetHistory[] {
 		return [...this.#tracks.values()].flatMap((track) => {
 			if (!wants(track.budget.namespace)) return [];
@@ -85,9 +86,9 @@ export class BudgetHistories {
 	#advance(): void {
 		const seconds = this.#options.clock.wallSeconds();
 		const step = Math.floor(seconds / everySeconds);
-		// The clock was set back by less than a step.
+		// The clock was set back within the same minute.
 		if (step === this.#step) return;
-		// The clock was set back by more: when the other samples were taken is no longer known.
+		// The clock was set back by more: it is no longer known when the other samples were taken.
 		if (step < this.#step) this.#tracks.clear();
 		for (let cleared = Math.max(this.#step + 1, step - mostSamples + 1); cleared <= step; cleared += 1) {
 			for (const { healthy } of this.#tracks.values()) healthy[cleared % mostSamples] = unseen;
@@ -123,7 +124,7 @@ export class BudgetHistories {
 		for (const { track, healthy } of looks.values()) track.healthy[this.#step % mostSamples] = healthy;
 	}
 
-	/** Undefined if its selector cannot be read. */
+	/** Returns the budget's track, a new one if its selector has changed; undefined if its selector cannot be read. */
 	#follow({ key, name, selector }: WatchedState): Track | undefined {
 		const text = selector && JSON.stringify(selector);
 		const before = this.#tracks.get(key);
@@ -135,7 +136,7 @@ export class BudgetHistories {
 		return track;
 	}
 
-	/** Undefined if its reservations cannot be read. */
+	/** Returns the uids of the pods that are reserved in the budget's Lease; undefined if the Lease cannot be read. */
 	#reserved({ leaseName }: WatchedState): ReadonlySet<string> | undefined {
 		const lease = this.#options.leases.find(leaseName);
 		if (!lease) return none;

@@ -1,9 +1,10 @@
 // Keeps the states of this cluster's budgets up to date for watching readers. Without readers it does nothing.
 //
-// Each state is a look (count.ts) at the views: there is no second arithmetic. Values that a look would request each time come from the
-// watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read whenever a pod of the budget came,
-// went or began to terminate, and every minute (with more than 600 budgets, in turn). This is enough because no decision depends on it. If
-// a watch is dead or the fleet cannot be read, the state is reported as unknown, never as an old number.
+// Each state is a look (count.ts) at the views, so it is computed by the same code as a count. Values that a look would request each time
+// come from the watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read again when a pod of the
+// budget comes, goes, begins to terminate, finishes or gets another controller, and every minute (less often with more than 600 budgets).
+// This is enough because no decision depends on it. If a watch is dead or the fleet cannot be read, the state is reported as unknown, never
+// as an old number.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -26,9 +27,12 @@ export interface BudgetWatchOptions {
 
 /** The interval of signs of life, and how old the fleet may be. */
 const beatEveryMs = 2_000;
-/** For one budget: people do not read more often. */
+/** The shortest time between two counts of one budget: people do not read faster. */
 const countEveryMs = 500;
-/** As many as a plugin has under way at one member: at the start, each budget's scales are requested from the API server. */
+/**
+ * How many counts run at the same time: as many as a plugin requests of one member. At the start, each of them requests scales from the API
+ * server.
+ */
 const countsAtOnce = 24;
 /** A failed count is tried again after this time. */
 const retryMs = 10_000;
@@ -47,7 +51,7 @@ export class BudgetWatch {
 	readonly #readers = new Set<Reader>();
 	#states = new WatchedBudgets();
 	readonly #dirty = new Set<WatchedState>();
-	/** Namespaces. */
+	/** Namespaces whose budgets have changed. */
 	readonly #toAlign = new Set<string>();
 	#fleet: DeclaredFleet | undefined;
 	#fleetProblem: string | undefined;
@@ -117,7 +121,7 @@ export class BudgetWatch {
 		beat();
 	}
 
-	/** A reader starts, or everything starts again: sends what is known, and notes what is owed. */
+	/** Sends a reader what is known, and notes what it is still owed: when the reader starts, and when everything starts again. */
 	#tellAll(reader: Reader): void {
 		reader.owed = new Set();
 		this.#align();
@@ -130,7 +134,7 @@ export class BudgetWatch {
 	}
 
 	#tellHistories(): void {
-		// They are sent with everything else when the state is known again.
+		// Histories are sent with everything else when the state is known again.
 		if (this.#problem() !== undefined || this.#wasUnknown) return;
 		for (const reader of this.#readers) this.#tell(reader, { changed: [], gone: [], ...this.#historiesFor(reader) });
 	}
@@ -147,7 +151,7 @@ export class BudgetWatch {
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
-	/** A list of all budgets calls this once for each of them, one right after the other. They are compared once. */
+	/** Aligns the namespace once after all events of this moment: a list of all budgets calls this for each of them. */
 	#alignSoon(namespace: string): void {
 		if (this.#toAlign.size === 0) {
 			queueMicrotask(() => {
@@ -256,7 +260,7 @@ export class BudgetWatch {
 		if (state.settles) this.#dirty.add(state);
 		this.#pumpIn(0);
 		const { told } = state;
-		// The budget is gone meanwhile, or has no reader any more.
+		// Nothing is sent if the budget has gone or changed meanwhile, if the last reader has left, or while the state is unknown.
 		if (!told || this.#states.find(state.key) !== state || !this.#isKnown()) return;
 		for (const reader of this.#readers) {
 			if (!reader.wants(state.name.namespace)) continue;
@@ -265,14 +269,14 @@ export class BudgetWatch {
 		}
 	}
 
-	/** False while the state is unknown: readers get nothing then. The first beat after that sends everything again. */
+	/** Whether the state is known. While it is not, readers get no states, and the first beat after that sends everything again. */
 	#isKnown(): boolean {
 		const isKnown = this.#problem() === undefined;
 		this.#wasUnknown ||= !isKnown;
 		return isKnown;
 	}
 
-	/** Why the state is unknown. */
+	/** Why the state is unknown; undefined if it is known. */
 	#problem(): string | undefined {
 		const { counting, leases } = this.#options;
 		const { pods, budgets } = counting;
@@ -331,7 +335,7 @@ function sameMembers(a: DeclaredFleet, b: DeclaredFleet): boolean {
 	return a.members.length === b.members.length && a.members.every(({ id }, index) => id === b.members[index]?.id);
 }
 
-/** True if the change affects neither a count nor what people see of the pod, for example if it is only an annotation. */
+/** Whether the change affects neither a count nor what people see of the pod, for example because only an annotation changed. */
 function isAlike(before: NonNullable<PodChange["before"]>, after: NonNullable<PodChange["after"]>): boolean {
 	return (
 		before.ready === after.ready &&

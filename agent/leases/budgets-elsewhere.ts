@@ -5,7 +5,7 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
 interface BudgetsElsewhereOptions {
-	/** The other members; each promise rejects if that member cannot be asked. */
+	/** Returns the other members; each promise rejects if that member cannot be asked. */
 	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
 	/** This cluster's name, for messages. */
 	readonly cluster: string;
@@ -37,7 +37,7 @@ export class BudgetsElsewhere {
 		};
 	}
 
-	/** The budget as the other members have it; rejects if none of them has it and one of them cannot be asked. */
+	/** Returns the budget as the other members have it. Rejects if none of them has it and one of them cannot be asked. */
 	async find(budget: BudgetName): Promise<readonly MemberBudget[]> {
 		const { budgets, failure } = await this.list(budget.namespace);
 		const found = budgets.filter(({ name }) => name.name === budget.name);

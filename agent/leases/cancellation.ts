@@ -5,8 +5,8 @@
 // the mark names an older version and gets a 409. (3) Read the pod. If it is alive, remove the reservation, if it is still the marked one.
 // If the pod is terminating, finished or replaced, remove the reservation with the version read as `observed`. A 404 has no version, so the
 // view (or a list) must end that reservation.
-// An agent that resumes another's cancel starts with a touch of its own. Two cancels at once are harmless: each removes only the id that it
-// was asked for, and ids are never reused.
+// An agent that resumes another's cancel starts with a touch of its own. Two cancels at the same time are harmless: each removes only the
+// ids that it was asked for, and ids are never reused.
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -19,7 +19,7 @@ import type { LeaseStore } from "./lease-store.ts";
 interface CancellationOptions {
 	readonly api: ClusterApi;
 	readonly leases: LeaseStore;
-	/** A value that was never used before. */
+	/** Returns a value that was never used before. */
 	readonly newId: () => string;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
@@ -63,8 +63,8 @@ export async function cancel(
 }
 
 /**
- * Touches and reads the pod of a marked reservation. Returns the `observed` with which the reservation may be removed; undefined if the pod
- * does not exist.
+ * Touches and reads the pod of a marked reservation. Returns the id of the reservation, which may be removed now, and the version that
+ * becomes `observed` ("" if the pod is alive). Undefined if the pod does not exist.
  */
 async function fenceOff(
 	budget: BudgetName,

@@ -2,10 +2,10 @@
 //
 // Guarantee: a pod gets a reservation only if this agent's own view has it and has reached the version that the grant names. The budget
 // must select the pod by the labels in that view, and must exist in this cluster or else in another member. The reservation has the pod's
-// name from the view. The remembered controller is the one that the pod's own references and the API server name. So no caller can fill a
-// Lease with pods that do not exist, make another team's pods count as unavailable, or raise the number of expected pods. If the view does
-// not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is not checked: that is the
-// round's responsibility.
+// name from the view. The Lease remembers the controller that the pod's own reference and the API server name, not the one in the grant. So
+// no caller can fill a Lease with pods that do not exist, make another team's pods count as unavailable, or raise the number of expected
+// pods. If the view does not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is not
+// checked: that is the round's responsibility.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
@@ -18,7 +18,10 @@ import type { PodView } from "../views/pod-view.ts";
 import { createOwners, type Owner } from "./controller-owners.ts";
 import type { CountResult } from "./count.ts";
 
-/** The view that the grant was counted from has it already. Another agent's view is a watch event behind, or in trouble. */
+/**
+ * How long a commit waits for the view. The view that the grant was counted from has its version already; another agent's is a moment
+ * behind, or in trouble.
+ */
 const viewWaitMs = 1_000;
 
 export interface CommitCheckOptions {
@@ -26,12 +29,12 @@ export interface CommitCheckOptions {
 	readonly pods: Pick<PodView, "arrives" | "resourceVersion" | "find">;
 	/** The cluster's name, for messages. */
 	readonly name: string;
-	/** The budget as other members have it; rejects if no member has it and one of them cannot be asked. */
+	/** Returns the budget as other members have it. Rejects if none has it and one of them cannot be asked. */
 	readonly budgetElsewhere?: ((budget: BudgetName) => Promise<readonly MemberBudget[]>) | undefined;
 }
 
 interface CheckedGrants {
-	/** As this agent's view has them. */
+	/** The grants to reserve, as this agent's view has their pods. */
 	readonly grants: readonly Grant[];
 	readonly leftOut: readonly LeftOut[];
 }
@@ -111,8 +114,8 @@ export class CommitCheck {
 }
 
 /**
- * Grants without a reservation in the Lease as it was written. If an earlier commit was repeated, these include reservations that have
- * ended since.
+ * Returns the grants that have no reservation in the Lease as it was written, and why. If the commit was repeated, these include grants
+ * whose reservations have ended since.
  */
 export function notReserved(
 	lease: BudgetLease,
@@ -125,12 +128,12 @@ export function notReserved(
 		.map(({ pod }) => leftOut.find(({ uid }) => uid === pod.uid) ?? { uid: pod.uid, why: "Gone" });
 }
 
-/** A budget that cannot be read selects nothing here: `decide` refuses it by name. */
+/** Whether one of these budgets selects the pod. A budget that cannot be read selects nothing here: `decide` refuses it by name. */
 function isSelected(pod: PodRecord, budgets: readonly MemberBudget[]): boolean {
 	return coveringBudgets(budgets, pod).some(({ selector }) => selector !== undefined);
 }
 
-/** Only an owner that states how many pods it wants, or may state it again, is remembered. */
+/** The controller that the Lease remembers. Undefined unless the owner states how many pods it wants, or may state it again. */
 function rememberedOf(owner: Owner): ControllerReference | undefined {
 	const isKnown = owner.kind === "scaled" || owner.kind === "unsettled" || owner.kind === "unstated";
 	return isKnown ? owner.controller : undefined;

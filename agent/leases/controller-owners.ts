@@ -7,9 +7,9 @@ import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export type Owner =
 	| { readonly kind: "scaled"; readonly controller: ControllerReference; readonly wants: number }
-	/** It was changed, and its own controller has not observed the change yet. */
+	/** A DaemonSet that was changed, and whose own controller has not observed the change yet. */
 	| { readonly kind: "unsettled"; readonly controller: ControllerReference }
-	/** Its API gives no number now, but may at any time. */
+	/** A custom resource whose API gives no number now, but may at any time. */
 	| {
 			readonly kind: "unstated";
 			readonly controller: ControllerReference;
@@ -21,7 +21,7 @@ export type Owner =
 	| { readonly kind: "gone"; readonly controller: ControllerReference };
 
 export interface Owners {
-	/** Finds the owner of a pod by the pod's own reference, with exactly this uid. */
+	/** Finds the owner of a pod by the pod's own reference. An object with the same name but another uid does not count. */
 	readonly ofPod: (controller: ControllerReference) => Promise<Owner>;
 	/** The same, but the owner of a ReplicaSet may come from an earlier read. */
 	readonly ofPodLately: (controller: ControllerReference) => Promise<Owner>;
@@ -29,7 +29,7 @@ export interface Owners {
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 
-/** Rejects if an API server does not answer: an unknown scale is not a scale of 0. */
+/** The functions that it returns reject if the API server does not answer: an unknown scale is not a scale of 0. */
 export function createOwners(
 	api: Pick<ClusterApi, "getScale">,
 	namespace: string,
@@ -54,7 +54,7 @@ export function createOwners(
 	async function findLately(controller: ControllerReference): Promise<Owner> {
 		const deployment = replicaSets?.find(controller, namespace);
 		const known = deployment && ownerOf(deployment, await ask(deployment), isSame);
-		// If that Deployment is gone, read from the ReplicaSet who owns it now.
+		// Unless a known Deployment has a scale, ask the ReplicaSet for its current owner.
 		return known?.kind === "scaled" ? known : find(controller, isSame);
 	}
 

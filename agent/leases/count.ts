@@ -1,14 +1,15 @@
-// One cluster's count for a budget.
+// Counts one cluster's pods for a budget.
 //
-// Guarantee, for a count under an acquisition: it is taken after the Lease was written. Otherwise its commit counts again after its own
-// write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
-// The count leaves out every pod that is reserved in any Lease of the budget's namespace, as read after that write, marked reservations
-// too. It comes from a view that has reached the highest `observed` of all those Leases. So no agent that ended a reservation on evidence
-// has seen more than this view.
-// A Lease without `observed` (new, or restored) is counted from a consistent list. An `observed` may be above a consistent list that began
-// after its Lease was read. Then it is from before etcd was restored from a backup, and says nothing about the pods that exist now. It is
-// left out, and the held Lease gets the list's version.
-// Anything that cannot be read rejects: nothing is guessed, and nothing has a default.
+// Guarantee, for a count under an acquisition (not a look): it is taken after the acquisition was written. Under an optimistic hold, which
+// is not written, the commit counts again after its own write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
+// A pod that is reserved in any Lease of the budget's namespace does not count as healthy, even if the reservation is marked. These Leases
+// are at least as new as the budget's own Lease, and the count comes from a view that has reached the highest `observed` of them. So no
+// agent that ended a reservation on evidence has seen more than this view.
+// If the budget's own Lease has no `observed`, because it is new, the count comes from a consistent list. An `observed` may be above a
+// consistent list that began after its Lease was read. Then it is from before etcd was restored from a backup, and says nothing about the
+// pods that exist now. The count ignores it, and in the budget's own Lease the version of that list replaces it.
+// If anything cannot be read, the count rejects, or reports the number of expected pods as unknown. Nothing is guessed, and nothing has a
+// default.
 import {
 	type AcquireRequest,
 	type CandidateState,
@@ -46,9 +47,11 @@ export interface CountOptions {
 	readonly budgets: BudgetView;
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView | undefined;
-	/** For messages. If left out, the evicting account is unknown once a reservation has ended. */
+	/**
+	 * Who was granted which pod, for people. If left out, accounts are unknown, and holders are unknown once their reservations have ended.
+	 */
 	readonly grants?: Pick<GrantMemory, "find"> | undefined;
-	/** If left out, each count requests all owners of ReplicaSets. */
+	/** If left out, each count requests the owner of every ReplicaSet. */
 	readonly replicaSets?: ReplicaSetOwners | undefined;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
@@ -56,25 +59,30 @@ export interface CountOptions {
 	readonly report?: ((problem: unknown) => void) | undefined;
 }
 
-/** Further findings of a count, for the next write of the Lease. */
+/** A count, with its findings for the next write of the Lease and for the commit. */
 export interface CountResult {
 	readonly count: Count;
-	/** Version of the consistent list that a Lease without `observed` needed, else "". */
+	/** The version of the view after the list that the count needed because the Lease has no `observed`; otherwise "". */
 	readonly listedAt: string;
-	/** Keys of remembered controllers that are gone for good. */
+	/** Keys of remembered controllers that no longer exist. */
 	readonly forgottenControllers: ReadonlySet<string>;
-	/** Controllers that the Lease must remember before anyone relies on the count. */
+	/** Controllers that the Lease must remember before the count is used. */
 	readonly newControllers: readonly ControllerReference[];
-	/** Set if the Lease's `observed` is from before a restore: the version of a list that began after this Lease version was read. */
+	/**
+	 * Set if the Lease's `observed` is from before a restore: the Lease's version, and the version of a list that began after it was read.
+	 */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
-	/** The owners of the pods that were counted: a commit remembers them. */
+	/** The owners of the counted pods and of the candidates, so that the commit need not request them. */
 	readonly owners: ExpectedScale["owners"];
 }
 
 /** The input of a count. */
 export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
-/** Counts under an acquisition; `reading` is the Lease as the acquisition wrote it, or as it was read since. */
+/**
+ * Counts under an acquisition. `reading` is the Lease as the acquisition wrote it, or as it was read since. For an optimistic hold, it is
+ * the Lease as this agent knows it.
+ */
 export async function countUnder(
 	reading: Promise<BudgetLease>,
 	question: CountQuestion,
@@ -98,7 +106,7 @@ export async function countUnder(
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
 	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
 	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
-	// If the view was dropped at this very moment, the count would find no pods.
+	// If the view was dropped at this moment, the count would find no pods.
 	if (!pods.synced)
 		throw new AgentUnavailableError(`the agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
 	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
@@ -119,10 +127,12 @@ export async function countUnder(
 }
 
 /**
- * Called after the commit of an unwritten hold was written. True if this cluster has at least as many healthy pods of the budget as were
- * counted for that hold. The check includes what others wrote to other Leases of the namespace since the count, and what the view saw
- * meanwhile. A candidate that was counted as unready costs nothing by that count, so it must not replace another pod if it is ready now.
- * `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
+ * Whether this cluster still has at least as many healthy pods of the budget as were counted for an optimistic hold. Called after the
+ * commit of that hold was written. The check includes what others wrote to other Leases of the namespace since the count, and what the view
+ * has seen since. It leaves out candidates that were counted as not healthy: they cost nothing by that count, so one that is ready now must
+ * not replace another pod.
+ * `lease` is the Lease as the commit wrote it. `ids` are the ids of the commit's own grants, which stand in the Leases of all their
+ * budgets; their pods do not count as reserved here.
  */
 export async function hasEnoughHealthyPods(
 	lease: BudgetLease,
@@ -153,7 +163,7 @@ function withOthers(
 	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
-/** The Leases whose `observed` no list can reach; reports a warning for each. */
+/** Returns the Leases whose `observed` is above the version of a list that began after they were read. Reports a warning for each. */
 function beforeRestore(
 	leases: readonly BudgetLease[],
 	listed: string,
@@ -179,8 +189,8 @@ interface EarlyScales {
 
 /**
  * Starts to read the scales that the count will probably need, in parallel with its other reads. These are the scales of the controllers
- * that the view shows now, and of others as they become known. The count uses these reads, which also began after the acquisition, and
- * reads any other scale when it needs it.
+ * that the view shows now, and of others as they become known. The count uses the answers to these reads, because they began after it did,
+ * and reads any other scale when it needs it.
  */
 function withEarlyScales(question: CountQuestion, { api, pods, workloads, replicaSets }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
@@ -193,7 +203,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, workloads, replic
 		return scale;
 	};
 	const beginScales = (controllers: Iterable<ControllerReference>): void => {
-		// If the count needs one of these, it gets the error there; errors of the others do not matter.
+		// If the count needs one of these scales, it gets the error there; errors of the others do not matter.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
 	const shown = new Set(shownWorkloads(namespace, question.selector, { workloads }));
@@ -212,8 +222,8 @@ function selectedPods(
 }
 
 /**
- * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth its cost. No decision may
- * rest on it.
+ * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth its cost. It knows only the
+ * reservations in this budget's own Lease. No decision may rest on it.
  */
 export async function look(
 	reading: Promise<BudgetLease | undefined>,
@@ -233,13 +243,16 @@ export async function look(
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
-/** A read costs an API server about as much as a list of ten budgets. But a list may wait for 100 ms, and a few reads do not. */
+/**
+ * From this many budgets on, one list replaces single reads. A read costs an API server about as much as a list of ten budgets, but a list
+ * may wait for 100 ms, and reads do not.
+ */
 const listedFrom = 20;
 
 /**
- * The namespace's budgets, each by a consistent read after the acquisition. Their names come from a watch if it is alive and was equal to a
- * list in the last 5 s. Otherwise they come from a consistent list. After any write, such a list costs up to 100 ms. So a new budget holds
- * as soon as its watch event arrives, and at the latest 5 s after it was made. Many budgets always come from one list.
+ * Returns the namespace's budgets, by consistent reads that begin after the count did. Their names come from a watch if it is alive and was
+ * equal to a list in the last 5 s. Otherwise, and if there are many, the budgets come from one consistent list, which costs up to 100 ms
+ * after any write. So a new budget holds as soon as its watch event arrives, and at the latest 5 s after it was made.
  */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
 	budgets.wanted();
@@ -251,9 +264,9 @@ async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Pr
 	return found.filter((member) => member !== undefined);
 }
 
-/** A look at one of 1,000 budgets in a namespace reads no other. */
+/** Returns only the budget itself, so that a look at one of 1,000 budgets in a namespace reads no other. */
 async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
-	// The next round will need all of them.
+	// The next round will need all budgets of the namespace.
 	budgets.wanted();
 	const found = await api.getBudget(budget);
 	return found ? [found] : [];
@@ -272,7 +285,7 @@ async function countView(
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
 	const { api, pods: view, cluster, replicaSets } = options;
 	const { namespace } = question.budget;
-	// Nothing is awaited from here to the end of the loop: one instant of the view.
+	// From here to `everything`, nothing is awaited, so all of it is from one instant of the view.
 	const selected: PodRecord[] = [];
 	const unavailable: { readonly pod: PodRecord; readonly reservation: Reservation | undefined }[] = [];
 	let healthy = 0;
@@ -335,7 +348,7 @@ async function candidateState(
 ): Promise<CandidateState> {
 	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
 	if (!pod) {
-		// Not in the view: gone, or newer than the view. The caller continues without it only if it is really gone.
+		// Not in the view: gone, or newer than the view. The round leaves the pod out only if it is really gone.
 		const found = await api.getPod(candidate);
 		const same = found.kind === "present" && found.pod.uid === candidate.uid;
 		return { kind: same ? "unseen" : "gone", pod: reference };

@@ -1,10 +1,10 @@
 // Computes the expected pods from the scale of the pods' controllers. It follows getExpectedScale and its finders in
-// pkg/controller/disruption, with two differences. A pod without an owner is one expected pod instead of an event, and DaemonSets can be
-// counted.
+// pkg/controller/disruption, with three differences. It also counts controllers that have no pod now. A pod without a controller is one
+// expected pod, where Kubernetes only records an event. DaemonSets are counted too.
 //
-// Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose pod template the
-// budget selects, those of the pods that exist, and those that the Lease remembers. A controller that cannot say how many pods it wants
-// makes the number unknown, or rejects the count.
+// Guarantee: a pod that is gone and not yet replaced is still expected, through its controller's scale. The controllers are those whose pod
+// template the budget selects, those of the selected pods that exist, and those that the Lease remembers. If a controller does not say how
+// many pods it wants, the number is unknown, or the count rejects.
 import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
@@ -16,13 +16,13 @@ import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface ExpectedScale {
 	readonly expected: ExpectedPods;
-	/** The owner of each pod's own controller, by that controller's uid. */
+	/** By the uid of a pod's controller: the owner whose scale counts for that pod. */
 	readonly owners: ReadonlyMap<string, Owner>;
 	/** The owners of workloads whose pod template the budget selects. */
 	readonly matched: readonly Owner[];
-	/** Keys of remembered controllers that are gone for good. */
+	/** Keys of remembered controllers that no longer exist. */
 	readonly forgotten: ReadonlySet<string>;
-	/** Controllers known only from selected pods: the Lease must remember them before anyone relies on the count. */
+	/** Controllers known only from selected pods: the Lease must remember them before the count is used. */
 	readonly unremembered: readonly ControllerReference[];
 }
 
@@ -30,20 +30,20 @@ interface ExpectedQuestion {
 	readonly namespace: string;
 	/** All pods that the budget selects, finished ones too. */
 	readonly pods: readonly PodRecord[];
-	/** Other pods whose owners are needed, but which are not expected. */
+	/** Pods whose owners are needed too. Only those that are also in `pods` are expected. */
 	readonly candidates?: readonly PodRecord[];
 	readonly remembered: readonly ControllerReference[];
 	/** Workloads whose pod template the budget selects. */
 	readonly matching: MatchingWorkloads;
-	/** Required if any controller is remembered. */
+	/** Shows whether the pods of remembered controllers were relabelled. If left out, none counts as relabelled. */
 	readonly everything?: NamespacePods;
-	/** Owners from recent reads; if left out, each owner is requested. */
+	/** Owners of ReplicaSets from recent reads; if left out, each owner is requested. */
 	readonly replicaSets?: Pick<ReplicaSetOwners, "find"> | undefined;
 }
 
 /**
- * Adds up the scales of all controllers of these pods and of the remembered controllers. Rejects if an API server does not answer: an
- * unknown scale is not a scale of 0.
+ * Adds up the scales of the controllers of these pods, of the matching workloads and of the remembered controllers. Rejects if the API
+ * server does not answer: an unknown scale is not a scale of 0.
  */
 export async function expectedPods(
 	api: Pick<ClusterApi, "getScale">,
@@ -90,7 +90,7 @@ function isCounted({ kind }: Owner): boolean {
 	return kind === "scaled" || kind === "unsettled" || kind === "unstated";
 }
 
-/** Controllers that would be forgotten together with their pods. */
+/** Returns the controllers that are known only from their pods, and would be forgotten together with them. */
 function newToMemory(
 	ofPods: readonly Owner[],
 	{
@@ -104,7 +104,7 @@ function newToMemory(
 	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
 }
 
-/** The Lease has no room for all these names: a controller that loses its pods now would be forgotten. */
+/** Why the number is unknown if the Lease has no room for all these names: a controller that loses its pods now would be forgotten. */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
@@ -120,7 +120,7 @@ async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]
 	);
 }
 
-/** True if an owner has more pods than it wants: during a rollout, or because one of its ReplicaSets has another owner now. */
+/** Whether an owner has more pods than it wants: during a rollout, or because one of its ReplicaSets has another owner now. */
 function haveMoreThanWanted(pods: readonly PodRecord[], owning: ReadonlyMap<string, Owner>): boolean {
 	const standing = new Map<string, number>();
 	return pods.some(({ controller, finished, terminating }) => {
@@ -144,7 +144,7 @@ async function ownersOfNames(
 	);
 }
 
-/** Adds remembered controllers that have no selected pod, unless their pods were given other labels. */
+/** Adds the remembered controllers that are not counted yet, except those whose pods were relabelled (relabelled.ts). */
 async function addRemembered(
 	counted: Map<string, Owner>,
 	names: ReadonlyMap<string, Owner>,
@@ -174,7 +174,7 @@ function sumOf(
 	for (const owner of counted) {
 		if (owner.kind === "scaled") total += owner.wants;
 		else if (owner.kind === "unsettled") unsettled ??= owner.controller;
-		// A reason that does not resolve itself is reported first.
+		// A reason that does not pass by itself takes precedence.
 		else if (owner.kind === "unstated" && (unstated === undefined || unstated.passes)) unstated = owner;
 	}
 	if (unstated) {
@@ -195,7 +195,7 @@ function sumOf(
 	};
 }
 
-/** Why the number of pods like this one is unknown; undefined if its controller states it. */
+/** Why no controller says how many such pods there should be: the pod has none, or it is gone. Undefined if the controller exists. */
 export function whyUnexpected(pod: PodRecord, owners: ReadonlyMap<string, Owner>): string | undefined {
 	if (!pod.controller) return "no controller owns it";
 	const owner = owners.get(pod.controller.uid);

@@ -1,5 +1,5 @@
-// Remembers for people which run was granted which pod. A reservation ends as soon as its pod is seen terminating, and after that nothing
-// else shows who evicted the pod. This is the process's own memory and may have gaps; no decision uses it.
+// Remembers for people which run was granted which pod. A reservation ends soon after its pod is seen terminating, and then nothing else
+// shows who evicted the pod. This is the process's own memory and may have gaps; no decision uses it.
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Reservation } from "../../disruption/lease/reservation.ts";
@@ -11,7 +11,7 @@ interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
 
 /** More than the reservations of a full Lease; less than a megabyte. */
 const mostGrants = 2_000;
-/** A grant is used within 30 s (reservationDeadlineMs). After that, another user may have deleted the pod. */
+/** Twice the 30 s within which a grant is used (reservationDeadlineMs). If the pod was deleted later, another user may have deleted it. */
 const usedWithinSeconds = 60;
 /** User names may have any length. */
 const longestAccount = 253;
@@ -40,13 +40,13 @@ export class GrantMemory {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}
 
-	/** The verified user of that reservation. */
+	/** The verified user of that reservation; undefined if it is not known. */
 	accountOf({ uid, id }: Pick<Reservation, "uid" | "id">): string | undefined {
 		const grant = this.#byUid.get(uid);
 		return grant?.id === id ? grant.account : undefined;
 	}
 
-	/** The grant under which the pod is reserved, or was evicted. */
+	/** The grant under which the pod is reserved or was probably evicted; undefined if none is known. */
 	find({ uid, terminating, status }: PodRecord, reservation: Reservation | undefined): PodGrant | undefined {
 		const grant = this.#byUid.get(uid);
 		if (reservation) return grant?.id === reservation.id ? grant : reservation;

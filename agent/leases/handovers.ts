@@ -1,5 +1,5 @@
-// Leases that were handed over in line. The waiting caller may have died meanwhile, so it must show a sign of life soon after its answer.
-// The time starts when the answer was sent, because the count in it may take longer than that time.
+// Releases Leases that were handed over in line but are not used. A caller may have died while it waited, so it must show a sign of life
+// within 2 s of its answer. The time starts when the answer was sent, because the count in it may take longer than 2 s.
 //
 // This is about progress only. The Lease itself shows whether it was renewed, committed or released, and the write that ends the hold
 // checks that. A holder that is late finds that it has lost the Lease.
@@ -23,7 +23,7 @@ export class Handovers {
 		this.#options = options;
 	}
 
-	/** The answer with this acquisition is sent when `answered` resolves. */
+	/** Starts to wait for a sign of life when `answered` resolves, which means that the answer was sent. */
 	begin(acquisition: Acquisition, answered: Promise<void>): void {
 		const { clock, releaseUnused, report } = this.#options;
 		const { nonce } = acquisition;
@@ -42,7 +42,7 @@ export class Handovers {
 		});
 	}
 
-	/** It was committed or released: there is nothing left to wait for. */
+	/** Ends the wait: the acquisition was committed, lost or released. */
 	end({ nonce }: Acquisition): void {
 		this.#waits.get(nonce)?.();
 		this.#waits.delete(nonce);

@@ -1,11 +1,12 @@
 // Remembers every cluster that this one ever treated as a member. A member leaves by being forgotten by name, never by being left out.
 //
 // Guarantee: before a count, a budget list or a description rests on a list of members, every id of that list is in Lease
-// `xpdb-known-members`. At that point, the list is still the current one. If this process has not obeyed a version of the ConfigMap yet, it
-// compares it with a read of the Lease made after it. So everything that any agent of this cluster obeyed before is known here. An id from
-// a greeting is known here as soon as the watch shows it, within the 5 s in which a watch counts as alive. If the watch is dead, the Lease
-// is read for each answer. While an id is neither a member nor forgotten, `getFleet` rejects with its name. Ids never leave, even if the
-// Lease is deleted (this process writes it again from memory) or etcd is restored from a backup.
+// `xpdb-known-members`, and the list is read once more after that and has not changed. If this process has not obeyed a version of the
+// ConfigMap yet, it compares it with a read of the Lease that began after the ConfigMap was read. So everything that any agent of this
+// cluster obeyed before is known here. An id from a greeting to another agent of this cluster is known here as soon as the watch shows it,
+// within the 5 s in which a watch counts as alive. If the watch is dead, the Lease is read for each answer. While an id is neither a member
+// nor forgotten, `getFleet` rejects with its name. Ids never leave while an agent runs: if the Lease is deleted, or etcd is restored from a
+// backup, the agent writes them again from memory.
 //
 // Not guaranteed: that a list is complete if it was too short from the first day, in a cluster that none of the missing members can reach.
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
@@ -113,7 +114,10 @@ export class KnownMembers {
 		);
 	}
 
-	/** For a step that follows one of our answers: requests nothing unless another member became known meanwhile. */
+	/**
+	 * Rejects as getFleet() does, for a step that follows one of our answers. Requests nothing unless another member became known since
+	 * that answer.
+	 */
 	async assertStill(): Promise<void> {
 		const fleet = this.#latestFleet;
 		// Without a fleet here, another agent of this cluster gave that answer.
@@ -146,7 +150,7 @@ export class KnownMembers {
 		);
 	}
 
-	/** Concurrent counts share one read. */
+	/** Calls #keep() for a list. Concurrent callers with the same list share one call. */
 	async #keepOnce(fleet: DeclaredFleet, what: string): Promise<void> {
 		// A read that started for another list may be too old for this one.
 		if (fleet.version !== undefined && this.#keeping?.what === what) return this.#keeping.done;
@@ -232,7 +236,9 @@ const newLease = {
 	spec: {},
 } as const;
 
-/** Judges every answer that rests on the fleet with the same read of it. */
+/**
+ * Returns the same API with `known.getFleet()`, so that every answer that rests on the fleet is refused while a known member is missing.
+ */
 export function withKnownMembers(api: ClusterApi, known: Pick<KnownMembers, "getFleet">): ClusterApi {
 	return { ...api, getFleet: () => known.getFleet() };
 }

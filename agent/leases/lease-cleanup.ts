@@ -2,7 +2,7 @@
 //
 // Guarantee: a Lease is deleted only if it has no holder and no reservation, and only after every member has answered that it does not have
 // the budget. The deletion names the uid and resourceVersion, so it never deletes a Lease that was written since. A round that comes too
-// late for the Lease finds another uid, or none, and has lost it.
+// late finds a Lease with another uid, or none, and has lost its hold.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -11,13 +11,13 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView } from "../views/object-views.ts";
 
-/** Longer than any lease or reservation lasts, so that no round is still using it. */
+/** How long a Lease must be unchanged. It has no holder then, and an optimistic hold ends after 20 s, so no round still uses it. */
 export const idleMs = 60_000;
 
 interface LeaseCleanupOptions {
 	readonly api: Pick<ClusterApi, "deleteLease">;
 	readonly leases: () => Iterable<LeaseObject>;
-	/** Existing budgets need no question to the members. */
+	/** If the view has a budget, the members are not asked about it. */
 	readonly budgets: Pick<BudgetView, "budgets">;
 	/** All members of the fleet, this cluster too. */
 	readonly members: () => Promise<readonly Pick<AgentCluster, "listBudgets">[]>;
@@ -27,14 +27,14 @@ interface LeaseCleanupOptions {
 
 export class LeaseCleanup {
 	readonly #options: LeaseCleanupOptions;
-	/** By uid and resourceVersion: since when a Lease is unchanged, or when the members were last asked for its budget. */
+	/** By uid and resourceVersion: when this version of a Lease was first seen, or was last checked. */
 	readonly #idleSince = new Map<string, number>();
 
 	constructor(options: LeaseCleanupOptions) {
 		this.#options = options;
 	}
 
-	/** One pass over all Leases, one after the other. Each problem is reported, and none holds up the other Leases. */
+	/** Makes one pass over all Leases, one after the other. Each problem is reported, and none holds up the other Leases. */
 	async cleanUp(): Promise<void> {
 		const { leases, report } = this.#options;
 		const seen = new Set<string>();

@@ -1,10 +1,10 @@
-// The Leases of this cluster's budgets, one read and one conditional write at a time.
+// Reads and writes the Leases of this cluster's budgets, with one step at a time on each Lease.
 //
 // Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if the Lease was written in
-// between. No write is derived from a read over another connection, because etcd from a backup assigns the same versions again. No step is
-// refused because of a Lease that was only remembered: a refusal is judged on a read made after the step was requested. Expiry is judged
-// from this process's own first sight of a holding (or of its last renewal). It uses the process's own monotonic clock, never a time that
-// someone else wrote.
+// between. No write is derived from a read over another connection, because an etcd from a backup assigns the same versions again. A
+// remembered Lease is never enough to refuse a step: the step is judged again on a read that was made after it was requested. Expiry is
+// judged from when this process first saw a holding, or its last renewal, on the process's own monotonic clock. A time that another process
+// wrote is never used.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -24,8 +24,8 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
 /**
- * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything else happens,
- * so a step may rest on the state at that instant.
+ * What a step does with the Lease that it was given: write the next one, or leave it as it is. The write is sent before anything else
+ * happens, so a step may rest on the state at that instant.
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
@@ -46,7 +46,7 @@ export interface LeaseStoreOptions {
 	readonly cluster: string;
 	/** Called before a Lease is created; rejects if this budget must not get one. */
 	readonly beforeCreating?: ((budget: BudgetName) => Promise<void>) | undefined;
-	/** Called with every Lease that is read, written or shown by the watch. */
+	/** Called with each Lease that is read or written, or that the watch shows and that is not older than the known one. */
 	readonly onSeen?: (lease: BudgetLease) => void;
 }
 
@@ -71,7 +71,7 @@ export class LeaseStore {
 		this.#cluster = options.cluster;
 	}
 
-	/** A read made after this call; undefined if the budget has no Lease yet. */
+	/** Reads the Lease from the API server; undefined if the budget has none. */
 	async read(budget: BudgetName): Promise<BudgetLease | undefined> {
 		const object = await this.#api.getLease(leaseName(budget));
 		if (!object) {
@@ -81,12 +81,18 @@ export class LeaseStore {
 		return this.#note(object);
 	}
 
-	/** The newest one that this process has read, written or seen in the watch: there may be a newer one. */
+	/**
+	 * Returns the newest Lease of the budget that this process has read, written or seen in the watch; undefined if it knows none. There
+	 * may be a newer one.
+	 */
 	known(budget: BudgetName): BudgetLease | undefined {
 		return this.#known.get(leaseName(budget));
 	}
 
-	/** The watch shows this Lease. This only sets when it was first seen, and serves as a first guess for a step. */
+	/**
+	 * Takes in a Lease that the watch shows. It serves as a first guess for a step, and sets when a holding was first seen. Throws
+	 * GarbledLeaseError.
+	 */
 	sighted(object: LeaseObject): void {
 		const known = this.#known.get(object.name);
 		const older =
@@ -94,19 +100,20 @@ export class LeaseStore {
 		if (!older) this.#note(object);
 	}
 
-	/** The watch shows that a Lease is gone. */
+	/** Forgets a Lease, because the watch shows that it is gone. */
 	forget(name: string): void {
 		this.#known.delete(name);
 		this.#sightings.delete(name);
 	}
 
-	/** True if the holding has ended: the Lease has no holder, or its holder has shown no sign of life for its duration. */
+	/** Whether the holding has ended: the Lease has no holder, or its holder has shown no sign of life for longer than its duration. */
 	isFree(lease: BudgetLease): boolean {
 		return lease.holder === "" || this.silentForMs(lease) > lease.durationMs;
 	}
 
 	/**
-	 * For people: the newest state that this process knows of a Lease which the watch shows. Remembers nothing. Throws GarbledLeaseError.
+	 * Returns the newest state that this process knows of a Lease that the watch shows, for people. Remembers nothing. Throws
+	 * GarbledLeaseError.
 	 */
 	peek(object: LeaseObject): { readonly lease: BudgetLease; readonly heldForMs: number; readonly silentForMs: number } {
 		const known = this.#known.get(object.name);
@@ -130,8 +137,9 @@ export class LeaseStore {
 	}
 
 	/**
-	 * One step on the budget's Lease. Creates a missing Lease if the budget may have one. After a conflict, repeats the step from a fresh
-	 * read. The steps of this process on one Lease run one after the other: in parallel they would only make each other's writes fail.
+	 * Makes one step on the budget's Lease. Creates a missing Lease if the budget may have one. After a conflict, repeats the step from a
+	 * fresh read, or from what the watch has shown since. The steps of this process on one Lease run one after the other: in parallel they
+	 * would only make each other's writes fail.
 	 */
 	change<T>(
 		budget: BudgetName,
@@ -203,7 +211,7 @@ export class LeaseStore {
 		);
 	}
 
-	/** Keeps nothing that was read over another connection: etcd from a backup may assign the same version to another state. */
+	/** The Leases of `#told`, without those from another connection: an etcd from a backup may assign the same version to another state. */
 	get #known(): Map<string, BudgetLease> {
 		const connection = this.#api.connection();
 		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();
@@ -213,7 +221,7 @@ export class LeaseStore {
 
 	#note(object: LeaseObject): BudgetLease {
 		const known = this.#known.get(object.name);
-		// The watch shows what this process has just written, or the answer comes after the watch.
+		// A write of this process is seen twice: in its answer and in the watch. It is parsed once.
 		const lease = known && isSame(known, object) ? known : parseLease(object, this.#cluster);
 		this.#known.set(object.name, lease);
 		this.#sight(lease);
@@ -257,7 +265,9 @@ function holdingOf({ uid, transitions, state }: BudgetLease): string {
 	return [uid, transitions, state.nonce, state.phase].join(" ");
 }
 
-/** Compares everything else that a step reads too: etcd that was restored from a backup gives the same version to another state. */
+/**
+ * Whether both are the same Lease. Compares the content too, because an etcd from a backup may assign the same version to another state.
+ */
 function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec, unreadable }: LeaseObject): boolean {
 	const { holderIdentity = "", leaseTransitions = 0 } = spec;
 	return (

@@ -22,9 +22,9 @@ export interface ListLeasesOptions {
 	readonly lineLength: (budget: BudgetName) => number;
 }
 
-/** The limit for one Lease, which may have 1,500 reservations. */
+/** How many reservations of one Lease are listed at most; it may have 1,500. */
 const mostReservations = 100;
-/** The limit for an answer, whose maximum is 4 MiB: 10,000 reservations take about 2 MiB. */
+/** How many reservations are listed in one answer at most. They take about 2 MiB, and an answer may have 4 MiB. */
 const mostInAnswer = 10_000;
 
 /** Lists unreadable Leases too. Throws AgentUnavailableError if the watch on Leases is dead. */
@@ -57,7 +57,7 @@ function listLease(object: LeaseObject, room: number, options: ListLeasesOptions
 			budget: namedBudget(object),
 			problem: error.message,
 			uid: object.uid,
-			// A number that cannot be sent is part of the problem.
+			// `problem` says so if this number cannot be sent.
 			transitions: isSendable(leaseTransitions) ? leaseTransitions : 0,
 			holding: undefined,
 			waiting: undefined,

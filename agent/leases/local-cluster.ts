@@ -1,11 +1,11 @@
-// This cluster, as the round sees it: the agent's own answers to disruption/budget/cluster.ts.
+// Answers the requests of a round (disruption/budget/cluster.ts) for this cluster.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Otherwise its commit acquires the Lease
-// in its own write and counts again afterwards. It does so only if the Lease is still the one that was counted from, and the connection to
-// the API server is still the one of the count (optimistic-holds.ts). A commit is written only if that very acquisition still stands, and
-// also if nothing is granted. A reservation leaves a Lease only on evidence, through the fence (cancellation.ts), or taken back by a round
-// that sent nothing. If it leaves on evidence, the same write records how far the evidence had come. Any number of agents of one cluster
-// may do all this at once.
+// Guarantee: an acquisition is written before its count is taken, by a write that names the Lease's resourceVersion. The exception is an
+// optimistic hold: its commit acquires the Lease in its own write and counts again afterwards. It does so only if the Lease is still the
+// one that was counted from, and the connection to the API server is still the one of the count (optimistic-holds.ts). A commit is a write
+// even if nothing is granted, and is written only if that very acquisition still stands. A reservation leaves a Lease only on evidence,
+// through the fence (cancellation.ts), or because a round that sent nothing takes it back. If it leaves on evidence, the same write records
+// how far the evidence had come. Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import type {
@@ -61,9 +61,9 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly budgets: BudgetView;
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView;
-	/** If left out, neither budgets nor Leases can be watched. */
+	/** If left out, budgets cannot be watched, Leases cannot be listed, and every hold is written. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
-	/** For people: if left out, no histories are reported. */
+	/** For people. If left out, no histories are reported. */
 	readonly histories?: BudgetWatchOptions["histories"];
 	readonly clock: Clock;
 	/** The cluster's name, for messages. */
@@ -71,9 +71,9 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly version: string;
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
-	/** What a description says of this agent beside its cluster and its fleet. */
+	/** What a description says of this agent besides its cluster and its fleet. */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
-	/** The agent of this cluster that keeps the line; undefined if it is this agent. */
+	/** Returns the agent of this cluster that keeps the line; undefined if it is this agent, or if the other one cannot be reached now. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;
 	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
@@ -140,7 +140,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#remembering(acquiring);
 	}
 
-	/** Acquires without forwarding the call: for an agent that forwarded the call and remembers the hold itself. */
+	/** Acquires without forwarding the call, for another agent of this cluster that forwarded it and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#remembering(() => this.#acquirer.acquireHere(request, options));
@@ -154,7 +154,7 @@ export class LocalCluster implements AgentCluster {
 		return count;
 	}
 
-	/** A count on which no decision may rest. */
+	/** Counts without an acquisition. No decision may rest on it. */
 	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
 		return look(this.leases.read(question.budget), question, this.#counting);
@@ -162,7 +162,7 @@ export class LocalCluster implements AgentCluster {
 
 	async describe(budgetsOf?: readonly string[]): Promise<AgentDescription> {
 		const { api, membership } = this.#options;
-		// If the list fails, it is left out: a caller that requests only the budgets gets the error.
+		// If the list fails, it is left out. A caller that then requests the list alone gets the error.
 		const listing = budgetsOf && this.listBudgets(budgetsOf).catch(() => undefined);
 		const { fleet, missing } = membership ? await membership.judge() : { fleet: await api.getFleet(), missing: [] };
 		const budgets = await listing;
@@ -181,9 +181,9 @@ export class LocalCluster implements AgentCluster {
 		};
 	}
 
-	/** All budgets of these namespaces, or of all namespaces, by a consistent list. */
+	/** Lists all budgets of these namespaces consistently. If no namespace is named, it lists those of all namespaces. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
-		// A caller that lists budgets will request counts if there are any.
+		// A caller that lists budgets will probably request counts if there are any.
 		this.#options.budgets.wanted();
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
@@ -208,7 +208,10 @@ export class LocalCluster implements AgentCluster {
 		return this.#watch?.readers ?? 0;
 	}
 
-	/** Callers wait at the agent that keeps the line, which knows most of the holders too. */
+	/**
+	 * Lists this cluster's Leases. The agent that keeps the line is asked too: callers wait there, and it knows the accounts of most
+	 * holders.
+	 */
 	async listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
 		const host = this.#options.lineHost?.();
 		const here = await this.listLeasesHere(scopes);
@@ -220,7 +223,7 @@ export class LocalCluster implements AgentCluster {
 		return mergeLineDetails(here, there);
 	}
 
-	/** As this process has them, without asking the agent that keeps the line. */
+	/** Lists the Leases as this process knows them, without asking the agent that keeps the line. */
 	async listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
 		return listLeases(scopes, {
 			cluster: this.name,
@@ -239,7 +242,7 @@ export class LocalCluster implements AgentCluster {
 		if (!result) throw lostLease(acquisition, lease, this.name);
 	}
 
-	/** `caller`: the user for whom the commit is made, for people. */
+	/** Writes the commit. `caller` is the user for whom it is made, for people. */
 	async commit(
 		acquisition: Acquisition,
 		grants: readonly Grant[],
@@ -260,7 +263,7 @@ export class LocalCluster implements AgentCluster {
 			broken =
 				hold && !this.#optimistic.isUnbroken(hold) ? this.#countedElsewhere(acquisition) : this.#whyOld(acquisition);
 			if (broken !== undefined) return { result: "lost" };
-			// As in an acquire, because this write also acquires the Lease.
+			// An acquire does the same, and this write also acquires the Lease.
 			const kept = hold && pods.live ? dropSettledReservations(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
@@ -306,7 +309,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the reservations of this Lease for which the view shows evidence, or a list if the view's watch is dead. */
+	/** Ends the reservations of this Lease for which the view shows evidence. If the view's watch is dead, it lists first. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.change(budget, (lease) => {
@@ -315,7 +318,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Releases the Lease if its holder has shown no sign of life for its duration, as an acquire would. */
+	/** Releases the Lease if its holder has shown no sign of life for the lease duration. An acquire could take it over by then. */
 	async endSilent(budget: BudgetName): Promise<void> {
 		await this.leases.change(budget, (lease) =>
 			lease.holder !== "" && this.leases.isFree(lease)
@@ -326,10 +329,11 @@ export class LocalCluster implements AgentCluster {
 
 	/**
 	 * Releases the Lease for its holder, as if its time were over. The holder's commit then finds that its acquisition does not stand. Only
-	 * the hold ends: granted pods may have been evicted, so reservations end as always.
+	 * the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if the Lease is not held under the
+	 * named hold.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
-		// A step would create a missing Lease.
+		// LeaseStore.change() would create a missing Lease.
 		if (!(await this.leases.read(budget))) return false;
 		const { result } = await this.leases.change(budget, (lease) =>
 			lease.holder !== "" && lease.uid === leaseUid && lease.transitions === transitions
@@ -340,7 +344,7 @@ export class LocalCluster implements AgentCluster {
 		return result;
 	}
 
-	/** The watch shows that the Lease changed: callers that wait for it may try. */
+	/** Lets the next waiting caller try, because the watch shows that the Lease changed. */
 	leaseChanged(name: string): void {
 		this.#acquirer.leaseChanged(name);
 	}
@@ -356,7 +360,8 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Remembers when the count was requested. After a wait in line of over a second, the caller counts again; callers of version 0.1 may not.
+	 * Acquires, and remembers when the acquisition and its count were requested. A wait in line makes this count older: after a wait of
+	 * over a second, the caller counts again; callers of version 0.1 may not.
 	 */
 	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
 		const askedAt = this.#options.clock.now();
@@ -365,7 +370,9 @@ export class LocalCluster implements AgentCluster {
 		return outcome;
 	}
 
-	/** Undefined if its count is recent enough, for a write that is sent before anything else happens. */
+	/**
+	 * Why the count is too old, or not known here. Undefined if it is recent enough for a write that is sent before anything else happens.
+	 */
 	#whyOld(acquisition: Acquisition): string | undefined {
 		const askedAt = this.#asked.find(acquisition);
 		if (askedAt === undefined) return this.#countedElsewhere(acquisition);

@@ -3,7 +3,10 @@ import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 
-/** The error for a caller whose acquisition does not stand any more; `lease` as it was found, `cluster` is the name for the message. */
+/**
+ * Returns the error for a caller whose acquisition no longer stands. `lease` is the Lease as it was found, and `cluster` the name for the
+ * message.
+ */
 export function lostLease({ budget }: Acquisition, lease: BudgetLease | undefined, cluster: string): LeaseLostError {
 	const held = lease?.holder === "" ? "it was given back" : `held by "${lease?.holder}"`;
 	const state = lease ? held : "it does not exist any more";

@@ -1,9 +1,9 @@
-// The workloads whose pod template a budget selects: they are expected even while none of their pods exists.
+// Finds the workloads whose pod template a budget selects. They are expected even while none of their pods exists.
 //
-// Guarantee: every such workload that existed when the count began is found. It is found in a consistent list of the namespace that began
-// after the count did. Or it is found by a watch that is alive, and that a comparison with such a list in the last 5 s found equal. A
-// workload that cannot be listed is never treated as missing.
-// Assumption: a template keeps its labels for as long as its pods have them, or the pods that differ were seen by a count or granted
+// Guarantee: every such workload that already existed 5 s before the count is found, unless it is gone. It is found in a consistent list of
+// the namespace that began after the count did, or by watches that are alive and equaled such lists in the last 5 s. A workload that cannot
+// be listed is never treated as missing.
+// Assumption: a template keeps its labels for as long as its pods have them, or a count saw or granted one of the pods that differ
 // (remembered-controllers.ts).
 // If a budget selects too many workloads, they are not used, and the number of expected pods is unknown.
 import type { LabelSelector } from "../../disruption/budget/budget.ts";
@@ -20,8 +20,8 @@ export type MatchingWorkloads =
 	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
 
 /**
- * Each workload costs a request at every count, even without pods. A tenant can make 20,000 without a single pod. Their requests would need
- * more than the agent's memory, and would block all others on the same connection.
+ * Each workload costs a request at every count, even without pods. A tenant can create 20,000 of them without a single pod. Their requests
+ * would need more memory than the agent has, and would block all others on the same connection.
  */
 export const mostWorkloads = 3_000;
 
@@ -31,7 +31,7 @@ interface MatchingOptions {
 	readonly workloads?: WorkloadView | undefined;
 }
 
-/** Rejects if the API server does not answer. */
+/** Finds the workloads by the watches if they are proven, and otherwise by a list. Rejects if the API server does not answer. */
 export async function matchingWorkloads(
 	namespace: string,
 	selector: LabelSelector,
@@ -49,7 +49,7 @@ export async function matchingWorkloads(
 	}
 }
 
-/** The workloads that the watches show now, proven or not: a count will most likely need their scales. */
+/** Returns the workloads that the watches show now, proven or not: a count will most likely need their scales. */
 export function shownWorkloads(
 	namespace: string,
 	selector: LabelSelector,

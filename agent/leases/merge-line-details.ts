@@ -1,7 +1,10 @@
 // Adds to one agent's list of Leases what only the agent that keeps the line knows.
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
-/** `host`: the list of that agent; undefined if it could not be asked, and then the number of waiting callers is unknown. */
+/**
+ * `host` is the list of the agent that keeps the line. It is undefined if that agent could not be asked; then the number of waiting callers
+ * is unknown.
+ */
 export function mergeLineDetails(
 	leases: readonly ListedLease[],
 	host: readonly ListedLease[] | undefined,
@@ -13,7 +16,7 @@ export function mergeLineDetails(
 		const account = holding?.account ?? (isSame(lease, known) ? known?.holding?.account : undefined);
 		return {
 			...lease,
-			// The first caller that waits creates the line: a Lease that is new over there has none.
+			// The first waiting caller creates the line, so a Lease that the host does not list has no waiting callers.
 			waiting: lease.problem !== undefined || !host ? undefined : (known?.waiting ?? 0),
 			holding: holding && { ...holding, ...(account !== undefined && { account }) },
 		};

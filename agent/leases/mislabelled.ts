@@ -1,6 +1,6 @@
-// Workloads that a budget expects by their pod template, but whose pods carry other labels: a user relabels the pods, or a
-// webhook does at their creation. The budget counts no pod of theirs as healthy, so they use it up until a user changes
-// something. This is for people: no decision depends on it.
+// Finds workloads whose pod template a budget selects, but which have fewer selected pods than they want, because a user or a webhook gave
+// some of their pods other labels. The budget does not count those pods as healthy, so they use it up until a user corrects the labels.
+// Used only in messages: no decision depends on it.
 import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
@@ -10,7 +10,7 @@ interface MislabelledQuestion {
 	readonly namespace: string;
 	/** The owners of workloads whose template the budget selects. */
 	readonly matched: readonly Owner[];
-	/** All pods that the budget selects, and who decides for them, by the uid of their controllers. */
+	/** All pods that the budget selects, and the owners that decide for them, by the uids of the pods' controllers. */
 	readonly selected: readonly PodRecord[];
 	readonly owners: ReadonlyMap<string, Owner>;
 	/** All pods of the namespace; called only if a workload has fewer selected pods than it wants. */
@@ -50,8 +50,8 @@ export function mislabelledWorkloads({
 }
 
 /**
- * Its own, or of a ReplicaSet with a name like those that its Deployment makes. The answer is only for a message, so no
- * request is made.
+ * Whether a pod with the controller `direct` probably belongs to `controller`: directly, or through a ReplicaSet whose name looks like one
+ * that this Deployment gave. The answer is only for a message, so no request is made.
  */
 function isProbablyOf(controller: ControllerReference, direct: ControllerReference): boolean {
 	if (controllerKey(direct) === controllerKey(controller)) return direct.uid === controller.uid;

@@ -1,5 +1,5 @@
-// Optimistic (unwritten) holds, as the agent that was asked for them remembers them. A Lease alone cannot show whether etcd was restored
-// from a backup since the count.
+// Remembers the optimistic (unwritten) holds that this agent was asked for. A Lease alone cannot show whether etcd was restored from a
+// backup since the count.
 //
 // Guarantee: a hold that is found here and is unbroken was counted after this process asked for it. Every request that is sent at this
 // instant goes over the API connection that was open before that count. So the API server has not been restarted since, and etcd was not
@@ -18,8 +18,8 @@ export interface OptimisticHold {
 }
 
 /**
- * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and their
- * commits do not stand.
+ * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and then their commits do not
+ * stand.
  */
 const mostRemembered = 20_000;
 
@@ -60,7 +60,7 @@ export class OptimisticHolds {
 		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
 	}
 
-	/** Undefined if this process was not asked for it, or has forgotten it. */
+	/** Returns the hold; undefined if this process was not asked for it, or has forgotten it. */
 	find({ unwritten }: Acquisition): OptimisticHold | undefined {
 		return unwritten && this.#holds.get(unwritten.lease);
 	}

@@ -1,16 +1,16 @@
-// Decides whether the pods of a remembered controller have left the budget by getting other labels. If so, the count no longer expects
-// them.
+// Decides whether the pods of a remembered controller have left the budget because their labels were changed. If so, the count no longer
+// expects them.
 //
 // Guarantee: a controller is left out of a count only while the view shows at least as many healthy pods of it as it wants, and at least
 // one. In addition, none of its pods, terminating ones included, may be selected or reserved. Any looser rule allows one eviction too many
-// in a rollout, or if replacements get their labels late: each would look relabelled while its own pod is down. Nothing is written, so the
-// controller counts again as soon as that changes.
+// in a rollout, or if replacements get their labels late: each workload would look relabelled while a pod of its own is down. Nothing is
+// written, so the controller counts again as soon as that changes.
 import { type ControllerReference, type PodRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Owner, Owners } from "./controller-owners.ts";
 
-/** With more than this many ReplicaSets, those not named after their Deployment are not asked for their owner. */
+/** If there are more ReplicaSets than this, those that are not named after the Deployment are not asked for their owner. */
 const maxReplicaSets = 50;
 
 export interface NamespacePods {
@@ -38,7 +38,7 @@ export async function isRelabelled(
 	return found.filter(Boolean).length >= wants;
 }
 
-/** True if a pod with the controller `direct` can belong to `controller`: directly, or through a ReplicaSet. */
+/** Whether a pod with the controller `direct` can belong to `controller`, directly or through a ReplicaSet. */
 function mayControl(controller: ControllerReference, direct: ControllerReference): boolean {
 	if (controllerKey(direct) === controllerKey(controller)) return true;
 	return controller.kind === "Deployment" && direct.kind === "ReplicaSet" && direct.apiVersion.startsWith("apps/");
@@ -60,8 +60,8 @@ async function isPodOf(
 }
 
 /**
- * The pods whose owner is worth a request. If there are many ReplicaSets with other names, none is, so that a count in a large namespace
- * needs only a few requests.
+ * Returns the pods whose owner is worth a request: those whose own controller is named after this one. If there are none, it returns all
+ * pods, or none if they have too many ReplicaSets, so that a count in a large namespace needs only a few requests.
  */
 function worthAsking({ name }: ControllerReference, pods: readonly PodRecord[]): readonly PodRecord[] {
 	const named = pods.filter(({ controller }) => controller?.name === name || controller?.name.startsWith(`${name}-`));

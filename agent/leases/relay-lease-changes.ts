@@ -1,9 +1,9 @@
-// Reports what the watch shows of Leases to the steps that work on them and to the callers that wait for one.
+// Passes what the watch shows of Leases on to the steps that work on them and to the callers that wait for one.
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** Returns a function that stops it. `report` is called with Leases that cannot be read. */
+/** Returns a function that stops it. `report` is called with the error if a Lease cannot be read. */
 export function relayLeaseChanges(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,

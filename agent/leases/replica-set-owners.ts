@@ -1,9 +1,9 @@
 // Remembers for 5 s which Deployment owns a ReplicaSet: pods name their ReplicaSet, but its Deployment has the number of pods.
 //
-// Assumption: a ReplicaSet changes its owner only if a user edits its labels or owner by hand. Then its Deployment makes pods to replace
-// it, so the two have more pods than the Deployment wants. The count notices that and asks again (expected-pods.ts). Until those pods
-// exist, a count may be up to 5 s old: no older than what a watch that counts as alive may show. The number of pods that the Deployment
-// wants is never kept.
+// Assumption: a ReplicaSet changes its owner only if a user edits its labels or owner by hand. Then its former Deployment makes pods to
+// replace those of the ReplicaSet, so the two have more pods than the Deployment wants. The count notices that and asks again
+// (expected-pods.ts). Until those pods exist, a count may use an owner that is up to 5 s old: no older than what a watch that counts as
+// alive may show. The number of pods that the Deployment wants is never kept.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
@@ -16,7 +16,7 @@ const maxKept = 2_000;
 interface KnownOwner {
 	/** The ReplicaSet's own uid. */
 	readonly uid: string;
-	/** Undefined if it had none. */
+	/** Undefined if no Deployment owned it. */
 	readonly deployment: ControllerReference | undefined;
 	/** When the request was sent. */
 	readonly askedAt: number;
@@ -30,7 +30,7 @@ export class ReplicaSetOwners {
 		this.#clock = clock;
 	}
 
-	/** The Deployment of exactly this ReplicaSet; undefined if it must be requested. */
+	/** Returns the Deployment that owns exactly this ReplicaSet; undefined if it must be requested. */
 	find(replicaSet: ControllerReference, namespace: string): ControllerReference | undefined {
 		const known = this.#known.get(keyOf(replicaSet, namespace));
 		if (known?.uid !== replicaSet.uid || this.#clock.now() - known.askedAt >= signOfLifeMs) return undefined;
@@ -52,7 +52,10 @@ export class ReplicaSetOwners {
 	}
 }
 
-/** A ReplicaSet that no Deployment owns decides for itself, as in getPodReplicaSet of pkg/controller/disruption. */
+/**
+ * Returns the Deployment that owns the object of this answer. Without one, a ReplicaSet decides for itself, as in getPodReplicaSet of
+ * pkg/controller/disruption.
+ */
 export function deploymentOf(answer: ScaleAnswer): ControllerReference | undefined {
 	const above = answer.kind === "replicas" ? answer.ownedBy : undefined;
 	return above?.kind === "Deployment" && above.apiVersion.startsWith("apps/") ? above : undefined;

@@ -1,7 +1,7 @@
 // Ends abandoned reservations: on evidence after a while, and by the fence after their deadline or after a half-finished cancel. Releases
 // Leases of dead holders: another run could take them over, but an unused Lease would name its dead holder forever. A failed cancel is
-// tried again less and less often: a reservation for a pod that never existed must not cost requests forever. Times start at this process's
-// own first sight of a reservation's id, or of a holder's last sign of life. So they only decide how soon others may continue.
+// tried again less and less often, because a reservation for a pod that never existed would otherwise cost many requests. Times start when
+// this process first saw a reservation, its mark, or a holder's last sign of life. They only decide how soon others may continue.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease/lease.ts";
@@ -14,16 +14,16 @@ import type { LocalCluster } from "./local-cluster.ts";
 
 /** The next acquire ends evident reservations in a write that it makes anyway: only idle budgets are swept. */
 const evidenceDelayMs = 10_000;
-/** A cancel is three requests; one that takes longer than this was abandoned. */
+/** A cancel is about five requests; one that takes longer than this counts as abandoned. */
 const resumeAfterMs = 5_000;
 /** A cancel that did not end its reservation is retried after this time, then after twice as long, and so on. */
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
-/** Limits the retries in one pass, over all Leases: each costs two requests, and the API server has other callers. */
+/** Limits the retries in one pass, over all Leases: each costs at least two requests, and the API server has other callers. */
 const mostRetries = 20;
-/** After 30 s and three retries, anything that was only slow has arrived. */
+/** How many attempts are made before a reservation is reported. After 30 s and three retries, anything that was only slow has arrived. */
 const tellAfterAttempts = 4;
-/** Twice the lease time: a run that wants the Lease has taken it by then. */
+/** Twice the lease duration: a run that wants the Lease has taken it by then. */
 const silentHolderMs = 2 * leaseDurationMs;
 
 interface ReservationSweepOptions {
@@ -31,7 +31,7 @@ interface ReservationSweepOptions {
 	readonly pods: PodView;
 	readonly leases: () => Iterable<LeaseObject>;
 	readonly clock: Clock;
-	/** The agents of a cluster take turns: this one waits this much longer, so that they do not all do the same work. */
+	/** How much longer this agent waits than the one that keeps the line, so that the agents of a cluster do not all do the same work. */
 	readonly extraDelayMs: () => number;
 	readonly report: (problem: unknown) => void;
 }
@@ -46,7 +46,7 @@ export class ReservationSweep {
 		this.#options = options;
 	}
 
-	/** One pass over all Leases. Each budget's problem is reported, and none holds up the others. */
+	/** Makes one pass over all Leases. Each budget's problem is reported, and none holds up the others. */
 	async sweep(): Promise<void> {
 		const standing = new Set<string>();
 		const retries = { left: mostRetries };
@@ -108,8 +108,8 @@ export class ReservationSweep {
 	}
 
 	/**
-	 * Reports reservations that may never end. If a pod does not exist, only a view past the reservation's version proves that, and no
-	 * version may ever get there.
+	 * Reports reservations that may never end. If a pod does not exist, only a view past the reservation's version proves that, and the
+	 * view may never get there.
 	 */
 	#tellEndless({ name, budget, state }: BudgetLease): void {
 		const { cluster, pods, report } = this.#options;

@@ -1,4 +1,4 @@
-// The fair line for a Lease that another caller holds: first come, first served. A caller that is gone loses its place.
+// Keeps a fair line for each Lease that another caller holds: first come, first served. A caller that is gone loses its place.
 //
 // The line guarantees only the order of the callers that wait here, and nothing about safety. A caller that bypasses the line (through
 // another agent, or while this one restarts) only makes the wait longer.
@@ -8,7 +8,8 @@ import type { Clock } from "../process/clock.ts";
 type Held = Extract<AcquireOutcome, { kind: "held" }>;
 
 /**
- * One attempt to get the Lease; `handover` is true if the caller has waited for it. `retryAfterMs`: when the holding ends at the latest.
+ * Makes one attempt to get the Lease. `handover` is true if the caller stands in line for it. `retryAfterMs`: when the holding ends, unless
+ * it is renewed.
  */
 export type Attempt = (
 	handover: boolean,
@@ -16,7 +17,7 @@ export type Attempt = (
 
 interface Waiter {
 	readonly signal: AbortSignal;
-	/** Something happened since its last attempt. */
+	/** Whether it was woken since its last attempt began. */
 	woken: boolean;
 	wake: () => void;
 }
@@ -27,7 +28,7 @@ interface Line {
 	held: { readonly holder: string; readonly heldForMs: number; readonly at: number };
 }
 
-/** The watch on Leases wakes the line; this interval is for when that watch is dead. */
+/** The watch on Leases wakes the line. If that watch is dead, callers try again after this time. */
 const longestNapMs = 1_000;
 
 export class WaitingLine {
@@ -44,8 +45,8 @@ export class WaitingLine {
 	}
 
 	/**
-	 * Tries immediately if the line is empty. If that fails or the line is not empty, waits its turn if `options.wait` is set. Rejects with
-	 * the reason of its signal.
+	 * Tries immediately if the line is empty. If that fails, or the line is not empty, it waits its turn if `options.wait` is set, and
+	 * otherwise returns its place. Rejects with the reason of `options.signal` if that aborts the wait.
 	 */
 	async acquire(lease: string, attempt: Attempt, options: AcquireOptions): Promise<AcquireOutcome> {
 		const line = this.#lines.get(lease);
@@ -62,7 +63,7 @@ export class WaitingLine {
 		return this.#wait(lease, joined, attempt, options);
 	}
 
-	/** The Lease changed: the next caller may try. */
+	/** Lets the next caller try, because the Lease changed. */
 	wake(lease: string): void {
 		const next = this.#lines.get(lease)?.waiters[0];
 		if (next) wakeUp(next);

@@ -1,4 +1,4 @@
-// The budgets that a reader watches, indexed by what changes under them: their name, their Lease, the labels of pods.
+// Indexes budgets by what may change under them: their name, their Lease, and the labels of pods that they select.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matchesSelector } from "../../disruption/budget/selector.ts";
@@ -8,7 +8,7 @@ type Labels = PodRecord["labels"];
 
 interface Namespace {
 	readonly states: Map<string, WatchedState>;
-	/** Pods of one controller share their labels (pod-projection.ts): each set of labels is compared with each selector once. */
+	/** Pods of one controller share one object of labels (pod-projection.ts), so each object is compared with each selector once. */
 	selecting: WeakMap<Labels, readonly WatchedState[]>;
 }
 
@@ -33,7 +33,7 @@ export class WatchedBudgets {
 		return this.#namespaces.get(namespace)?.states.values() ?? [];
 	}
 
-	/** The budgets that select pods with these labels. */
+	/** Returns the budgets of the namespace `name` that select pods with these labels. */
 	selecting(name: string, labels: Labels): readonly WatchedState[] {
 		const namespace = this.#namespaces.get(name);
 		if (!namespace) return [];

@@ -1,4 +1,4 @@
-// One watched budget: its state at the last count, and the scales on which that rested.
+// Keeps one watched budget: its state at the last count, and the scales that the count used.
 import { type BudgetName, type BudgetSpec, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -19,7 +19,7 @@ interface WatchedCountOptions {
 	readonly fleet: DeclaredFleet;
 }
 
-/** A scale may change without a change of pods, for example if a quota keeps new pods out. */
+/** How long scales are used. A scale may change while no pod does, for example if a quota keeps new pods out. */
 const scalesGoodForMs = 60_000;
 
 export class WatchedState {
@@ -28,9 +28,9 @@ export class WatchedState {
 	readonly leaseName: string;
 	/** Undefined if the budget cannot be read. */
 	readonly selector: BudgetSpec["selector"] | undefined;
-	/** The last state that people were sent; the same object until the state changes. */
+	/** The latest state for readers; the same object until the state changes. Undefined before the first count. */
 	told: WatchedBudget | undefined;
-	/** By the agent's clock. */
+	/** When the last count began, by the agent's clock. */
 	countedAt = Number.NEGATIVE_INFINITY;
 	isBusy = false;
 	readonly #problem: string | undefined;
@@ -54,7 +54,7 @@ export class WatchedState {
 		return this.budget.name;
 	}
 
-	/** A number will be known in a moment. */
+	/** Whether the number of expected pods is unknown now, and will be known in a moment. */
 	get settles(): boolean {
 		const state = this.told?.state;
 		return (
@@ -62,7 +62,7 @@ export class WatchedState {
 		);
 	}
 
-	/** The last count failed, and it is time to try again. */
+	/** Whether the last count failed, and it is time to try again. */
 	isToTryAgain(now: number, retryMs: number): boolean {
 		const state = this.told?.state;
 		const hasFailed = state !== undefined && "unknown" in state && this.selector !== undefined;
@@ -73,7 +73,7 @@ export class WatchedState {
 		return now - this.#scaledAt >= scalesGoodForMs;
 	}
 
-	/** The next count requests the scales again. */
+	/** Makes the next count request the scales again. */
 	forgetScales(): void {
 		this.#scales = undefined;
 	}
@@ -88,7 +88,7 @@ export class WatchedState {
 		this.#tell({ budget: this.budget, state: { unknown } });
 	}
 
-	/** Rejects if there is no count. */
+	/** Counts, and sets `told`. Rejects if the count fails. */
 	async count({ counting, clock, lease, fleet }: WatchedCountOptions): Promise<void> {
 		this.countedAt = clock.now();
 		if (!this.selector) {
