@@ -1,6 +1,7 @@
-// The agent's memory of its Leases and budgets, each from one watch. The views show when something is worth a look, and what a Lease's
-// holder has shown so far. Neither is proof by itself. A decision reads the objects, or requires that the view of Leases has reached a
-// version that was written after the question.
+// Keeps the agent's memory of its Leases and budgets, each from one watch. The views show when something is worth a look, and what a
+// Lease's holder has shown so far. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view only
+// after a recent comparison with a list. It takes Leases from the view only if that has reached the version of the Lease that it counts
+// under.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -18,23 +19,24 @@ import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/wat
 import type { Clock } from "../process/clock.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
-/** The event of a process's own write comes with the write's answer; a watch that is later than this is in trouble. */
+/** The event of a process's own write comes about when the write's answer does. A watch that is later than this is in trouble. */
 const reachedWithinMs = 500;
 
 interface ObjectView {
-	/** The first list is done. */
+	/** Whether the first list is done. */
 	readonly synced: boolean;
-	/** The watch showed a sign of life in the last 5 s. */
+	/** Whether the first list is done and the watch showed a sign of life in the last 5 s. */
 	readonly live: boolean;
 }
 
 export interface LeaseView extends ObjectView {
-	/** The latest Lease of this name that the watch has shown; there may be a later one. */
+	/** Returns the latest version of this Lease that the watch has shown. There may be a later one. */
 	find(name: string): LeaseObject | undefined;
-	/** The Leases that belong to budgets. */
+	/** Returns the Leases that belong to budgets. */
 	leases(): Iterable<LeaseObject>;
 	/**
-	 * True once the view has everything up to this version; false if it does not get there within half a second, or if its watch is dead.
+	 * Resolves to true once the view has everything up to this version; to false if it does not get there within half a second, or if its
+	 * watch is dead.
 	 */
 	reached(version: string): Promise<boolean>;
 	/** Calls back with the name of every Lease that was added, changed or deleted. */
@@ -42,17 +44,17 @@ export interface LeaseView extends ObjectView {
 }
 
 export interface BudgetView extends ObjectView {
-	/** It is alive, and its last successful comparison with a consistent list began in the last 5 s. */
+	/** Whether the watch is alive, and its last successful comparison with a consistent list began in the last 5 s. */
 	readonly proven: boolean;
-	/** A caller needs budgets, and will probably need them again soon: the view is compared for a while. */
+	/** Compares the view with lists for a while: a caller needs budgets, and will probably need them again soon. */
 	wanted(): void;
-	/** The budgets of a namespace, or of all namespaces. */
+	/** Returns the budgets of a namespace, or of all namespaces. */
 	budgets(namespace?: string): Iterable<MemberBudget>;
 	/** Calls back with the namespace of every budget that was added, changed or deleted. */
 	onChange(listener: (namespace: string) => void): () => void;
 }
 
-/** The objects of one watch, by a key. */
+/** Keeps the objects of one watch, by a key. */
 export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	readonly keyOf: (object: T) => string;
 	readonly #clock: Pick<Clock, "now" | "after">;
@@ -93,7 +95,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.becomes(() => compareResourceVersions(this.#resourceVersion, version) >= 0);
 	}
 
-	/** True once the condition holds; false if it does not within half a second, or if the watch is dead. */
+	/** Resolves to true once the condition holds; to false if it does not within half a second, or if the watch is dead. */
 	async becomes(isSo: () => boolean): Promise<boolean> {
 		const has = (): boolean => this.live && isSo();
 		if (has() || !this.live) return has();
@@ -183,7 +185,7 @@ interface OpenView<V> {
 	close(): void;
 }
 
-/** All of the agents' Leases in the lease namespace. */
+/** Watches all of the agents' Leases in the lease namespace. */
 export function createLeaseView(options: ViewOptions & { readonly namespace: string }): OpenView<LeaseView> {
 	const { clock, namespace } = options;
 	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
@@ -203,7 +205,7 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 	return { view: leaseViewOf(store), close: () => watch.close() };
 }
 
-/** All budgets of the cluster. */
+/** Watches all budgets of the cluster, and compares the watch with lists while callers need budgets. */
 export function createBudgetView(
 	options: ViewOptions & { readonly report: (problem: unknown) => void },
 ): OpenView<BudgetView> {
@@ -251,7 +253,7 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 	};
 }
 
-/** The Lease of known members is the agents' too, but belongs to no budget: it is not swept, counted or deleted. */
+/** Leaves out the Lease of known members. It belongs to no budget, so it is not swept, counted or deleted. */
 function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }

@@ -1,10 +1,10 @@
-// Finds pods that keep changing without any effect on what is kept of them, and how often they change: operators write heartbeats into
+// Finds pods that keep changing without any effect on a count, and how often they change. For example, operators write heartbeats into
 // annotations. Such a pod is evicted right after a change.
 import { isDeepStrictEqual } from "node:util";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** Changes further apart cause no trouble: an eviction takes a fifth of that. */
+/** Changes further apart than this cause no trouble: an eviction takes a fifth of that time. */
 const oftenMs = 1_000;
 
 interface Beat {
@@ -21,7 +21,7 @@ export class PodHeartbeats {
 		this.#clock = clock;
 	}
 
-	/** `before` is undefined for a new pod. */
+	/** Records a change of a pod. `before` is undefined for a new pod. */
 	changed(before: PodRecord | undefined, after: PodRecord): void {
 		if (!before || !isDeepStrictEqual(countedOf(before), countedOf(after))) return;
 		const at = this.#clock.now();
@@ -29,7 +29,7 @@ export class PodHeartbeats {
 		this.#lastBeats.set(after.uid, { at, everyMs });
 	}
 
-	/** Undefined for a pod that is quiet or rarely changes. */
+	/** Milliseconds between the last two changes without effect; undefined for a pod that is quiet or rarely changes. */
 	everyMs(uid: string): number | undefined {
 		const beat = this.#lastBeats.get(uid);
 		const isBusy = beat !== undefined && beat.everyMs <= oftenMs && this.#clock.now() - beat.at <= oftenMs;
@@ -45,7 +45,7 @@ export class PodHeartbeats {
 	}
 }
 
-/** Leaves out what only people read. */
+/** The fields that a count may use, without the version and what only people read. */
 function countedOf(pod: PodRecord): Omit<PodRecord, "resourceVersion" | "status"> {
 	const { resourceVersion: _, status: __, ...counted } = pod;
 	return counted;

@@ -1,12 +1,12 @@
-// The pods of this cluster, up to the version that one watch on all of them has reached.
+// Keeps the pods of this cluster, up to the version that one watch on all of them has reached.
 //
-// Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in every namespace; V
-// only rises. So a pod that was read at a version r <= V and is not here is gone, whatever labels it had. How far V lags behind the cluster
-// is not promised: a caller that needs a version waits for it with `reached`.
+// Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in every namespace. V
+// only rises, unless everything is dropped (see below). So a pod that was read at a version r <= V and is not here is gone, whatever labels
+// it had. How far V lags behind the cluster is not promised: a caller that needs a version waits for it with `reached`.
 //
 // Assumption: the API server sends the events of one resource in the order of their versions and leaves none out. A bookmark says that no
-// event up to it is missing, and a consistent list is as new as its request. Versions that go back (etcd restored from a backup) break
-// these: then everything is dropped, and nothing is answered before a new list.
+// event up to it is missing, and a consistent list is at least as new as its request. Versions that go back (etcd restored from a backup)
+// break these: then everything is dropped, and nothing is answered before a new list.
 //
 // `live` is only about time: it says whether changes of pods are seen soon. While it is false, counts list first, and no reservation ends
 // on evidence without such a list, because a dead watch may show what was before a restore of etcd.
@@ -20,34 +20,37 @@ import type { Clock } from "../process/clock.ts";
 import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 
-/** Whether a view has reached a version; `below`: even a list that began after the question is older than that version. */
+/** Whether a view has reached a version. `below` means that even a list that began after the question is older than that version. */
 type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
-	/** The first list is done: before that, nothing here is an answer. */
+	/** Whether the first list is done. Before that, nothing here is an answer. */
 	readonly synced: boolean;
-	/** The watch showed a sign of life in the last 5 s. */
+	/** Whether the first list is done and the watch showed a sign of life in the last 5 s. */
 	readonly live: boolean;
 	/** The version that this view has reached: the highest of list, events and bookmarks; "" before the first list. */
 	readonly resourceVersion: string;
-	/** The pods of a namespace, to be read at once: the next event changes them. */
+	/** Returns the pods of a namespace. Read them before you await anything: the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
-	/** The pods of a namespace whose labels are selected, to be read at once. */
+	/** Returns the pods of a namespace whose labels are selected. Read them before you await anything. */
 	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
-	/** How often a pod keeps changing without any effect on what is kept of it (heartbeats in annotations); undefined for other pods. */
+	/**
+	 * Milliseconds between the changes of a pod that keeps changing without any effect on a count (heartbeats in annotations); undefined
+	 * for other pods.
+	 */
 	changesEveryMs(uid: string): number | undefined;
 	/**
-	 * A version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list that missed it. For a
-	 * uid that was never seen, it is the version of the latest list. "" while the pod is here. It proves nothing about a pod that was read at
-	 * a later version.
+	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list that missed
+	 * it. For a uid that was never seen, or whose deletion is no longer remembered, it is that of the latest list or of a later deletion.
+	 * "" while the pod is here. It proves nothing about a pod that was read at a later version.
 	 */
 	goneSince(uid: string): string;
 	/**
 	 * Resolves when the view has reached `version`. If its own watch does not get there within a second, the view lists. If that list is
-	 * older than `version`, the result says so: then `version` was seen before etcd was restored from a backup. Rejects with
-	 * AgentUnavailableError if the list fails.
+	 * older than `version`, the result says so: then `version` was seen before etcd was restored from a backup. Rejects if the list fails,
+	 * or if `signal` aborts.
 	 */
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
 	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
@@ -75,7 +78,7 @@ interface PodStoreOptions {
 	readonly listAfterMs?: number;
 	/** How many deletions are remembered by uid; older ones are answered with a later version. */
 	readonly deletionsKept?: number;
-	/** A list was older than the view: the watch that feeds the store must start over too. */
+	/** Called if a list was older than the view: the watch that feeds the store must start over too. */
 	readonly onWentBack?: () => void;
 }
 
@@ -84,15 +87,15 @@ interface Waiter {
 	readonly arrived: () => void;
 }
 
-/** The PodView without I/O of its own: a watch feeds it, or a test. */
+/** Implements PodView. A watch feeds it, or a test; the only requests that it makes itself are lists. */
 export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #options: PodStoreOptions;
 	readonly #byUid = new Map<string, PodRecord>();
 	readonly #byName = new Map<string, Map<string, PodRecord>>();
 	readonly #byLabels = new PodsByLabels();
-	/** Deletions in the order of their versions. */
+	/** The versions of deletions by uid, oldest first. */
 	readonly #deletedAt = new Map<string, string>();
-	/** A pod that is neither here nor in `#deletedAt`, and was read at a version up to the view's, is gone at this version. */
+	/** A pod that is neither here nor in `#deletedAt`, and that was read at a version up to the view's, is gone at this version. */
 	#goneFloor = "";
 	#resourceVersion = "";
 	#synced = false;
@@ -192,10 +195,10 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		await this.#listAnew();
 	}
 
-	/** The version of a list that begins after this call. */
+	/** Lists, and returns the version of the list, which begins after this call. */
 	#listAnew(): Promise<string> {
-		// The list under way may have been answered before this call. So this call takes the next list, which all callers until its start
-		// share.
+		// The list under way may show a state from before this call. So this call waits for the next list, which all callers until its
+		// start share.
 		this.#nextListing ??= this.#startAfter(this.#listing);
 		return this.#nextListing;
 	}

@@ -1,6 +1,6 @@
-// The pods of a view, grouped by the object of their labels, which the pods of one controller share (pod-projection.ts). So a selector is
-// compared with a few sets of labels instead of 10,000 pods. Its result is kept until the sets of labels change, because a watch on 1,000
-// budgets compares 1,000 selectors again and again.
+// Groups the pods of a view by the object of their labels, which the pods of one controller share (pod-projection.ts). So a selector is
+// compared with a few sets of labels instead of 10,000 pods. The result is kept until the sets of labels change, because a watch on 1,000
+// budgets uses 1,000 selectors again and again.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { type LabelSelector, matchesSelector } from "../../disruption/budget/selector.ts";
 
@@ -36,7 +36,7 @@ export class PodsByLabels {
 		if (namespace.byLabels.size === 0) this.#namespaces.delete(pod.namespace);
 	}
 
-	/** Replaces one record by another. */
+	/** Replaces one record with another. */
 	replace(before: PodRecord, after: PodRecord): void {
 		// Added first, so that labels which both records have stay in place.
 		this.add(after);

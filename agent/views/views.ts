@@ -1,4 +1,4 @@
-// The agent's memory of its cluster: pods, its own Leases, budgets and workloads, each kind from one watch.
+// Opens the agent's views of its cluster: pods, its own Leases, budgets, and each kind of workload, each from one watch.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
@@ -15,9 +15,9 @@ export interface Views {
 	readonly pods: PodStore;
 	readonly leases: LeaseView;
 	readonly budgets: BudgetView;
-	/** While they are not proven, counts list workloads, so an agent without the right to watch them can report that. */
+	/** While this view is not proven, counts list workloads, so an agent without the right to list them can report that. */
 	readonly workloads: WorkloadView;
-	/** The first list of each kind except workloads is done. */
+	/** Whether the first list of each kind except workloads is done. */
 	readonly synced: boolean;
 	close(): void;
 }
@@ -28,7 +28,7 @@ interface ViewsOptions {
 	readonly clock: Clock;
 	readonly leaseNamespace: string;
 	readonly env: NodeJS.ProcessEnv;
-	/** A watch broke and is opened again. */
+	/** Called when a watch broke, or does not show what a list does, and is opened again. */
 	readonly onTrouble: (resource: string, message: string) => void;
 	/** Called with all other errors. */
 	readonly report: (problem: unknown) => void;

@@ -1,15 +1,15 @@
-// Checks whether a watch still reports all objects (budgets or workloads). While callers need them, it is compared with consistent lists at
-// intervals. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget that it misses would not
-// be counted under, and a workload that it misses would not be expected.
+// Checks whether a watch still reports all objects (budgets or workloads). While callers need these objects, the watch is compared with
+// consistent lists at intervals. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget that
+// it misses would not be enforced, and a workload that it misses would not be expected.
 //
 // Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has shown since
 // that the object is gone. With `versionOf`, it has shown the object in its version at B, or a later one.
-// Assumption: a list without resourceVersion is as new as its request.
+// Assumption: a list without resourceVersion is at least as new as its request.
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { ListedVersions } from "../cluster-api/workload-calls.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** What the watch has shown, as object-views.ts keeps it. */
+/** The objects that the watch has shown, as ObjectStore keeps them. */
 interface WatchedObjects<T> {
 	readonly keyOf: (object: T) => string;
 	readonly live: boolean;
@@ -18,7 +18,7 @@ interface WatchedObjects<T> {
 	get(key: string): T | undefined;
 	values(): Iterable<T>;
 	onChange(listener: (object: T) => void): () => void;
-	/** True once the condition holds; false if it does not within half a second, or if the watch is dead. */
+	/** Resolves to true once the condition holds; to false if it does not within half a second, or if the watch is dead. */
 	becomes(isSo: () => boolean): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ interface WatchComparisonOptions<T> {
 	/** If left out, only names are compared: code that relies on more than names reads the objects. */
 	readonly versionOf?: (object: T) => string;
 	readonly clock: Pick<Clock, "now" | "after">;
-	/** The watch shows other objects than a list does, and does not catch up: it must be opened again. */
+	/** Called if the live watch shows other objects than a list does, and does not catch up: it must be opened again. */
 	readonly onDifferent: (names: readonly string[]) => void;
 	/** Called if the list failed. */
 	readonly report: (problem: unknown) => void;
@@ -55,17 +55,17 @@ export class WatchComparison<T> {
 		this.#options = options;
 	}
 
-	/** True if the last successful comparison began in the last 5 s. Judged at each call: a process that slept has not compared. */
+	/** Whether the last successful comparison began in the last 5 s. Judged at each call: a process that slept has not compared. */
 	get isRecent(): boolean {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
 	}
 
-	/** True if no caller has asked for a while: then it lists nothing. */
+	/** Whether it has stopped listing, because no caller has asked for a while. */
 	get isIdle(): boolean {
 		return !this.#running;
 	}
 
-	/** A caller asks, and will probably ask again soon. */
+	/** Compares for a while: a caller asks, and will probably ask again soon. */
 	wanted(): void {
 		this.#wantedAt = this.#options.clock.now();
 		if (this.#running || this.#closed) return;
@@ -73,7 +73,7 @@ export class WatchComparison<T> {
 		void this.#keepComparing();
 	}
 
-	/** Makes one comparison. */
+	/** Makes one comparison. Rejects if the list fails. */
 	async compare(): Promise<void> {
 		const { store, list, clock, onDifferent } = this.#options;
 		const beganAt = clock.now();
@@ -117,8 +117,8 @@ export class WatchComparison<T> {
 }
 
 /**
- * Keys that only one of the two has, or that differ in version. `shownAt` has what the watch has shown since before the list, and at which
- * version.
+ * Returns the keys that only the list or only the watch has, or that differ in version. `shownAt` has the objects that the watch has shown
+ * since before the list, with the version at which it showed them.
  */
 function differences<T>(
 	{ store, isListed = () => true, versionOf }: Pick<WatchComparisonOptions<T>, "store" | "isListed" | "versionOf">,

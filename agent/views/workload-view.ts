@@ -1,7 +1,7 @@
-// The agent's memory of workloads, from one watch on each of Kubernetes' own kinds, over all namespaces. It watches whole objects, because
-// metadata alone has no pod template, and keeps only a small part of each. A count uses these watches in a namespace only if a recent
-// comparison with consistent lists found no difference there (watch-comparison.ts). Those are lists of that namespace, never of the
-// cluster.
+// Keeps the agent's memory of workloads, from one watch on each of Kubernetes' own workload kinds, over all namespaces. It watches whole
+// objects, because metadata alone has no pod template, and keeps only a small part of each. A count uses these watches in a namespace only
+// if a recent comparison with consistent lists found no difference there (watch-comparison.ts). Those are lists of that namespace, never of
+// the cluster.
 import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
 import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
@@ -11,9 +11,11 @@ import { ObjectStore, type ViewOptions } from "./object-views.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
 export interface WorkloadView {
-	/** The watches are alive, and the last successful comparisons of this namespace with consistent lists began in the last 5 s. */
+	/** Whether the watches are alive, and the last successful comparisons of this namespace with consistent lists began in the last 5 s. */
 	isProven(namespace: string): boolean;
-	/** A caller counts there, and will probably count again soon: the namespace is compared for a while, unless many others are. */
+	/**
+	 * Compares the namespace for a while, unless too many others are compared: a caller counts there, and will probably count again soon.
+	 */
 	wanted(namespace: string): void;
 	workloads(namespace: string): Iterable<WorkloadRecord>;
 }
