@@ -1,5 +1,6 @@
-// Acquire: a stream of places in line that ends with the acquisition. If the caller goes away, it leaves the line, and an acquisition made
-// for it at that very moment is released. Otherwise it would block all others for a lease time.
+// Answers Acquire: a stream of places in line that ends with the acquisition, or with one place if the caller does not wait. If the caller
+// goes away, it leaves the line, and an acquisition made for it at that very moment is released. Otherwise it would block all others for a
+// lease duration.
 import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { placeMessage } from "../../proto/wire.ts";
@@ -14,7 +15,7 @@ interface AcquireHandlerOptions {
 	readonly openCalls: Pick<OpenCalls, "beginAcquire">;
 	readonly held: Pick<HeldLeases, "assertRoom" | "begin" | "end">;
 	readonly watcher: Pick<CallWatcher, "acquired">;
-	/** Aborts callers that wait in line when the agent stops. */
+	/** Aborts when the agent stops. This ends the calls of callers that wait in line. */
 	readonly stopping: AbortSignal;
 }
 
@@ -70,7 +71,7 @@ async function acquire(
 		await cluster.release(acquisition);
 	};
 	if (hasWaited) {
-		// Meanwhile the member may have left the fleet, or its token or right may have ended.
+		// During the wait, the member may have left the fleet, or the caller's token or right may have ended.
 		const refusal = await call.checkAgain().catch(async (error: unknown) => {
 			await release();
 			throw error;

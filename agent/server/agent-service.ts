@@ -1,5 +1,5 @@
-// The calls of AgentService: what each reads and checks, which rights it needs, and how it is answered. Every call passes the steps of
-// call-pipeline.ts.
+// Defines the calls of AgentService: what each reads and checks, which rights it needs, and how it is answered. Every call passes the steps
+// of call-pipeline.ts.
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -27,10 +27,10 @@ export interface AgentServiceOptions {
 	readonly watcher: Pick<CallWatcher, "acquired" | "committed">;
 	readonly openCalls: Pick<OpenCalls, "beginAcquire" | "beginWatch">;
 	readonly held: HeldLeases;
-	/** Receives greetings, on the peer port. */
+	/** Receives the greetings of peers. If left out, no cluster may greet. */
 	readonly greetings?: GreetingReceiver | undefined;
 	readonly clock: Pick<Clock, "after">;
-	/** Aborts callers that wait in line when the agent stops. */
+	/** Aborts when the agent stops. This ends watches and the calls of callers that wait in line. */
 	readonly stopping: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		describe: pipeline.unary("Describe", (request: wire.DescribeRequest) => {
 			const budgetsOf = request.budgetsOf?.names;
 			limits.assertNamespaces(budgetsOf ?? []);
-			// A call through another member asks no further members.
+			// A call that names its member asks no other members.
 			const asksOthers = request.others && request.clusterId === "";
 			return {
 				budget: undefined,
@@ -176,7 +176,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	};
 }
 
-/** Lets the cluster answer that the call is for. */
+/** Returns an answer that is made by the cluster for which the call is. */
 function fromCluster<Answer>(
 	answer: (cluster: AgentCluster, call: AdmittedCall) => Promise<Answer>,
 	options?: RouteOptions,

@@ -1,14 +1,14 @@
-// The audit lines: who requested what, and with which result. Each line is one JSON object on stdout, together with the rest of the log and
-// independent of the log level. Every acquire, commit, cancel and end of a holding has one, and so does every refused call. Verified data
-// (user, tokenId, member) and claims (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
-// callers choose much of its content.
+// Writes the audit lines: who requested what, and with which result. Each line is one JSON object on stdout, together with the rest of the
+// log and independent of the log level. Every acquire, commit, cancel and end of a holding has one, and so does every call that is refused
+// as invalid or not permitted. Verified data (user, tokenId, member) and claims (claimedHolder) have fields of their own; a token is in
+// none. Each line is bounded in length, because callers choose much of its content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { Logger } from "../process/log.ts";
 import { type Caller, callerFields } from "../peers/caller.ts";
 
-/** What becomes known of a call while it is served. */
+/** What is known of a call, as far as it was served. */
 export interface AuditRecord {
 	readonly method: string;
 	readonly port: "token" | "peer";
@@ -36,12 +36,12 @@ export interface AuditDetails {
 }
 
 export interface AuditLog {
-	/** The call is over: with an answer, or with this status. */
+	/** Writes the line of a call that is over, if it has one. `refusal` is the status of the call; undefined if it was answered. */
 	ended(record: AuditRecord, refusal: Partial<StatusObject> | undefined): void;
 }
 
 const auditedMethods = new Set(["Acquire", "Commit", "Cancel", "EndHolding"]);
-/** The caller requested something that it may not have, or that is invalid. */
+/** The statuses of calls that the caller may not make, or that are invalid. */
 const refusals: ReadonlySet<status | undefined> = new Set([
 	status.UNAUTHENTICATED,
 	status.PERMISSION_DENIED,

@@ -47,7 +47,7 @@ export interface Question<Answer, Call = AdmittedCall> {
 	readonly verb?: BudgetVerb;
 	/** For the audit line. */
 	readonly details?: AuditDetails;
-	/** Counts the call until the returned function is called; by default among those that end soon. */
+	/** Counts the call until the returned function is called; by default among calls that end soon. */
 	readonly begin?: (caller: Caller) => () => void;
 	readonly answer: (call: Call) => Promise<Answer>;
 }
@@ -62,13 +62,18 @@ export interface AdmittedCall {
 	readonly others: () => Promise<readonly Promise<AgentCluster>[]>;
 	/** Tells the caller that its call is being served, where an answer may take as long as a count (gathered-answers.ts). */
 	readonly sendHeaders: () => void;
-	/** Whether the caller may ask about this budget. Returns the status to refuse that with. */
+	/**
+	 * Checks whether the caller has the right to decide about this budget. Returns the status to refuse it with, or undefined if it has.
+	 */
 	readonly authorize: (budget: BudgetScope) => Promise<Refusal | undefined>;
-	/** Judges the caller and its rights once more, for calls that last. Returns the status to refuse the call with. */
+	/**
+	 * Judges the caller and its rights once more, for calls that last. Returns the status to refuse the call with, or undefined if it may
+	 * continue.
+	 */
 	readonly checkAgain: () => Promise<Refusal | undefined>;
 }
 
-/** A call that is answered by a stream. Its answer is the status at the end, or undefined for the usual one. */
+/** A call that is answered with a stream. Its answer is the status at the end, or undefined for OK. */
 export interface AdmittedStream<Response> extends AdmittedCall {
 	readonly write: (message: Response, written?: () => void) => void;
 	/** Aborts when the caller goes away. */

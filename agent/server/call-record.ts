@@ -1,4 +1,4 @@
-// What becomes known of one call while it is served. However the call ends, it is measured and audited once.
+// Records what becomes known of one call while it is served. However the call ends, it is measured and audited once.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { statusOfError } from "../../proto/status.ts";
@@ -37,7 +37,7 @@ export class CallRecord implements AuditRecord {
 		this.#audit = audit;
 	}
 
-	/** Measures the call up to now; by default it is measured until it ends. */
+	/** Measures the time of the call up to now. If this is not called, the time is measured when the call ends. */
 	measure(code: status = status.OK): void {
 		if (this.#isMeasured) return;
 		this.#isMeasured = true;
@@ -50,7 +50,7 @@ export class CallRecord implements AuditRecord {
 		return statusOfError(error);
 	}
 
-	/** The call ends, with an answer or with this status. False if it has ended before. */
+	/** Ends the record of a call that was answered, or that ends with this status. Returns false if it has ended before. */
 	end(refusal: Partial<StatusObject> | undefined): boolean {
 		if (this.#isOver) return false;
 		this.#isOver = true;

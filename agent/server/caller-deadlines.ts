@@ -1,5 +1,5 @@
-// Callers stop waiting at their deadline, and would then blame this agent although it waits for a silent API server itself. So shortly
-// before the deadline the agent reports that. What was requested may still be done, as with any missing answer.
+// Tells callers shortly before their deadline that the API server is silent. Otherwise they would stop waiting and blame this agent,
+// although the agent itself waits for the API server. What was requested may still be done, as with any missing answer.
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
@@ -22,7 +22,7 @@ interface WatchedCall {
 
 /** Enough for the answer to arrive over a link of 200 ms. */
 const aheadMs = 500;
-/** An agent gives up another agent that showed no sign of life for 4 s, although a count may take longer: see Peers. */
+/** How long a caller may take to be admitted. Another agent gives this one up after 4 s without a sign of life (peers.ts). */
 export const admissionMs = 4_000 - aheadMs;
 /** A healthy API server answers a ping in milliseconds, a busy one within this time. */
 const silentForMs = 1_500;
@@ -35,8 +35,8 @@ export class CallerDeadlines {
 	}
 
 	/**
-	 * Calls back with the reason if there will be no answer because of the API server; the returned function stops that. `withinMs`: how long
-	 * from now the caller waits at most, if that is less than its deadline.
+	 * Calls `tell` shortly before the call's deadline if the API server is silent then. The returned function stops that. `withinMs`: how
+	 * long from now the caller waits at most, if its deadline is later.
 	 */
 	watch(
 		{ name, call, withinMs = Number.POSITIVE_INFINITY }: WatchedCall,

@@ -2,13 +2,16 @@
 // of two for each member.
 //
 // Guarantee: nothing is made up, and an answer that is left out says nothing. What is reported of another member is its own agent's answer
-// to a question that was sent after this call came. Left out are slow members, and budgets that cannot be listed or are too many: the
-// caller must request those separately.
+// to a question that was sent after this call came. Members that fail or are slow are left out, and so are budgets that cannot be listed or
+// are too many: the caller must request those separately.
 import type { AgentCluster, AgentDescription, Introduction } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";
 
-/** Ten round trips to the other side of the world. The caller itself asks a member that takes longer: it waits 5 s and gets the reason. */
+/**
+ * Ten round trips to the other side of the world. If a member takes longer, the caller asks it directly, waits up to 5 s and gets the
+ * reason.
+ */
 export const othersWithinMs = 1_000;
 
 /** Limit for the specs of one member's budgets: several hundred budgets. Fifty members then have 3 MB, of the 16 MB that are accepted. */
@@ -36,7 +39,7 @@ export async function describeWithPeers(
 	return { ...withinBounds(own), ...(said.length > 0 && { others: said }) };
 }
 
-/** Undefined for a member that fails or is slow. */
+/** Returns the member's description; undefined if it fails or is slow. */
 async function describedInTime(
 	member: Promise<AgentCluster>,
 	{ budgetsOf, clock }: Pick<DescribeOptions, "budgetsOf" | "clock">,

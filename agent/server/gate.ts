@@ -1,5 +1,5 @@
 // Decides who may call on which port, and which cluster answers. On the token port a call may be for any member and is forwarded to it. On
-// the peer port it has been forwarded already: it is answered for this cluster or not at all, so that no call is forwarded in circles.
+// the peer port a call comes from another agent. It is answered for this cluster or not at all, so that no call is forwarded in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type {
 	AcquireOptions,
@@ -23,16 +23,16 @@ import type { BudgetVerb, Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
-/** This cluster, which can also acquire without forwarding the call to the agent that keeps the line. */
+/** This cluster, which can also acquire and list Leases without asking the agent that keeps the line. */
 export interface ServedCluster extends AgentCluster {
-	/** `onBehalfOf`: the caller for whom the call is made, for the log of the agent that keeps the line. */
+	/** `onBehalfOf`: the caller for whom the call is made, for logs and for lists of Leases. */
 	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	commit(acquisition: Acquisition, grants: readonly Grant[], onBehalfOf?: PassedOnCaller): Promise<CommitOutcome>;
 	acquireHere(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 }
 
-/** What a gate needs of a call: every call has it, whatever its method. */
+/** The parts of a call that a gate needs. Every call has them, whatever its method. */
 export type IncomingCall = Pick<
 	ServerUnaryCall<unknown, unknown>,
 	"metadata" | "getAuthContext" | "getPath" | "getPeer"
@@ -42,18 +42,18 @@ const notOfThisPort = "cannot serve a peer on the port for callers with a token"
 
 export interface Gate {
 	readonly port: "token" | "peer";
-	/** The verified caller, or the status to refuse the call with. */
+	/** Returns the verified caller, or the status to refuse the call with. */
 	admit(call: IncomingCall): Promise<Admission>;
 	/**
-	 * Whether the caller may decide about the budget, about all budgets of a namespace, or about all budgets (""). Returns the status to
+	 * Checks whether the caller has the verb on the budget, on all budgets of a namespace, or on all budgets (""). Returns the status to
 	 * refuse the call with, or undefined if it may continue.
 	 */
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
-	/** The cluster that answers for this id; rejects with AgentProtocolError if there is none here. */
+	/** Returns the cluster that answers for this id ("" is this cluster). Rejects with AgentProtocolError if there is none here. */
 	route(clusterId: string, metadata: Metadata, caller: Caller, options?: RouteOptions): Promise<AgentCluster>;
 	/**
-	 * The other members, for this caller; none on the peer port. Rejects if the fleet cannot be read; each member's promise rejects if there
-	 * is no route to it.
+	 * Returns the other members, for this caller; none on the peer port. Rejects if the fleet cannot be read. Each member's promise rejects
+	 * if there is no route to it.
 	 */
 	others(caller: Caller): Promise<readonly Promise<AgentCluster>[]>;
 }
@@ -62,7 +62,7 @@ export function createTokenGate(options: {
 	readonly identity: Pick<Identity, "check">;
 	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
-	/** Another member of the fleet, for calls that this agent forwards for this caller. */
+	/** Returns another member of the fleet, for calls that this agent forwards for this caller. */
 	readonly member: (clusterId: string, caller: Caller, options: RouteOptions) => Promise<AgentCluster>;
 	readonly others: (caller: Caller) => Promise<readonly Promise<AgentCluster>[]>;
 }): Gate {
@@ -87,7 +87,7 @@ export function createTokenGate(options: {
 	};
 }
 
-/** Calls that acquire, count or commit read the member list again; the others end something that was started, or only report. */
+/** Calls for which the member list is read again. All others keep, check or end something that was started, or only report. */
 const decisiveCalls: ReadonlySet<string> = new Set(
 	[AgentServiceService.acquire, AgentServiceService.count, AgentServiceService.commit].map(({ path }) => path),
 );
@@ -141,7 +141,7 @@ export function createPeerGate({
 	};
 }
 
-/** This cluster for one call. It passes on for whom the call is made, to the agent that keeps the line and to the record of grants. */
+/** Returns this cluster for one call. It tells the agent that keeps the line, and the memory of grants, for whom the call is made. */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return forwardingCluster(local, {
 		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),

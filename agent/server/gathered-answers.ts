@@ -1,9 +1,9 @@
 // Sends the parts of an answer together: headers with the first message, and the status with the message of a call that has only one. Each
-// separate part would be a packet, and another one in a plugin's tunnel. That costs the API server, the kubelet and the plugin more than
-// its content.
+// separate part would be a packet, and another one in a plugin's tunnel. A packet costs the API server, the kubelet and the plugin more
+// than its content.
 //
-// Guarantee: headers are sent within a quarter of a second, so a caller knows that its call is being served. Callers wait 2 s or longer for
-// them.
+// Guarantee: headers leave within a quarter of a second after the handler sends them, so the caller knows that its call is being served.
+// Callers wait 2 s or longer for headers.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -39,7 +39,10 @@ export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterc
 	};
 }
 
-/** Does not wait until the message was written; if it cannot be written, the status already says so. */
+/**
+ * Returns the call in such a way that its status does not wait until the message is written. If the message cannot be written, grpc-js
+ * itself has sent a status that says so.
+ */
 function withStatusAtOnce(call: ServerInterceptingCallInterface): ServerInterceptingCallInterface {
 	return {
 		start: (listener) => call.start(listener),

@@ -1,5 +1,5 @@
-// Greet, only on the peer port: the one call that any cluster with a certificate of the fleet's CA may make, whether it is a member here or
-// not (gate.ts). It greets as the cluster that its certificate names, and as no other.
+// Answers Greet, only on the peer port. It is the one call that any cluster with a certificate of the fleet's CA may make, whether it is a
+// member here or not (gate.ts). A caller greets as the cluster that its certificate names, and as no other.
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import { quote } from "../../disruption/quote.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";

@@ -1,7 +1,7 @@
 // Judges the caller by the headers of a call, before any part of its message is read.
 //
 // Guarantee: a caller that is not admitted gets its refusal and costs a stream of at most 128 KB. That is what HTTP/2 lets it send unread
-// (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and each has seconds to arrive.
+// (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and each must arrive within seconds.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -95,7 +95,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			start(next) {
 				next({
 					onReceiveMetadata(metadata, pass) {
-						// Thousands may come at once, and end with their connection: ignore them.
+						// These calls may come in thousands, and end with their connection, so they are ignored.
 						if (connections.isEnding(peer)) {
 							connections.refused(peer);
 							return;
@@ -123,7 +123,8 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						pass();
 					},
 					onCancel() {
-						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes later.
+						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. An expired
+						// deadline cancels too, but later.
 						const isAtOnce = clock.now() - cameAt < takenBackAtOnceMs;
 						if (!isOver && !record.caller && isAtOnce) connections.refused(peer);
 						over();

@@ -1,9 +1,9 @@
-// The Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, and for how long. The agent also
-// knows which of them to release when it stops. Whether a Lease is held at all is decided by the Lease itself
+// Keeps track of the written Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, and for
+// how long. When the agent stops, it releases them. Whether a Lease is held at all is decided by the Lease itself
 // (agent/leases/lease-store.ts). This file decides only who may continue to hold one.
 //
-// A Lease is held for one round; a caller that only renews blocks all others, whatever it is called. When the agent stops, the connections
-// of its callers end, and a Lease that is not released blocks all others for a lease time.
+// A Lease is held for one round. A caller that only renews it would block all others, so renewals end after a time. When the agent stops,
+// the connections of its callers end, and a Lease that is not released blocks all others for a lease duration.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Cluster } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -12,8 +12,8 @@ import type { Caller } from "../peers/caller.ts";
 import { partyOf } from "./open-calls.ts";
 
 /**
- * A round keeps its Leases while it waits in line at another cluster. This is the time for twenty rounds ahead of it there. Each takes 8 s
- * for a count, 2 s for a handover and 5 s for a commit. Then the round starts over.
+ * A round keeps its Leases while it waits in line at another cluster. This is the time for twenty rounds ahead of it there, each with 8 s
+ * for a count, 2 s for a handover and 5 s for a commit. A round that waits longer loses its Leases and starts over.
  */
 export const longestHoldMs = 5 * 60_000;
 /** A round holds the Leases of its budgets in one cluster; a drain of five hundred pods may have as many budgets. */
@@ -28,7 +28,7 @@ interface HeldLease {
 		readonly cluster: Pick<Cluster, "release">;
 		readonly acquisition: Acquisition;
 	};
-	/** By our own clock, since we first saw it. */
+	/** When this agent first saw it, by the agent's own clock. */
 	readonly since: number;
 	aliveAt: number;
 }
@@ -64,14 +64,14 @@ export class HeldLeases {
 		);
 	}
 
-	/** `cluster`: the cluster to ask for the release. */
+	/** Records a hold. `cluster` is the cluster to ask for the release. */
 	begin(caller: Caller, cluster: Pick<Cluster, "release">, acquisition: Acquisition): void {
 		const now = this.#options.now();
 		const through = { party: partyOf(caller), cluster, acquisition };
 		this.#byNonce.set(acquisition.nonce, { through, since: now, aliveAt: now });
 	}
 
-	/** Throws LeaseLostError if it was held for too long. */
+	/** Records a renewal. Throws LeaseLostError if the Lease was held for too long. */
 	renew({ nonce, budget }: Acquisition): void {
 		const now = this.#options.now();
 		const known = this.#byNonce.get(nonce);
@@ -85,14 +85,14 @@ export class HeldLeases {
 		else this.#byNonce.set(nonce, { since: now, aliveAt: now });
 	}
 
-	/** It was released or committed. */
+	/** Forgets a hold that has ended. */
 	end({ nonce }: Acquisition): void {
 		const held = this.#byNonce.get(nonce);
 		this.#byNonce.delete(nonce);
 		if (held?.through) this.#options.onEnded?.(this.#options.now() - held.since);
 	}
 
-	/** Releases all Leases that were acquired through this agent, in parallel; returns the problems. */
+	/** Releases all Leases that were acquired through this agent, in parallel. Returns the errors. */
 	async releaseAll(): Promise<readonly unknown[]> {
 		this.#forgetOver();
 		const held = [...this.#byNonce.values()].flatMap(({ through }) => (through ? [through] : []));

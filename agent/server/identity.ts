@@ -1,5 +1,6 @@
-// Identifies callers: every call on the token port brings a token for the audience of the agents. It lives an hour at most, and the API
-// server reviews it. Its answer is kept for a minute, by the token's hash; the token itself is never kept or logged.
+// Identifies callers: every call on the token port brings a token for the audience of the agents. The token lives an hour at most, and the
+// API server reviews it. If the API server accepts it, that answer is kept for a minute, by the token's hash. The token itself is never
+// kept or logged.
 import { createHash } from "node:crypto";
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
@@ -20,7 +21,7 @@ export type BudgetVerb = "acquire" | "release";
 /** The API server's answers about callers; rejects with AgentUnavailableError if it gives none. */
 export interface Reviews {
 	reviewToken(token: string): Promise<TokenVerdict>;
-	/** Whether the user has the verb (`acquire`) on this budget; without a name: on every budget of the namespace. */
+	/** Whether the user has the verb (by default `acquire`) on this budget; without a name, on every budget of the namespace. */
 	may(user: ReviewedUser, budget: BudgetName, verb?: BudgetVerb): Promise<boolean>;
 }
 
@@ -36,13 +37,13 @@ interface IdentityOptions {
 	readonly rate?: Pick<ReviewRate, "begin">;
 	/** For messages. */
 	readonly cluster?: string;
-	/** Called once for each token that is admitted. */
+	/** Called for each token that is admitted; normally once. */
 	readonly onCaller?: (caller: TokenCaller) => void;
 }
 
-/** How long a revoked token continues to work; a minute is what the design and API server caches promise. */
+/** How long a revoked token continues to work at most. */
 const knownForMs = 60_000;
-/** A client in a loop costs the API server little. */
+/** How long a refusal is kept, so that a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
 /** Callers are few; a client that sends made-up tokens must not fill the memory. */
 const maxKept = 1_000;
@@ -68,7 +69,7 @@ export class Identity {
 
 	/**
 	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError if the API server gives no answer, or is
-	 * already asked about too many unknown tokens. Nothing is kept of those, so that they displace no known token.
+	 * already asked about too many unknown tokens. Nothing is kept about a token that is not reviewed, so that it displaces no known token.
 	 */
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);
@@ -84,7 +85,10 @@ export class Identity {
 		return this.#verdicts.get(tokenHash, () => this.#ask(token, tokenHash).finally(end));
 	}
 
-	/** Throws if no further question may be asked. */
+	/**
+	 * Counts a question to the API server until the returned function is called. Throws AgentUnavailableError if no further one may be
+	 * asked.
+	 */
 	#begin(address: string): () => void {
 		const { rate, cluster = "" } = this.#options;
 		const end = rate ? rate.begin(address) : () => undefined;
@@ -126,8 +130,8 @@ function findToken(authorization: readonly (string | Buffer)[]): string | undefi
 }
 
 /**
- * Whether it has the shape of a token that TokenRequest makes for our audience: any other token is refused without a question. Only the API
- * server can say whether the token is genuine.
+ * Whether the token has the shape that TokenRequest gives to tokens for our audience. Any other token is refused without a question. Only
+ * the API server can say whether the token is genuine.
  */
 function isForAgents(token: string): boolean {
 	const [, payload, ...rest] = token.split(".");

@@ -1,5 +1,6 @@
-// Limits what one caller may have open at once. A waiting Acquire holds its request in memory, and the weights follow that memory. Calls
-// that end soon have their own limits, so that waiting callers do not block their own renewals and commits.
+// Limits the calls that one caller, and all callers together, may have open at the same time. A waiting Acquire holds its request in
+// memory, and the weights follow that memory. Calls that end soon have their own limits, so that waiting callers do not block their own
+// renewals and commits.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Caller } from "../peers/caller.ts";
 
@@ -9,7 +10,7 @@ const candidatesPerUnit = 50;
 const maxUnits = 1_000;
 /** An account that a team shares, or a member with all its users: a fifth stays for others. */
 const maxPerParty = 800;
-/** A drain waits for one Lease of each of its budgets at once. */
+/** A drain may wait for one Lease of each of its budgets at the same time. */
 const maxPerToken = 400;
 /** Watches of budgets hold the latest state of each budget for a slow reader, 100 KB at 1,000 budgets: a tenth of the 120 MB. */
 const watches = { all: 100, perParty: 80, perToken: 40 };
@@ -33,7 +34,7 @@ export class OpenCalls {
 		return this.#begin([...boundsOf("other", caller)], 1);
 	}
 
-	/** As beginAcquire(), for a watch. With one context, all members are watched through one agent. */
+	/** As beginAcquire(), for a watch. If the user has only one context, all members are watched through one agent. */
 	beginWatch(caller: Caller): () => void {
 		return this.#begin([...boundsOf("watch", caller, watches)], 1);
 	}

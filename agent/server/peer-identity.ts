@@ -1,12 +1,12 @@
 // Identifies the member of the fleet that calls on the peer port.
 //
 // Guarantee: a call is admitted only while its certificate is valid, has the name of all agents, and names one cluster that ConfigMap
-// `xpdb-fleet` lists, or this cluster. A member that was removed is refused at its next call. Acquire, Count and Commit read the list
-// again, and so does every refusal. Other calls accept a list that is at most 1 s old. A renewal accepts one as old as a Lease lasts:
-// reading may take longer than a handed-over Lease, and its holder was a member when it acquired it. If the list cannot be read, no call is
-// admitted.
-// Assumption: the fleet's CA signs for no cluster the names of two clusters. A CA is revoked by removing it from the bundle, and no
-// connection outlives that (Certificates).
+// `xpdb-fleet` lists, or this cluster. Greetings need only the certificate. Acquire, Count and Commit read the list again, so they refuse a
+// removed member at its next call; every refusal reads it again too. Other calls accept a list that is at most 1 s old. A renewal accepts
+// one as old as a Lease lasts: reading may take longer than a handed-over Lease lasts, and its holder was a member when it acquired it. If
+// a list is needed and cannot be read, the call is not admitted.
+// Assumption: each certificate that the fleet's CA signs for a cluster names that cluster and no other. A CA is revoked by removing it from
+// the bundle, and no connection outlives that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 import { leaseDurationMs } from "../../disruption/lease/lease.ts";
@@ -33,7 +33,7 @@ interface PeerIdentityOptions {
 interface PeerCall {
 	/** The call acquires, counts or commits. */
 	readonly anew: boolean;
-	/** The call keeps what was acquired. */
+	/** The call renews what was acquired. */
 	readonly renews?: boolean;
 }
 
@@ -44,7 +44,7 @@ export class PeerIdentity {
 		this.#options = options;
 	}
 
-	/** The cluster that the certificate names, a member or not: for greetings. */
+	/** Returns the cluster that the certificate names, whether it is a member or not. For a greeting, this is the whole check. */
 	certified(certificate: PeerCertificate | undefined): Exclude<PeerVerdict, { readonly kind: "forbidden" }> {
 		const { serverName, wallClock } = this.#options;
 		// The CA may have signed certificates for others too: only an agent's name makes an agent.
@@ -52,7 +52,7 @@ export class PeerIdentity {
 			return { kind: "unauthenticated", reason: `cannot serve a peer without a certificate for "${serverName}"` };
 		}
 		const { valid_to: validTo, subjectaltname } = certificate;
-		// A connection may be older than the expiry of its certificate.
+		// A connection may outlive its certificate.
 		if (!(Date.parse(validTo) > wallClock())) {
 			return { kind: "unauthenticated", reason: `cannot serve a peer whose certificate expired at ${validTo}` };
 		}

@@ -21,8 +21,8 @@ export class ReadingSlots {
 	#reading = 0;
 
 	/**
-	 * Calls `start` when the message may be read, at once or later; the returned function frees the slot, or the place in line. Undefined if
-	 * too many wait.
+	 * Calls `start` when the message may be read, immediately or later. The returned function frees the slot, or the place in line.
+	 * Undefined if too many messages wait.
 	 */
 	take(caller: string, start: () => void): (() => void) | undefined {
 		let state: "waiting" | "reading" | "over" = "waiting";

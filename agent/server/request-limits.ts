@@ -1,5 +1,5 @@
 // Limits what an agent accepts from a caller: names that Kubernetes would accept, and no more of them than a Lease can hold. An invalid
-// name would garble the budget's Lease for all callers. Everything refused here is an AgentProtocolError with the field.
+// name would garble the budget's Lease for all callers. Each refusal is an AgentProtocolError that names the field.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
@@ -91,13 +91,13 @@ export function assertNamespaces(namespaces: readonly string[]): void {
 function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 	assertName(pod.name, `${field}.pod.name`);
 	assertId(pod.uid, `${field}.pod.uid`);
-	// A reservation is in the Lease of its pod's namespace and names no other.
+	// A reservation has no namespace of its own: its pod is in the budget's namespace.
 	if (pod.namespace !== budget.namespace) {
 		throw refused(`${field}.pod.namespace`, `is not the budget's, "${budget.namespace}"`, pod.namespace);
 	}
 }
 
-/** It stays in the Lease and is read at each count: one that cannot be read would block the budget for all callers. */
+/** The agent finds a pod's controller itself (commit-check.ts) and does not keep this one. An invalid one is refused all the same. */
 function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
 	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
 		throw refused("grants.controller.api_version", "is not an API version", apiVersion);

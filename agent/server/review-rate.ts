@@ -1,6 +1,7 @@
 // Limits how many unknown tokens the API server is asked about. All callers that connect directly share one limit, with a smaller one for
-// each address, so made-up tokens use up only that. People come through the API server's port-forward, after it has admitted them. They
-// arrive from loopback, and have a limit of their own. Known tokens cause no question here.
+// each address, so made-up tokens from one address do not use up the limit of the others. People come through the API server's
+// port-forward, after it has admitted them. Their calls arrive from loopback, and have a limit of their own. Known tokens cause no question
+// here.
 import { isLoopback } from "../process/is-loopback.ts";
 import { TokenBucket } from "../process/token-bucket.ts";
 
@@ -9,7 +10,7 @@ interface ReviewRateOptions {
 	readonly now: () => number;
 }
 
-/** A review is a request of some 5 ms. This is a tenth of all requests that the agent may send, and enough for a fleet's users at once. */
+/** A review is a request of some 5 ms, so these cost the API server little, and they are enough for a fleet's users at once. */
 const forwarded = { perSecond: 10, burst: 40 };
 const direct = { perSecond: 10, burst: 20 };
 /** A pod that runs the plugin has one token, and a new one every eight minutes. */
@@ -33,8 +34,8 @@ export class ReviewRate {
 	}
 
 	/**
-	 * Starts another question for this address, the caller's end of the connection. The returned function must be called when it is answered.
-	 * Undefined if no further question may be asked.
+	 * Starts another question for this address, which is the caller's end of the connection. Call the returned function when it is
+	 * answered. Undefined if no further question may be asked.
 	 */
 	begin(address: string): (() => void) | undefined {
 		if (this.#underWay >= maxUnderWay || !this.#take(address)) return undefined;

@@ -1,4 +1,4 @@
-// TokenReview and SubjectAccessReview, requested from the agent's own API server.
+// Requests TokenReviews and SubjectAccessReviews from the agent's own API server.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -69,7 +69,7 @@ function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string
 				: "the API server does not know it, or it has expired",
 		);
 	}
-	// An authenticator that knows no audiences answers without any: then the audience was not checked.
+	// An authenticator that does not know about audiences answers without any. Then the audience was not checked.
 	const audiences = texts(status["audiences"]);
 	if (!audiences.includes(tokenAudience)) return rejected(`it is not for the audience "${tokenAudience}"`);
 	const user = findUser(status["user"]);

@@ -15,9 +15,9 @@ interface RightsOptions {
 	readonly cluster: string;
 }
 
-/** How long a revoked right continues to work: what the design and API server caches promise. */
+/** How long a revoked right continues to work at most. */
 const allowedForMs = 60_000;
-/** Rights that were just granted work soon, and a client in a loop costs the API server little. */
+/** Short enough that a right that was just granted works soon. Long enough that a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
 /** A hundred budgets for each of fifty users at once; about 300 bytes each. */
 const maxKept = 5_000;
@@ -38,8 +38,8 @@ export class Rights {
 	}
 
 	/**
-	 * Undefined if the caller may decide about this budget, otherwise the reason. Without a name it is about all budgets of the namespace,
-	 * and namespace "" means all namespaces. Rejects with AgentUnavailableError.
+	 * Why the caller may not use the verb on this budget; undefined if it may. Without a name, the question is about all budgets of the
+	 * namespace, and namespace "" means all namespaces. Rejects with AgentUnavailableError if the API server does not answer.
 	 */
 	async refusal(
 		caller: TokenCaller,

@@ -1,5 +1,5 @@
-// One gRPC port of the agent. Its connections are bounded (Connections), and callers are judged by the headers (HeaderAdmission). Only then
-// is a message read and served.
+// Serves one gRPC port of the agent. Its connections are bounded (Connections), and callers are judged by the headers (HeaderAdmission).
+// Only then is a message read and served.
 import { createServer, type Server as TcpServer } from "node:net";
 import { type Metadata, Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
@@ -40,7 +40,7 @@ export interface AgentServer {
 	close(graceMs: number): Promise<void>;
 }
 
-/** Longer than any wait: at the end of its own time, drain() would also end connections that were opened later. */
+/** Never comes: when the time given to drain() is over, it would also end connections that were opened later. */
 const neverMs = 2 ** 31 - 1;
 
 /** Listens; rejects if it cannot. */
@@ -54,7 +54,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 	const findCaller = (metadata: Metadata) => admission.findCaller(metadata);
 	const pipeline = new CallPipeline({ gate, watcher, audit, openCalls, deadlines, findCaller });
 	const server = new Server({
-		// A caller that disappears without a signal leaves the line within 5 + 5 seconds: a lease time.
+		// A caller that disappears without a signal leaves the line within 5 + 5 seconds, a lease duration.
 		"grpc.keepalive_time_ms": 5_000,
 		"grpc.keepalive_timeout_ms": 5_000,
 		// 1,000 grants with names of the greatest length are about 1.2 MB.

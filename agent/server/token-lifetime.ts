@@ -1,5 +1,5 @@
 // Checks how long a token lives, by its own claims. Anyone who finds a token in a log or a backup can use it until it expires, so the
-// agents accept none that lives longer than an hour. The claims are read only after the API server said that it issued the token.
+// agents accept none that lives longer than an hour. These claims are trusted only because the API server has accepted the token before.
 import { isRecord } from "../../disruption/record.ts";
 
 /** The default of TokenRequest; kubectl xpdb requests ten minutes. */

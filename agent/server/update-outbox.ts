@@ -1,5 +1,5 @@
-// What a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. So even a slow reader costs only
-// one state for each budget.
+// Holds what a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. So even a slow reader
+// costs only one state for each budget.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
@@ -19,7 +19,7 @@ export class UpdateOutbox {
 	#isDue = false;
 	#wake: (() => void) | undefined;
 
-	/** Throws AgentProtocolError if there are more budgets than any cluster has. */
+	/** Takes in an update. Throws AgentProtocolError if there are more budgets than any cluster has. */
 	put({ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate): void {
 		this.#isDue = true;
 		this.#unknown = unknown;
@@ -54,7 +54,7 @@ export class UpdateOutbox {
 		}
 	}
 
-	/** What must be sent next. */
+	/** Removes and returns what must be sent next. */
 	take(): BudgetsUpdate {
 		const changed = takeSome(this.#changed, mostInOne);
 		const gone = takeSome(this.#gone, mostInOne);

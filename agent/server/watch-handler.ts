@@ -1,6 +1,6 @@
-// WatchBudgets: a stream without an end, so its caller is checked again and again. It ends with the caller's token, with its membership,
-// with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives everything again.
-// Counts are sent only to callers that may request a count.
+// Answers WatchBudgets: a stream without an end, so its caller is checked again and again. It ends with the caller's token, with its
+// membership, with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives
+// everything again. Counts of a budget are sent only to callers that may request its count.
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
@@ -83,7 +83,10 @@ interface Sending extends Pace {
 	readonly clusterId: string;
 }
 
-/** Sends one message at a time: the next is made when the connection has taken the last. Never resolves. */
+/**
+ * Sends one message at a time: the next one is made when the connection has taken the one before. Never resolves; rejects when the signal
+ * aborts.
+ */
 async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending): Promise<never> {
 	for (;;) {
 		await outbox.filled();
@@ -92,13 +95,13 @@ async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending)
 		await new Promise<void>((resolve) => {
 			call.write(updateMessage(clusterId, update), resolve);
 		});
-		// How long people watch means nothing. What is measured is the time until they know everything, or that they will not.
+		// How long people watch means nothing. What is measured is the time until they know everything, or until the call fails.
 		if (update.complete) call.record.measure();
 		pace.signal.throwIfAborted();
 	}
 }
 
-/** Budgets to which the caller has no right are listed as unknown; nothing is sent about their history. */
+/** Returns the update for this caller. Budgets to which the caller has no right are listed as unknown, and their history is left out. */
 async function permitted(update: BudgetsUpdate, { authorize }: WatchCall): Promise<BudgetsUpdate> {
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
@@ -113,7 +116,7 @@ async function permitted(update: BudgetsUpdate, { authorize }: WatchCall): Promi
 	return { ...update, changed, histories: histories.flat() };
 }
 
-/** Resolves when the caller is no longer admitted. */
+/** Resolves with the refusal when the caller is no longer admitted. */
 async function refused(call: WatchCall, pace: Pace): Promise<Refusal> {
 	for (;;) {
 		await pause(admitEveryMs, pace);
