@@ -1,4 +1,4 @@
-// The verified caller of a call. What a caller claims of itself (a holder, a person's name) is never in here.
+// Describes the verified caller of a call. What a caller claims about itself (a holder, a person's name) is never in here.
 import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
@@ -21,7 +21,7 @@ export interface TokenCaller {
 	readonly tokenHash: string;
 }
 
-/** Another agent of the fleet, by its certificate. */
+/** Another agent, by its certificate. It is of the fleet, unless it only greets. */
 interface PeerCaller {
 	readonly kind: "peer";
 	/** The id of its cluster; this cluster's id for another agent of this cluster. */
@@ -39,7 +39,7 @@ export type Admission =
 /** User names may have any length. */
 const longestShown = 253;
 
-/** The caller as logs show it: only what is verified, here or by the member that is named beside it. */
+/** Returns the caller as logs show it: only what is verified, here or by the member that is named beside it. */
 export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	if (caller.kind === "peer") {
 		const { member, onBehalfOf } = caller;
@@ -48,12 +48,15 @@ export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	return userFields(passedOnCaller(caller));
 }
 
-/** The caller for whom the call is made, as verified here or by the member that forwarded it. */
+/**
+ * Returns the caller for whom the call is made, as verified here or by the member that forwarded it; undefined if a member calls for
+ * itself.
+ */
 export function verifiedCaller(caller: Caller): PassedOnCaller | undefined {
 	return caller.kind === "token" ? passedOnCaller(caller) : caller.onBehalfOf;
 }
 
-/** What another member is told of the caller. */
+/** Returns what another member is told about the caller. */
 export function passedOnCaller({ user, tokenId }: TokenCaller): PassedOnCaller {
 	return { user: user.username, tokenId };
 }

@@ -1,11 +1,12 @@
-// Agents greet every member that they know, so that a cluster with too short a list learns of the members that it leaves out.
+// Greets every member that this agent knows, and receives greetings. So a cluster with too short a list learns of the members that it
+// leaves out.
 //
 // Guarantee: a cluster that greets is known from then on (known-members.ts), whatever it says. Nothing else in a greeting can make a
 // cluster known, forgotten or listed. A greeting that does not arrive changes nothing: a missing member is only noticed later.
 //
-// The plugin carries no greetings into clusters. A user with a token could name clusters that do not exist, and all rounds would be refused
-// until a person forgets each of them. Instead, the plugin compares what the agents report of their fleets, and refuses its own run
-// (plugin/fleet/fleet.ts).
+// The plugin carries no greetings into clusters. Otherwise, a user with a token could name clusters that do not exist, and all rounds would
+// be refused until a person forgets each of them. Instead, the plugin compares what the agents report of their fleets, and refuses its own
+// run (plugin/fleet/fleet.ts).
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -15,11 +16,11 @@ import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
 import type { PeriodicJob } from "../process/periodic-work.ts";
 
-/** One call to each member; half a minute is what a person needs to see the effect of an edit. */
+/** One call to each member. A person who edits a list sees the effect within half a minute. */
 export const greetEveryMs = 30_000;
 /** Agents that start together do not greet together. */
 const jitter = 0.2;
-/** Connections at a time: a fleet of 50 that does not answer takes about four times the 4 s of a call. */
+/** How many members are greeted at the same time: a fleet of 50 that does not answer takes about five times the 4 s of a call. */
 const atOnce = 12;
 
 /** Receives the greetings that arrive. */
@@ -43,7 +44,7 @@ export interface GreetingsOptions {
 	readonly local: { readonly id: string; readonly name: string };
 	readonly known: Pick<KnownMembers, "known" | "learn" | "judge">;
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
-	/** Closes the connections to all other clusters. */
+	/** Closes the connections to all clusters but these. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
 	readonly clock: Pick<Clock, "now">;
 	/** From 0 to 1. */
@@ -54,7 +55,7 @@ export interface GreetingsOptions {
 
 export class Greetings {
 	readonly #options: GreetingsOptions;
-	/** What was last reported of a member: the same problem is not reported every 30 s. */
+	/** What was last reported about a member, so that the same problem is not reported every 30 s. */
 	readonly #told = new Map<string, string>();
 	/** When each cluster was last heard from. */
 	readonly #heardAt = new Map<string, number>();
@@ -83,7 +84,7 @@ export class Greetings {
 		};
 	}
 
-	/** The other clusters that this agent has heard from since it started. */
+	/** Returns the other clusters that this agent has heard from since it started. */
 	heard(): readonly HeardMember[] {
 		const now = this.#options.clock.now();
 		return [...this.#heardAt].map(([id, at]) => ({ id, agoMs: Math.max(0, now - at) }));
@@ -106,7 +107,7 @@ export class Greetings {
 		await Promise.all(Array.from({ length: atOnce }, greetSome));
 	}
 
-	/** All members and all known clusters that are not forgotten, at the address that was last listed. */
+	/** Returns all members and all known clusters that are not forgotten and have an address, with the address that was last listed. */
 	#targets({ members, forgotten }: DeclaredFleet): GreetingTarget[] {
 		const { known, local } = this.#options;
 		const forgottenIds = new Set(forgotten.map(({ id }) => id));
@@ -140,14 +141,17 @@ export class Greetings {
 		this.#heardAt.set(id, this.#options.clock.now());
 	}
 
-	/** `what` is "" if nothing is wrong; the text of a failure differs each time. */
+	/**
+	 * Reports a problem unless it is the last one. `what` is "" if nothing is wrong. Problems are compared by `what`, because the text of a
+	 * failure differs each time.
+	 */
 	#tell(id: string, what: string, problem: unknown): void {
 		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);
 		this.#told.set(id, what);
 	}
 }
 
-/** A name that another cluster gave; people see it. */
+/** Returns a name that another cluster gave, if it may be shown to people. */
 function printableName(name: string): string | undefined {
 	return /^[\p{L}\p{N}][\p{L}\p{N} ._/:-]{0,62}$/u.exec(name)?.[0];
 }

@@ -19,7 +19,7 @@ interface MembershipOptions {
 	readonly clusterName: string;
 	/** NAMESPACE/NAME. */
 	readonly fleetConfigMap: string;
-	/** Used by nothing else: connections to the known members. */
+	/** Connections to the known members. Nothing else uses them. */
 	readonly clients: PeerClients;
 	readonly clock: Clock;
 	readonly random: () => number;
@@ -29,7 +29,7 @@ interface MembershipOptions {
 
 export interface Membership {
 	readonly known: KnownMembers;
-	/** No fleet that it returns leaves out a known member. */
+	/** Its getFleet() rejects while a known member is missing in the list. */
 	readonly api: ClusterApi;
 	readonly receiver: GreetingReceiver;
 	/** The other clusters that this agent has heard from. */

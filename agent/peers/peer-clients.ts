@@ -1,5 +1,5 @@
-// Connections to other agents by mutual TLS, one for each member and address. They are opened again when our certificate or the CA changes.
-// The server must show a certificate that names the member that was dialled.
+// Keeps connections to other agents with mutual TLS, one for each member and address. They are opened again when our certificate or the CA
+// changes. The server must show a certificate that names the member that was dialled.
 import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "../tls/certificates.ts";
@@ -29,7 +29,7 @@ export class PeerClients {
 		this.#stopListening = options.certificates.onChange(() => this.#closeAll());
 	}
 
-	/** Call this again for each call. */
+	/** Returns the client for this agent. Get it again for each call, because connections are replaced. */
 	get({ id, address }: PeerAddress): AgentServiceClient {
 		const known = this.#clients.get(keyOf({ id, address }));
 		if (known) return known;
@@ -45,7 +45,7 @@ export class PeerClients {
 		return client;
 	}
 
-	/** Closes the connections to all others. */
+	/** Closes the connections to all other agents. */
 	keep(peers: readonly PeerAddress[]): void {
 		const needed = new Set(peers.map(keyOf));
 		for (const [key, client] of this.#clients) {

@@ -1,4 +1,4 @@
-// The other members of the fleet, reached at the addresses in the fleet's ConfigMap, by certificates that name them.
+// Reaches the other members of the fleet at the addresses in the fleet's ConfigMap. Their certificates must name them.
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -12,7 +12,7 @@ import type { PeerClients } from "./peer-clients.ts";
 const peerDeadlineMs = 4_000;
 
 interface PeersOptions {
-	/** Used by nothing else: connections that no member needs any more are closed. */
+	/** Nothing else uses them: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
 	readonly fleet: Pick<RecentFleet, "read" | "recent" | "lastRead">;
 	readonly clusterId: string;
@@ -22,7 +22,7 @@ interface PeersOptions {
 
 /** How a call is sent to a member. */
 export interface RouteOptions {
-	/** Sends the call immediately to the member as it was last listed: for a call that keeps what was acquired there. */
+	/** For renewals: sends the call immediately to the member as it was last listed. */
 	readonly renews?: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Peers {
 		this.#options = options;
 	}
 
-	/** All members but this one; each promise rejects if that member has no address. */
+	/** Returns all members but this one. Each promise rejects if that member has no address. */
 	async others(): Promise<readonly Promise<AgentCluster>[]> {
 		return this.#others(await this.#options.fleet.read());
 	}
@@ -52,9 +52,10 @@ export class Peers {
 	}
 
 	/**
-	 * The member with that id; rejects with AgentProtocolError if the fleet has none. `caller`: the caller whose calls are forwarded to it. A
-	 * renewal goes where the member was when the fleet was last read, however long ago. That is safe because the certificate there must name
-	 * the member, and the member checks callers by its own fleet.
+	 * Returns the member with that id. Rejects with AgentProtocolError if the fleet has none, and with AgentUnavailableError if the member
+	 * has no address. `caller`: the caller whose calls are forwarded to it. A renewal goes where the member was when the fleet was last
+	 * read, however long ago. That is safe because the certificate there must name the member, and the member checks callers by its own
+	 * fleet.
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;

@@ -1,4 +1,5 @@
-// Finds where a replica of this agent listens for its peers: its pod's address, from the API server because the view does not keep it.
+// Finds where a replica of this agent listens for its peers: at the address in its pod's annotation, or else at the pod's own address. It
+// reads them from the API server, because the view does not keep them.
 import { isIP } from "node:net";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -6,7 +7,10 @@ import { peerAddressAnnotation } from "../../proto/peer-address.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import { formatAddress } from "../process/config.ts";
 
-/** Undefined if the pod does not exist or has no address yet. Rejects with AgentUnavailableError. */
+/**
+ * Returns HOST:PORT; undefined if the pod cannot be read, does not exist any more, or has no address yet. Rejects with
+ * AgentUnavailableError if the API server does not answer.
+ */
 export async function findPeerAddress(
 	api: ApiRequest,
 	pod: Pick<PodRecord, "namespace" | "name" | "uid">,

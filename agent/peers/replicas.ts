@@ -1,6 +1,6 @@
-// The agents of one cluster: the ready one with the lowest name keeps the line, and the others forward their callers to it. This is only
-// about fairness. If agents disagree for a moment, or that agent is unreachable, each agent serves its own callers, and the Lease itself
-// decides.
+// Finds the agent of this cluster that keeps the line: the ready one with the lowest name. The others forward their callers to it. This is
+// only about fairness. If agents disagree for a moment, or that agent is unreachable, each agent serves its own callers, and the Lease
+// itself decides.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -19,12 +19,12 @@ const suspectForMs = 6_000;
 interface ReplicasOptions {
 	readonly clusterId: string;
 	readonly clusterName: string;
-	/** Our own Pod. */
+	/** The pod of this agent. */
 	readonly pod: { readonly name: string; readonly namespace: string };
 	readonly pods: Pick<PodView, "pods">;
-	/** Used by nothing else: connections that no replica needs any more are closed. */
+	/** Nothing else uses them: connections that no replica needs any more are closed. */
 	readonly clients: PeerClients;
-	/** HOST:PORT of a replica's peer port; undefined if the pod has no address (any more). */
+	/** Returns HOST:PORT of a replica's peer port; undefined if the pod has no address, or is gone. */
 	readonly addressOf: (pod: PodRecord) => Promise<string | undefined>;
 	readonly clock: Pick<Clock, "now">;
 	readonly report: (problem: unknown) => void;
@@ -40,7 +40,7 @@ export class Replicas {
 		this.#options = options;
 	}
 
-	/** The agent that keeps the line; undefined if it is this one, or if no better one is known at this moment. */
+	/** Returns the agent that keeps the line; undefined if it is this one, or if no better one is known at this moment. */
 	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
 		const { pod, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();
@@ -65,7 +65,7 @@ export class Replicas {
 		return undefined;
 	}
 
-	/** Ordered by name. */
+	/** Returns the ready agents of this cluster, in the order of their names. */
 	#readyAgents(): readonly PodRecord[] {
 		const { pods, pod } = this.#options;
 		return [...pods.pods(pod.namespace)]
@@ -73,7 +73,7 @@ export class Replicas {
 			.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	}
 
-	/** The address if it is known; otherwise requests it, so that it is known at a later call. */
+	/** Returns the address if it is known. Otherwise requests it, so that it is known at a later call. */
 	#findAddress(agent: PodRecord): string | undefined {
 		if (!this.#addresses.has(agent.uid)) {
 			this.#addresses.set(agent.uid, undefined);
@@ -95,7 +95,7 @@ export class Replicas {
 		return this.#options.clock.now() < (this.#suspectUntil.get(uid) ?? 0);
 	}
 
-	/** It did not answer: do not use it for a while, and then look up its address again. */
+	/** Records that the agent did not answer: it is not used for a while, and then its address is looked up again. */
 	#suspect({ uid }: PodRecord): void {
 		this.#suspectUntil.set(uid, this.#options.clock.now() + suspectForMs);
 		this.#addresses.delete(uid);
