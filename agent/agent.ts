@@ -70,7 +70,7 @@ interface Listening {
 const releaseMs = 10_000;
 /** A call has 5 s; a caller that waits in line connects again. */
 const renewMs = 5_000;
-/** A call has 5 s, and waiting callers are sent away immediately. Both together end within the 25 s that main.ts allows. */
+/** A call has 5 s, and waiting callers are sent away immediately. Together with releaseMs this ends within the 25 s that main.ts allows. */
 const drainMs = 6_000;
 
 export class Agent {
@@ -334,7 +334,7 @@ export class Agent {
 	}
 }
 
-/** How many reservations the watch has shown. Leases that cannot be read have none that can be used. */
+/** Counts the reservations that the watch on Leases shows. Leases that cannot be read are left out. */
 function countReservations(view: Views["leases"]): number {
 	let count = 0;
 	for (const object of view.leases()) {
@@ -347,7 +347,7 @@ function countReservations(view: Views["leases"]): number {
 	return count;
 }
 
-/** Waits at most this long. */
+/** Waits for the work, but no longer than this. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	const timer = setTimeout(resolve, ms);

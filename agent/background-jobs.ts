@@ -1,4 +1,4 @@
-// What the agent does by itself, besides answering calls.
+// Starts what the agent does by itself, besides answering calls.
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
 import type { BudgetHistories } from "./leases/budget-histories.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
@@ -20,14 +20,14 @@ interface BackgroundJobsOptions {
 	readonly views: Views;
 	readonly histories: BudgetHistories;
 	readonly clock: Clock;
-	/** True if another agent of this cluster sweeps first, and is the one that deletes. */
+	/** Whether another agent of this cluster sweeps first, and is the one that deletes. */
 	readonly isFollower: () => boolean;
 	readonly report: (problem: unknown) => void;
 }
 
 /** Deadlines of reservations are 5 to 30 s, so a second more or less does not matter. */
 const sweepEveryMs = 1_000;
-/** The other agents step in if the first one has not done it by then. */
+/** The other agents step in if the first one has not ended a reservation by then. */
 const followerDelayMs = 5_000;
 
 export function startBackgroundJobs(options: BackgroundJobsOptions): void {
