@@ -1,5 +1,5 @@
-// The agent's configuration: flags, each with an environment variable (--listen-address is XPDB_LISTEN_ADDRESS; a flag wins). A
-// contradictory or missing value is refused with the reason, before anything is started.
+// Reads the agent's configuration: flags, each with an environment variable (XPDB_LISTEN_ADDRESS for --listen-address; a flag wins). A
+// contradictory, invalid or missing value is refused with the reason, before anything is started.
 import { isIP } from "node:net";
 import yargs from "yargs";
 import {
@@ -158,8 +158,9 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 }
 
 /**
- * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port. A team that may reach its agents this way would
- * reach every port that listens there. So only the port for callers listens there. Kubelets and other agents connect to the Pod's address.
+ * Reads the addresses to listen on. A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port. So a team that may
+ * use a port-forward to its agents would reach every port that listens there. By default, only the port for callers listens there. Kubelets
+ * and other agents connect to the Pod's address.
  */
 function readAddresses(
 	needed: (flag: Flag) => string,
@@ -180,7 +181,7 @@ function readAddresses(
 	return { listen, peerListen, httpListen };
 }
 
-/** HOST:PORT, an IPv6 host in brackets, or :PORT. */
+/** Parses HOST:PORT, with an IPv6 host in brackets, or :PORT. */
 function parseAddress(flag: Flag, text: string, defaultHost: string): Address {
 	const match = /^(?:\[([^\]]+)\]|([^:]+))?:([0-9]{1,5})$/.exec(text);
 	const host = match?.[1] ?? match?.[2] ?? defaultHost;
@@ -207,7 +208,7 @@ function variableOf(flag: string): string {
 	return `XPDB_${flag.replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** HOST:PORT as gRPC and people write it. */
+/** Formats HOST:PORT as gRPC and people write it. */
 export function formatAddress({ host, port }: Address): string {
 	return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -2,7 +2,7 @@
 // one. A connection on which calls are only refused is ended. A client can open a closed connection again, and no decision depends on it.
 import { isLoopback } from "./is-loopback.ts";
 
-/** What is needed of a socket. */
+/** The parts of a socket that are needed here. */
 export interface Connection {
 	readonly remoteAddress?: string | undefined;
 	readonly remotePort?: number | undefined;
@@ -25,17 +25,20 @@ interface ConnectionsOptions {
 
 /** About 60 KB each with TLS and HTTP/2: 15 MB of the 120 MB between a working agent and its limit of 224Mi. */
 const maxConnections = 256;
-/** People come by port-forward, from loopback, and share that address. */
+/** Loopback has no such limit: people come from there by port-forward, and share that address. */
 const maxPerAddress = 64;
 /** An account that a team shares; half of the connections stay for others. */
 const maxPerCaller = 128;
-/** A handshake, a review by an API server under load, and its 5 s. */
+/** Time for a handshake, and for a review by an API server under load, which may take 5 s. */
 const unprovenMs = 10_000;
 /** A plugin whose token just expired has some calls under way. */
 const maxRefusals = 20;
 /** Time for the refusal to reach its caller. */
 const lingerMs = 100;
-/** A packet has some 400 calls, and each costs half a millisecond. A connection that sends more does not read refusals either. */
+/**
+ * A packet may have some 400 calls, and each costs half a millisecond. A connection over which this many calls are refused does not read
+ * refusals.
+ */
 const maxCallsWhileEnding = 100;
 
 export class Connections {
@@ -51,7 +54,7 @@ export class Connections {
 		return this.#byPeer.size;
 	}
 
-	/** Whether the connection may be served; others may be closed for it. */
+	/** Takes in a new connection, and may close another one for it. Returns whether it may be served. */
 	accept(connection: Connection): boolean {
 		const { remoteAddress: address = "", remotePort: port = 0 } = connection;
 		const fromThere = [...this.#byPeer.values()].filter((known) => known.address === address);
@@ -76,7 +79,10 @@ export class Connections {
 		return true;
 	}
 
-	/** A call of this caller was admitted over the connection from that peer. */
+	/**
+	 * Records that a call of this caller was admitted over the connection from that peer. Closes the caller's oldest connection if it has
+	 * too many.
+	 */
 	admitted(peer: string, caller: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
@@ -93,7 +99,8 @@ export class Connections {
 	}
 
 	/**
-	 * A call from that peer was refused before any part of it was read, was never sent completely, or was cancelled before it was judged.
+	 * Records that a call from that peer was refused before any part of it was read, was never sent completely, or was cancelled before it
+	 * was judged.
 	 */
 	refused(peer: string): void {
 		const known = this.#byPeer.get(peer);

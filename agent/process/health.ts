@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus; they reveal no more than these need.
+// Serves /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus. They reveal no more than these need.
 //
 // Guarantee: a connection costs one request of at most 8 KB and one answer. Anything after that is never read, so there is no pipeline.
 // Connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server makes an object of every

@@ -1,4 +1,4 @@
-// The head of an HTTP/1 request, as far as the agent needs it: method and path. Nothing else of it is trusted or kept.
+// Reads the head of an HTTP/1 request, as far as the agent needs it: method and path. Nothing else of it is trusted or kept.
 
 export interface HttpRequest {
 	readonly kind: "request";
@@ -7,7 +7,7 @@ export interface HttpRequest {
 	readonly path: string;
 }
 
-/** Kubelets and Prometheus send some 300 bytes. */
+/** The maximum length of a head. Kubelets and Prometheus send some 300 bytes. */
 export const longestHead = 8 * 1024;
 
 /** The result for the bytes so far; `tooLong`: the head has reached the maximum length without an end. */
@@ -17,7 +17,7 @@ export type ReadHttpRequest =
 	| { readonly kind: "garbled" }
 	| { readonly kind: "tooLong" };
 
-/** `bytes`: everything that has arrived so far. */
+/** Reads a request. `bytes` is everything that has arrived so far. */
 export function readHttpRequest(bytes: Buffer): ReadHttpRequest {
 	const end = bytes.subarray(0, longestHead).indexOf("\r\n\r\n");
 	// A client that does not start with a method is refused without waiting for the end.

@@ -1,9 +1,9 @@
-// Caches answers of the API server for a while: one request at a time for each key, and a bounded number of answers. A failure is not an
-// answer and is not kept.
+// Caches answers for a while, with one request at a time for each key, and a bounded number of answers. A failure is not an answer and is
+// not kept.
 
 interface Kept<Answer> {
 	readonly answer: Promise<Answer>;
-	/** Infinite while the API server is being asked. */
+	/** Infinite while the request is under way. */
 	until: number;
 }
 
@@ -29,7 +29,7 @@ export class KeptAnswers<Answer> {
 		return known !== undefined && this.#options.now() < known.until;
 	}
 
-	/** The kept answer, otherwise the answer to a request that is sent now. */
+	/** Returns the kept answer, or else the answer to a request that is sent now. */
 	async get(key: string, ask: () => Promise<Answer>): Promise<Answer> {
 		const now = this.#options.now();
 		const known = this.#byKey.get(key);

@@ -1,5 +1,5 @@
-// The agent's log: JSON lines on stdout. It never contains a token, even if a message had one. Nor does it contain control characters for
-// the reader's terminal, or texts of unlimited length.
+// Writes the agent's log: JSON lines on stdout. The log never contains a token, even if a message had one. Nor does it contain control
+// characters for the reader's terminal, or texts of unlimited length.
 import pino, { type Logger } from "pino";
 import { printable } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
@@ -60,7 +60,9 @@ function openStdout(): LineSink {
 	return stdout;
 }
 
-/** Domain errors by reason and message; an error without a reason is a bug and is logged with its stack. */
+/**
+ * Describes an error for the log: a domain error by reason and message. An error without a reason is a bug, and is logged with its stack.
+ */
 export function describeError(error: unknown): Record<string, unknown> {
 	if (!(error instanceof Error)) return { message: String(error) };
 	const reason = reasonOf(error);
@@ -71,7 +73,7 @@ export function describeError(error: unknown): Record<string, unknown> {
 	};
 }
 
-/** The stable reason of a domain error. */
+/** Returns the stable reason of a domain error; undefined for any other error. */
 export function reasonOf(error: unknown): string | undefined {
 	if (!(error instanceof Error) || !("reason" in error)) return undefined;
 	return typeof error.reason === "string" ? error.reason : undefined;

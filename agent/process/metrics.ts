@@ -24,7 +24,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 /** From a Lease write (3 ms) over a list just after a write (100 ms) to the deadline of a call (5 s). */
 const callBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Ends at the lease time of 10 s and what renewals add. */
+/** Up to the lease duration of 10 s, and what renewals add. */
 const heldBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60];
 
 export function createMetrics({ version }: { readonly version: string }) {
@@ -75,7 +75,7 @@ export function createMetrics({ version }: { readonly version: string }) {
 	);
 	return {
 		registry,
-		/** What gauges show from now on. Before, they show 0 or nothing. */
+		/** Sets what the gauges read from now on. Until then, they show 0 or nothing. */
 		readFrom(more: Partial<MetricsSources>): void {
 			sources = { ...sources, ...more };
 		},

@@ -1,12 +1,12 @@
-// The one owner of the agent's periodic work. A pass that fails is reported, and the next one still comes.
+// Runs all of the agent's periodic work. A pass that fails is reported, and the next one still comes.
 import type { Clock } from "./clock.ts";
 
 export interface PeriodicJob {
-	/** Until the first pass, and from the end of each pass to the next. */
+	/** Returns the pause before the first pass, and from the end of each pass to the next. */
 	readonly pauseMs: () => number;
-	/** The first pass does not wait. */
+	/** If true, the first pass does not wait. */
 	readonly isDueAtOnce?: boolean;
-	/** One pass. `ending` aborts when the work ends. "done": no other pass is needed. */
+	/** Makes one pass. `ending` aborts when the work ends. Returns "done" if no other pass is needed. */
 	readonly pass: (ending: AbortSignal) => void | "done" | Promise<void | "done">;
 }
 
@@ -25,7 +25,7 @@ export class PeriodicWork {
 		this.#options = options;
 	}
 
-	/** Each job goes at its own pace: a pass that takes long holds up no other job. */
+	/** Starts a job. Each job goes at its own pace: a pass that takes long does not delay other jobs. */
 	begin(job: PeriodicJob): void {
 		const { clock, report } = this.#options;
 		const { signal } = this.#ending;

@@ -1,4 +1,4 @@
-// Problems that no caller receives: each is counted, but the same one is not logged over and over.
+// Counts and logs problems that no caller receives. Each is counted, but the same one is not logged over and over.
 import { type Logger, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,4 +1,4 @@
-// Whether the agent is ready to serve, and if not, why.
+// Tells whether the agent is ready to serve, and if not, why.
 export class Readiness {
 	readonly #checks: (() => string | undefined)[] = [];
 
@@ -7,7 +7,7 @@ export class Readiness {
 		this.#checks.push(check);
 	}
 
-	/** The agent is not ready for this reason until the returned function is called. */
+	/** Makes the agent not ready, for this reason, until the returned function is called. */
 	waitFor(reason: string): () => void {
 		let isOver = false;
 		this.add(() => (isOver ? undefined : reason));
@@ -16,7 +16,7 @@ export class Readiness {
 		};
 	}
 
-	/** Empty if the agent is ready. */
+	/** Why the agent is not ready; empty if it is. */
 	get reasons(): readonly string[] {
 		return this.#checks.map((check) => check()).filter((reason) => reason !== undefined);
 	}

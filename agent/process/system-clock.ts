@@ -1,4 +1,4 @@
-// The process's own clock. performance.now() does not go backwards, and changes of the wall clock do not affect it.
+// Reads the process's own clock. performance.now() does not go backwards, and changes of the wall clock do not affect it.
 import type { Clock } from "./clock.ts";
 
 export const systemClock: Clock = {

@@ -17,7 +17,7 @@ export class TokenBucket {
 		this.#at = options.now();
 	}
 
-	/** Nothing was taken recently: it is in the state of a new bucket. */
+	/** Whether nothing was taken recently, so that it is in the state of a new bucket. */
 	get isFull(): boolean {
 		this.#fill();
 		return this.#left >= this.#options.burst;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** The work's result; rejects with `late` if it is not there in time, and then ignores the work's outcome. */
+/** Returns the work's result. If it does not come in time, rejects with `late`, and ignores the work's outcome. */
 export async function withinTime<T>(
 	work: Promise<T>,
 	{ clock, ms, late }: { readonly clock: Pick<Clock, "after">; readonly ms: number; readonly late: () => Error },
