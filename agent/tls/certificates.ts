@@ -1,7 +1,7 @@
-// The agent's certificate, its key and the fleet's CA, read again when the files change. New connections use the new ones, and listeners
-// end the existing connections, so that a removed CA is no longer accepted. The certificate must name this very cluster as a member. Files
-// that do not fit together (an unfinished rotation, a wrong file) are never used: the last valid ones stay, and the problem is reported
-// once.
+// Keeps the agent's certificate, its key and the fleet's CA, and reads them again when the files change. New connections use the new ones,
+// and listeners end the existing connections, so that a removed CA is no longer accepted. The certificate must name this very cluster as a
+// member. Files that do not fit together (an unfinished rotation, a wrong file) are never used: the last valid ones stay, and the problem
+// is reported once.
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
@@ -39,7 +39,7 @@ interface CertificatesOptions {
 	readonly report: (problem: Error) => void;
 }
 
-/** With the 5 s for calls under way on old connections, a removed CA is out within a lease time of 10 s. */
+/** With the 5 s for calls under way on old connections, a removed CA is out within a lease duration of 10 s. */
 const pollMs = 2_000;
 
 export class Certificates {
@@ -74,12 +74,12 @@ export class Certificates {
 		return this.#expiry;
 	}
 
-	/** For people: which certificates are in use. */
+	/** The certificates that are in use, for people. */
 	get marks(): AgentCertificates {
 		return this.#marks;
 	}
 
-	/** From now on the certificate must name this cluster; throws CertificateError if it names another one, or none. */
+	/** Requires from now on that the certificate names this cluster. Throws CertificateError if it names another one, or none. */
 	requireMember(clusterId: string): void {
 		const { files } = this.#options;
 		requireMemberOf(parseBundle(this.#current.certificate, files.certificateFile)[0], { files, member: clusterId });
@@ -92,7 +92,7 @@ export class Certificates {
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** For a server whose callers show a certificate of the fleet's CA, or (`peers` false) none. */
+	/** Returns credentials for a server whose callers show a certificate of the fleet's CA, or none if `peers` is false. */
 	serverCredentials({ peers }: { readonly peers: boolean }): ServerCredentials {
 		const credentials = new RotatingServerCredentials(this.#current, peers);
 		this.onChange((material) => credentials.rotate(material));
@@ -170,7 +170,7 @@ function isSame(a: CertificateMaterial, b: CertificateMaterial): boolean {
 	return a.certificate === b.certificate && a.privateKey === b.privateKey && a.ca === b.ca;
 }
 
-/** Throws CertificateError if they cannot be used. */
+/** Checks the files. Throws CertificateError if they cannot be used. */
 function checked(
 	material: CertificateMaterial,
 	{ files, serverName }: CertificatesOptions,
@@ -198,8 +198,8 @@ function checked(
 }
 
 /**
- * Peers identify this agent by the member that its certificate names. `member` is unknown until the API server has said which cluster this
- * is.
+ * Throws CertificateError unless the certificate names this member, because peers identify the agent by that name. `member` is unknown
+ * until the API server has said which cluster this is; then any one member will do.
  */
 function requireMemberOf(
 	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
