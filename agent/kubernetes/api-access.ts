@@ -1,5 +1,5 @@
-// How the agent reaches its own API server: with the Pod's ServiceAccount, or a kubeconfig. Tokens, certificates and CAs in files are read
-// again whenever they are needed, because all of them rotate. TLS is always verified.
+// Finds out how the agent reaches its own API server: with the Pod's ServiceAccount, or with a kubeconfig. Tokens, certificates and CAs in
+// files are read again whenever they are needed, because all of them rotate. TLS is always verified.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BoundedError } from "../../disruption/bounded-error.ts";
@@ -30,7 +30,7 @@ export class ApiAccessError extends BoundedError {
 
 const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Access with the ServiceAccount of the Pod that this agent runs in. */
+/** Returns access with the ServiceAccount of the Pod that this agent runs in. Throws ApiAccessError outside of a cluster. */
 export function inClusterAccess(options: {
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly directory?: string;
@@ -51,14 +51,14 @@ export function inClusterAccess(options: {
 }
 
 /**
- * Access by one context of a kubeconfig. It does not use the KubeConfig of @kubernetes/client-node: loading that package costs the agent 75
- * MB, and it does not support `tokenFile`.
+ * Returns access with one context of a kubeconfig. Rejects with ApiAccessError if it cannot be used. Does not use the KubeConfig of
+ * @kubernetes/client-node: loading that package costs the agent 90 MB, and it does not support `tokenFile`.
  */
 export async function kubeconfigAccess(options: {
 	readonly path: string;
 	readonly context?: string;
 }): Promise<ApiAccess> {
-	const { parse } = await import("yaml"); // Loaded only here: in a cluster the agent does not need it.
+	const { parse } = await import("yaml"); // Loaded only when it is needed, to save memory.
 	const file = resolve(options.path);
 	const fail = (why: string): ApiAccessError => new ApiAccessError(`cannot use kubeconfig "${file}": ${why}`);
 	let config: unknown;
@@ -119,7 +119,7 @@ function readToken(path: string): string {
 	return token;
 }
 
-/** `NAME-data` in base64 wins over the file `NAME`, as in client-go. */
+/** Returns a function that reads the material. `NAME-data` in base64 wins over the file `NAME`, as in client-go. */
 function material(
 	object: Readonly<Record<string, unknown>>,
 	name: string,

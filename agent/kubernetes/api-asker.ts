@@ -1,4 +1,5 @@
-// One request to the API server, and its answer or a clear error. Both halves of the ClusterApi are built from it.
+// Sends single requests to the API server. Each gets its answer, or a clear error. The ClusterApi and the lists of watches are built from
+// it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "./api-connection.ts";
 import { type ApiQuestion, refusal } from "./api-refusal.ts";
@@ -9,7 +10,7 @@ export interface AskOptions
 
 export interface ApiAsker {
 	readonly connection: ApiConnection;
-	/** The answer if it is 2xx or one of `expected`; otherwise rejects with AgentUnavailableError and the reason. */
+	/** Returns the answer if its status is 2xx or one of `expected`. Otherwise rejects with AgentUnavailableError and the reason. */
 	ask(options: AskOptions, ...expected: readonly number[]): Promise<ApiAnswer>;
 	refusal(answer: ApiAnswer, question: ApiQuestion): AgentUnavailableError;
 	/** Reads an answer; a TypeError thrown there becomes an AgentUnavailableError. */

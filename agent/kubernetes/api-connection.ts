@@ -1,6 +1,6 @@
-// The agent's connection to its own API server: all requests and watches multiplexed over one HTTP/2 session, which is opened again when it
-// ends. Guarantee: every request is answered or rejected within its deadline, even if the server is frozen; an incomplete answer is never
-// taken for a complete one. Nothing is retried here: the caller decides.
+// Connects the agent to its own API server. All requests and watches share one HTTP/2 session, which is opened again when it ends.
+// Guarantee: every request is answered or rejected within its deadline, even if the server is frozen; an incomplete answer is never taken
+// for a complete one. Nothing is retried here: the caller decides.
 //
 // It replaces @kubernetes/client-node 2.0, whose `import()` raises the resident memory by 90 MB, while node:http2 adds 12 MB (Node 24). The
 // connections of that package send no pings: it notices a frozen server after 30 s of silence, but a view is dead after 5 s.
@@ -14,11 +14,11 @@ import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
-/** A slower request is as good as lost: this is half of a lease duration, and the API server itself answers in milliseconds. */
+/** Half of a lease duration, so a slower request is as good as lost. The API server normally answers in milliseconds. */
 const requestDeadlineMs = 5_000;
-/** For the headers of a watch: long enough for a busy API server to fill its watch cache. */
+/** How long the headers of a watch may take: long enough for a busy API server to fill its watch cache. */
 const openDeadlineMs = 10_000;
-/** Tokens are rotated minutes before they expire. */
+/** How long a token is used before it is read again. Tokens are rotated minutes before they expire. */
 const tokenCacheMs = 10_000;
 
 export interface ApiRequestOptions {
@@ -30,7 +30,7 @@ export interface ApiRequestOptions {
 	readonly contentType?: string;
 	/** If left out, "application/json". */
 	readonly accept?: string;
-	/** For messages, after "Cannot": 'read Lease "a"'. */
+	/** For messages, after "cannot": 'read Lease "a"'. */
 	readonly what?: string;
 	readonly deadlineMs?: number;
 	readonly signal?: AbortSignal;
@@ -51,9 +51,9 @@ export interface ApiStreamOptions {
 	readonly path: string;
 	readonly what?: string;
 	readonly signal: AbortSignal;
-	/** One whole line. An error thrown here ends the stream and rejects. */
+	/** Called with each whole line. An error that it throws ends the stream and rejects. */
 	readonly line: (line: string) => void;
-	/** The server was alive at this instant of the clock, after it had opened this stream. */
+	/** Called when the server is known to have been alive at this instant of the clock, after it had opened this stream. */
 	readonly signOfLife: (at: number) => void;
 }
 
@@ -80,7 +80,7 @@ export interface ApiConnection extends ApiRequest {
 	close(): void;
 }
 
-/** What messages say of a request. */
+/** The parts of a request that messages name. */
 type Described = Pick<ApiRequestOptions, "path" | "what"> & { readonly method?: string };
 
 export function createApiConnection(options: {

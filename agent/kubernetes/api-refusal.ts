@@ -1,11 +1,11 @@
-// What a refusal by the API server means: there is no answer, and the message says what a person can do about it.
+// Turns a refusal by the API server into an error whose message says what a person can do about it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer } from "./api-connection.ts";
 
 /** What was requested, in the words of RBAC, so that a missing right can be named. */
 export interface ApiQuestion {
-	/** After "Cannot": 'read Lease "a"'. */
+	/** After "cannot": 'read Lease "a"'. */
 	readonly what: string;
 	readonly verb: string;
 	/** As in a Role: "leases", "pods/status". */
@@ -42,19 +42,19 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 	return new AgentUnavailableError(message, cluster, { silent });
 }
 
-/** "503: service unavailable" */
+/** Returns the status and the message, for example "503: service unavailable". */
 export function saidText(answer: ApiAnswer): string {
 	const message = statusMessage(answer);
 	return message === "" ? String(answer.status) : `${answer.status}: ${message}`;
 }
 
-/** The message of a metav1.Status, or the start of any other body. */
+/** Returns the message of a metav1.Status, or the start of a body that is a text. "" if there is neither. */
 export function statusMessage(answer: ApiAnswer): string {
 	const message = isRecord(answer.body) ? answer.body["message"] : answer.body;
 	return typeof message === "string" ? message.trim().slice(0, 500) : "";
 }
 
-/** Whether a 404 is about the object of this name, and not about a resource that the server does not know. */
+/** Whether a 404 is about the object of this name, and not about its namespace, or a resource that the server does not know. */
 export function isMissingObject(answer: ApiAnswer, name: string): boolean {
 	if (answer.status !== 404 || !isRecord(answer.body)) return false;
 	const details = answer.body["details"];

@@ -1,5 +1,5 @@
-// One HTTP/2 session to the API server, with a ping every 2 s. A ping without an answer for 5 s ends the session and everything on it. So a
-// frozen server or a cut line is noticed even if few requests are sent.
+// Keeps one HTTP/2 session to the API server, with a ping every 2 s. A ping without an answer for 5 s ends the session and everything on
+// it. So a frozen server or a broken connection is noticed even if few requests are sent.
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
@@ -8,7 +8,7 @@ const pingIntervalMs = 2_000;
 const pingDeadlineMs = 5_000;
 const connectDeadlineMs = 5_000;
 
-// A watch or a long list must not wait for its window, and 10,000 pods must not pile up in our window.
+// Large enough that a watch or a long list does not wait for its window, and small enough that 10,000 pods do not pile up in ours.
 const streamWindowBytes = 256 * 1024;
 const sessionWindowBytes = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class ApiSession {
 	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
-	/** When a sign of life that has not come yet was first requested: the connection itself, then each ping. */
+	/** When a sign of life was requested that has not come yet: first the connection itself, then a ping. */
 	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {
@@ -40,7 +40,7 @@ export class ApiSession {
 		});
 		this.http2.on("connect", () => {
 			cancelDeadline();
-			// It was established just as it was given up.
+			// The connection was established just when it was given up.
 			if (this.http2.destroyed) return;
 			this.#connected = true;
 			this.http2.setLocalWindowSize(sessionWindowBytes);

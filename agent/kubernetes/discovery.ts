@@ -33,19 +33,19 @@ export interface DiscoveredKind {
 
 export interface Discovery {
 	/**
-	 * The kind in this version, or else in another served version of the group; undefined if none has it. A kind that was found is remembered
-	 * for a minute. A missing scale is remembered only for Kubernetes' own groups, where that does not change. A missing kind is not
-	 * remembered.
+	 * Finds the kind in this version, or else in another served version of the group; undefined if none has it. A kind that was found is
+	 * remembered for a minute. A missing scale is remembered only for Kubernetes' own groups, where that does not change. A missing kind is
+	 * not remembered.
 	 */
 	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
-	/** A kind of this group was not as discovered: the next `find` asks again. */
+	/** Forgets the kinds of this group, because one of them was not as discovered: the next `find` asks again. */
 	forget(apiVersion: string): void;
 }
 
-/** "databases", "databases/scale". */
+/** For example "databases" or "databases/scale". */
 const resourceName = /^[a-z0-9-.]+(\/[A-Za-z0-9-.]+)*$/;
 
-/** "v1alpha1". */
+/** For example "v1alpha1". */
 const versionName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 const rememberedMs = 60_000;
@@ -95,8 +95,8 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 }
 
 /**
- * "GROUP/VERSION" of each; empty if the list of all groups does not have this one. A 404 alone is not proof: any component between the
- * agent and the API server may answer with it.
+ * Returns GROUP/VERSION of each served version; empty if the list of all groups does not have this one. A 404 alone is not proof: any
+ * component between the agent and the API server may answer with it.
  */
 async function servedVersions(asker: ApiAsker, group: string): Promise<readonly string[]> {
 	const path = "/apis";

@@ -10,7 +10,7 @@ interface ObjectMeta {
 	readonly resourceVersion: string;
 }
 
-/** What identifies an object; throws TypeError if any of it is missing. */
+/** Reads what identifies an object. Throws TypeError if any of it is missing. */
 export function objectMeta(object: unknown): ObjectMeta {
 	const metadata = isRecord(object) ? object["metadata"] : undefined;
 	if (!isRecord(metadata)) throw new TypeError("cannot read object: it has no metadata");
@@ -22,7 +22,7 @@ export function objectMeta(object: unknown): ObjectMeta {
 	return { name, uid, resourceVersion };
 }
 
-/** The items and the resourceVersion of a list; `continueToken` is "" on the last page. */
+/** Reads one page of a list. `continueToken` is "" on the last page. Throws TypeError if any of it is missing. */
 export function listPage(body: unknown): {
 	readonly items: readonly unknown[];
 	readonly resourceVersion: string;
@@ -42,15 +42,15 @@ export function listPage(body: unknown): {
 	return { items, resourceVersion, continueToken: token };
 }
 
-/** A list with only metadata. */
+/** The media type of a list with only metadata. */
 export const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/** As a list of metadata, an empty list has null for its items instead of an empty array (Go's nil slice). */
+/** Puts an empty array in place of null. An empty list of metadata has null for its items (Go's nil slice). */
 export function withItems(body: unknown): unknown {
 	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
 }
 
-/** Throws TypeError if the field is not an object. */
+/** Returns a field of the object. Throws TypeError if the field is not an object. */
 export function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
 	const value = isRecord(object) ? object[field] : undefined;
 	if (!isRecord(value)) throw new TypeError(`cannot read object: it has no ${field}`);

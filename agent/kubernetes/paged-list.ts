@@ -1,12 +1,12 @@
-// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once. All pages come over one
-// session: another API server may have an etcd from a backup, and continue from the same token with other objects.
+// Lists a collection consistently and page by page, so that 10,000 objects are never in memory as JSON at the same time. All pages come
+// over one session: another API server may have an etcd from a backup, and continue from the same token with other objects.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { listPage, metadataList, withItems } from "./kubernetes-objects.ts";
 
 /** A collection, as lists and watches name it. */
 export interface ListedResource {
-	/** The name under which its versions are compared with each other: for objects in one place of one etcd. */
+	/** The name under which its versions are compared with each other. All lists and watches of one resource have the same name. */
 	readonly name: string;
 	readonly path: string;
 	readonly labelSelector?: string;
@@ -17,10 +17,10 @@ export interface ListedResource {
 	readonly metadataOnly?: boolean;
 }
 
-/** At 250 a page, reading 10,000 pods raises the agent's memory by 10 MB; at 500 by 20 MB, in the same time. */
+/** With 250 in a page, reading 10,000 pods raises the agent's memory by 10 MB; with 500, by 20 MB, in the same time. */
 const pageSize = 250;
 
-/** The collection's path with this query, and with its selector. */
+/** Returns the collection's path with this query, and with its selector. */
 export function listPath(resource: ListedResource, query: Readonly<Record<string, string>>): string {
 	const { path, labelSelector } = resource;
 	const parameters = new URLSearchParams({ ...query, ...(labelSelector !== undefined && { labelSelector }) });

@@ -1,4 +1,4 @@
-// The versions that the API server's answers have reached, for each resource. A consistent answer may be older than one that was seen
+// Keeps the versions that the API server's answers have reached, for each resource. A consistent answer may be older than one that was seen
 // before its request. Then etcd was restored from a backup: nothing that is kept is true any more, and a watch that resumed would stay
 // silent without an error.
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
@@ -13,7 +13,7 @@ interface SeenMark {
 export class SeenVersions {
 	readonly #highest = new Map<string, string>();
 	readonly #listeners = new Set<(resource: string) => void>();
-	/** Counts how often the server went back: requests that were sent before prove nothing. */
+	/** Counts how often the server went back: answers to requests that were sent before prove nothing. */
 	#life = 0;
 
 	/** Call this before a request whose answer is then passed to `answered`. */
@@ -26,7 +26,10 @@ export class SeenVersions {
 		this.#highest.set(resource, latestResourceVersion(this.#highest.get(resource) ?? "", version));
 	}
 
-	/** Records the version of a consistent list, or the new version of a write. True if it is older than what was seen before. */
+	/**
+	 * Records the version of a consistent list, or the new version of a write. Returns true if it is older than what was seen before the
+	 * request.
+	 */
 	answered(mark: SeenMark, version: string): boolean {
 		const { resource, life } = mark;
 		if (life === this.#life && compareResourceVersions(version, mark.version) < 0) {

@@ -1,4 +1,4 @@
-// The version that a watch has reached, and where it may resume.
+// Keeps the version that a watch has reached, and decides where it may resume.
 //
 // Guarantee: a watch resumes from a version only over the session to the API server that reported that version; over any other session
 // everything is listed again. A restarted API server may have an etcd from a backup, which may have reached or passed that version through
@@ -7,20 +7,23 @@ export class WatchPlace {
 	#version = "";
 	#session = 0;
 
-	/** This session has reported all changes up to this version, or a list at it. */
+	/** Records that this session has reported all changes up to this version, or a list at it. */
 	reached(version: string, session: number): void {
 		this.#version = version;
 		this.#session = session;
 	}
 
-	/** Call this if the reported state cannot be trusted, or the server has forgotten the version. False if there was nothing to forget. */
+	/**
+	 * Forgets the version, because the reported state cannot be trusted or the server has forgotten the version. Returns false if there was
+	 * none.
+	 */
 	forget(): boolean {
 		const wasKnown = this.#version !== "";
 		this.#version = "";
 		return wasKnown;
 	}
 
-	/** The version to resume from over this session; "" if everything must be listed. */
+	/** Returns the version to resume from over this session; "" if everything must be listed. */
 	resumeFrom(session: number): string {
 		return session === this.#session ? this.#version : "";
 	}

@@ -1,4 +1,4 @@
-// What a watch reports to the store of its objects. Versions only rise, except after `reset`.
+// Describes what a watch reports to the store of its objects. Versions only rise, except after `reset`.
 export interface WatchEvent<T> {
 	readonly type: "ADDED" | "MODIFIED" | "DELETED";
 	readonly object: T;
@@ -7,17 +7,17 @@ export interface WatchEvent<T> {
 }
 
 export interface WatchSink<T> {
-	/** A complete list at a version; a list older than the stored content changes nothing. */
+	/** Takes a complete list at a version. A list that is older than the stored content changes nothing. */
 	replace(objects: readonly T[], resourceVersion: string): void;
-	/** One change; a change that the stored content already includes has no effect. */
+	/** Takes one change. A change that the stored content already includes has no effect. */
 	apply(event: WatchEvent<T>): void;
-	/** No change up to this version is missing. */
+	/** Takes note that no change up to this version is missing. */
 	bookmark(resourceVersion: string): void;
-	/** The server's versions went back (etcd restored): everything is forgotten until the next `replace`. */
+	/** Forgets everything until the next `replace`: the server's versions went back, because etcd was restored. */
 	reset(): void;
-	/** The watch was alive at this instant of the agent's clock. */
+	/** Takes note that the watch was alive at this instant of the agent's clock. */
 	signOfLife(at: number): void;
-	/** The watch is closed, or was silent for too long. */
+	/** Takes note that the watch has ended, or that its state cannot be trusted. */
 	watchLost(): void;
 }
 

@@ -1,8 +1,8 @@
 // Keeps one list and watch running: lists, watches from there, and starts over if the API server has forgotten the version.
 //
 // Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where it was over
-// the session that it ran on, and lists again over any other session (watch-place.ts). If etcd was restored from a backup meanwhile, the
-// API server would accept a watch from a version of the lost history. Then the view would keep what that history showed.
+// the session that it ran on, and lists again over any other session (watch-place.ts). Otherwise, if etcd was restored from a backup
+// meanwhile, the API server could accept a watch from a version of the lost history, and the view would keep what that history showed.
 //
 // It replaces ListWatch of @kubernetes/client-node 2.0 (its memory: see api-connection.ts). That one skips lines that it cannot read, keeps
 // whole objects and requests no bookmarks. It also does not notice a server whose versions went back.
@@ -17,7 +17,7 @@ import { parseWatchLine } from "./watch-line.ts";
 import { WatchPlace } from "./watch-place.ts";
 import type { WatchSink } from "./watch-sink.ts";
 
-/** The server ends a watch after five to ten minutes, so that watches move on to other API servers over time. */
+/** The server is asked to end each watch after five to ten minutes. */
 const watchSeconds = 300;
 /** A streamed list that shows nothing for this long is abandoned, and a paged one is used. */
 const listSilenceMs = 10_000;
@@ -36,7 +36,7 @@ interface WatchOptions<T> {
 	readonly project: (object: unknown) => T;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
-	/** A watch that ended never resumes: for few objects. */
+	/** If true, a watch that ended never resumes, but lists again. For few objects. */
 	readonly listsAnew?: boolean;
 }
 
@@ -116,7 +116,8 @@ class ObjectWatch<T> implements Watch {
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
 		const { connection, sink } = this.#options;
 		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
-		// It ended normally, perhaps because its API server was being stopped: what it reported is not a view any more.
+		// The watch ended normally, and so did its session, perhaps because its API server was being stopped: what it reported is no longer
+		// a view.
 		if (!isKnown() && this.#place.forget()) sink.watchLost();
 		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
 		if (!isKnown()) await this.#list(signal);
@@ -138,7 +139,7 @@ class ObjectWatch<T> implements Watch {
 		return this.#stream({ resourceVersion: this.#version }, undefined, signal);
 	}
 
-	/** The first list as events, and the watch that follows them, in one stream: this needs the least memory on both sides. */
+	/** Reads the list as events, and the watch that follows them, in one stream. This needs the least memory on both sides. */
 	async #streamList(signal: AbortSignal): Promise<void> {
 		const { clock, connection, resource } = this.#options;
 		const list: StreamedList<T> = {
@@ -179,7 +180,7 @@ class ObjectWatch<T> implements Watch {
 			timeoutSeconds,
 			...query,
 		});
-		// The stream is opened at this very moment.
+		// The stream is opened now, over this session.
 		const { session } = connection;
 		const refused = await connection
 			.stream({
@@ -226,7 +227,7 @@ class ObjectWatch<T> implements Watch {
 				if (event.initialEventsEnd) this.#finish(list, resourceVersion, session);
 				return;
 			}
-			// Changes made meanwhile come in between the objects of the list.
+			// Changes that are made meanwhile arrive between the objects of the list.
 			const { uid } = this.#asker.read(question, () => objectMeta(event.object));
 			if (event.type === "DELETED") list.objects.delete(uid);
 			else
