@@ -1,4 +1,4 @@
-// XPodDisruptionBudgets over the API server.
+// Reads and lists XPodDisruptionBudgets from the API server.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
@@ -20,7 +20,7 @@ export const allBudgets: ListedResource = {
 	group,
 };
 
-/** Every budget's resourceVersion, by a consistent list with only metadata. */
+/** Returns the resourceVersion of every budget, from a consistent list with only metadata. */
 export async function listBudgetVersions(asker: ApiAsker): Promise<ListedVersions> {
 	const { versions } = asker.connection;
 	const mark = versions.mark(allBudgets.name);

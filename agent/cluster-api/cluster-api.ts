@@ -1,5 +1,5 @@
-// The agent's requests to its own API server. agent/cluster-api/create-cluster-api.ts sends them to a real one. The exploration has a small
-// simulated one with resourceVersions and conflicts. Both pass the same contract tests.
+// Describes the agent's requests to its own API server. agent/cluster-api/create-cluster-api.ts sends them to a real one. The exploration
+// has a small simulated one with resourceVersions and conflicts. Both pass the same contract tests.
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
@@ -19,7 +19,7 @@ export type ControllerName = Omit<ControllerReference, "uid">;
 
 /** How many pods a controller wants, or why that is unknown. */
 export type ScaleAnswer =
-	/** `uid`: of the object that has the name now. `ownedBy`: its own controller (a ReplicaSet's Deployment), which then decides instead. */
+	/** `uid`: of the object that has the name now. `ownedBy`: its own controller. If that is a Deployment, its scale counts instead. */
 	| {
 			readonly kind: "replicas";
 			readonly replicas: number;
@@ -35,7 +35,7 @@ export type ScaleAnswer =
 	| { readonly kind: "unstated"; readonly why: string; readonly passes: boolean }
 	/** No object has the name (404), or no served version of the group has the kind. */
 	| { readonly kind: "gone" }
-	/** The resource exists but has no scale subresource (a Job). */
+	/** The kind is served but has no scale subresource, for example a Job. */
 	| { readonly kind: "withoutScale" };
 
 /** A pod at this moment, read from etcd and not from a cache. */
@@ -46,14 +46,15 @@ export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: 
 
 /**
  * Every method rejects with AgentUnavailableError (API server not reachable, 5xx, 429, no permission) unless its comment says otherwise;
- * none answers from a guess. "Consistent" means: at least as new as the moment of the call.
+ * none answers from a guess. Methods that return Leases also reject with GarbledLeaseError if one cannot be read. "Consistent" means: at
+ * least as new as the moment of the call.
  */
 export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
 	/**
-	 * The connection that carries a request that is sent before anything else happens; undefined if none is open yet. While it is the same,
-	 * no request has gone to a restarted API server.
+	 * Returns the connection that carries a request that is sent before anything else happens; undefined if none is open yet. While it is
+	 * the same, no request has gone to a restarted API server.
 	 */
 	connection(): number | undefined;
 	/** Consistent GET by name; undefined if it does not exist. */
@@ -80,8 +81,8 @@ export interface ClusterApi {
 	/** Consistent LIST of all pods, with the list's resourceVersion. */
 	listPods(): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }>;
 	/**
-	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid. The value was never used before,
-	 * so the pod's resourceVersion changes and a late eviction gets a 409.
+	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid. The value must never have been
+	 * used before, so that the pod's resourceVersion changes and a late eviction gets a 409.
 	 */
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */

@@ -18,13 +18,13 @@ export interface ConnectClusterOptions {
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** Called if the API server gives no answer yet; it is asked again after a second. */
+	/** Called if the API server gives no answer yet, and it is asked again after a second. Also called if the fleet cannot be read. */
 	readonly onTrouble: (error: AgentUnavailableError) => void;
 }
 
 const retryMs = 1_000;
 
-/** Waits for an API server that does not answer; rejects with the reason of `signal` when it aborts. */
+/** Connects, and waits for an API server that does not answer. Rejects with the reason of `signal` when it aborts. */
 export async function connectCluster(options: ConnectClusterOptions): Promise<ConnectedCluster> {
 	const { access, config, clock } = options;
 	const apiOptions = {
@@ -39,7 +39,10 @@ export async function connectCluster(options: ConnectClusterOptions): Promise<Co
 	return { connection, api, clusterName };
 }
 
-/** Uses a connection of its own, because messages of a connection name the cluster. */
+/**
+ * Returns the fleet's name for this cluster, or else its id. Uses a connection of its own, because messages of a connection name the
+ * cluster.
+ */
 async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectClusterOptions): Promise<string> {
 	const { access, clock } = options;
 	const connection = createApiConnection({ access, clock, cluster: "of this agent" });

@@ -1,9 +1,9 @@
-// How many pods a controller wants, by the rules of the finders in pkg/controller/disruption: Kubernetes' own workload kinds by their own
-// object, all other kinds by their scale subresource. DaemonSets, which those finders leave out, count by the number of nodes that their
-// controller has found for them.
+// Reads how many pods a controller wants, by the rules of the finders in pkg/controller/disruption: for Kubernetes' own workload kinds from
+// the object itself, for all other kinds from its scale subresource. DaemonSets, which those finders leave out, count by the number of
+// nodes that their controller has found for them.
 //
 // Guarantee: a controller is `gone` only if the API server said so of this very name (404), or if no served version of its group has the
-// kind. Any other answer is an error, or `unstated`, never a number.
+// kind. Any other refusal or failure is an error, or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
@@ -28,7 +28,7 @@ export async function getScale(
 	const { cluster } = asker.connection;
 	const unreadable = (why: string): AgentUnavailableError =>
 		new AgentUnavailableError(`cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
-	// They come from pods and Leases: none of them may lead to another path.
+	// These parts come from pods and Leases. None of them may lead to another path.
 	if (
 		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))
 	) {
@@ -79,7 +79,10 @@ async function ofWorkload(
 	});
 }
 
-/** Its controller reports the number of nodes, and the generation of the DaemonSet that this number is for. */
+/**
+ * Reads how many pods a DaemonSet wants. Its controller reports the number of nodes, and the generation of the DaemonSet that this number
+ * is for.
+ */
 function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
 	const generation = numberIn(object, "metadata", "generation");
 	if (generation === undefined) throw new TypeError("it has no metadata.generation");
@@ -121,7 +124,7 @@ async function ofScale(options: {
 	});
 }
 
-/** An API server answers 500 if the field that a custom resource names for its replicas is not set. */
+/** Says why a scale has no number. An API server answers 500 if the field that a custom resource names for its replicas is not set. */
 function unstated(answer: ApiAnswer): ScaleAnswer {
 	const [, field] = /the spec replicas field "(.+?)" does not exist/.exec(statusMessage(answer)) ?? [];
 	return field === undefined
@@ -134,7 +137,7 @@ function replicasOf(object: unknown): number | undefined {
 	return numberIn(object, "spec", "replicas");
 }
 
-/** A whole number, small enough to be sent; undefined if it was left out. */
+/** Returns a whole number that is small enough to be sent; undefined if it was left out. Throws TypeError on anything else. */
 function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
 	const fields = isRecord(object) ? (object[part] ?? {}) : {};
 	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);

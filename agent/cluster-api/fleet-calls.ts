@@ -1,8 +1,8 @@
-// The declared fleet over the API server.
+// Reads the declared fleet from the API server.
 //
 // Guarantee: an agent gets no fleet if it keeps its Leases in another namespace than the declaration says. Agents of one cluster that keep
-// two sets of Leases would not see each other's reservations. Each count, list and description reads the fleet, so an agent with the wrong
-// namespace answers nothing.
+// two sets of Leases would not see each other's reservations. Each count, list of budgets and description reads the fleet, so an agent with
+// the wrong namespace answers none of them.
 import { fleetKeys, InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";

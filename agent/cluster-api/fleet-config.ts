@@ -17,7 +17,10 @@ export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	});
 }
 
-/** Undefined if the key is missing. JSON first: to save memory, the agent loads the YAML parser only if it needs it. */
+/**
+ * Returns the parsed value; undefined if the key is missing. Tries JSON first: to save memory, the agent loads the YAML parser only if it
+ * needs it.
+ */
 async function parseValue(data: Data, key: string): Promise<unknown> {
 	if (!Object.hasOwn(data, key)) return undefined;
 	const text = data[key];

@@ -1,5 +1,5 @@
-// The Lease that keeps every cluster that this one ever treated as a member: one annotation in JSON, with a version. It is read strictly:
-// if a list were misread, a missing member would go unnoticed.
+// Reads and formats the Lease that keeps every cluster that this one ever treated as a member: one annotation in JSON, with a version. It
+// is read strictly: if a list were misread, a missing member would go unnoticed.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -13,7 +13,7 @@ const schemaVersion = 1;
 /** 300 bytes each at the usual lengths, 800 at most; annotations are limited to 256 KiB. */
 export const maxKnownMembers = 300;
 
-/** A cluster that was once listed here, or that greeted us. */
+/** A cluster that was once listed here, or that greeted this one. */
 export interface KnownMember {
 	readonly id: string;
 	/** For people; as it was last listed, or as it called itself. */
@@ -24,7 +24,7 @@ export interface KnownMember {
 	readonly since: number;
 }
 
-/** Throws GarbledLeaseError if any part of it cannot be understood; `cluster` is the name for messages. */
+/** Reads the known members. Throws GarbledLeaseError if any part of them cannot be understood. `cluster` is the name for messages. */
 export function parseKnownMembers(
 	{ annotations, unreadable }: Pick<LeaseObject, "annotations" | "unreadable">,
 	cluster: string,

@@ -1,4 +1,4 @@
-// The agent's Leases over the API server: one conditional write at a time.
+// Reads and writes the agents' Leases through the API server. Each update and deletion names the version that was read.
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
@@ -78,8 +78,8 @@ export function createLeaseCalls(
 			if (answer.status === 404) throw asker.refusal(answer, options);
 		},
 		async listLeases({ budgetNamespace, notOlderThan }) {
-			// Not a consistent list: the cache has this very Lease immediately, but learns only every 100 ms that nothing else was written to
-			// Leases since.
+			// Not a consistent list: the API server's cache has this very Lease immediately, but learns only every 100 ms that no other
+			// Lease was written since.
 			const fresh =
 				notOlderThan === ""
 					? ""

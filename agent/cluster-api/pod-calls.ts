@@ -1,4 +1,4 @@
-// Pods over the API server: listed, read and touched. All writes go through pods/status, so that the agent needs no right to write pods.
+// Lists, reads and touches pods through the API server. All writes go through pods/status, so that the agent needs no right to write pods.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -36,7 +36,7 @@ export function createPodCalls(
 		return { kind: "present", pod: asker.read(options, () => project(answer.body)) };
 	}
 
-	/** The answer to a patch that names the uid; undefined if no pod with that uid exists any more. */
+	/** Patches the status of the pod with this uid. Returns the answer; undefined if no pod with that uid exists any more. */
 	async function patchStatus(
 		pod: PodReference,
 		patch: Pick<AskOptions, "body" | "contentType" | "what">,
@@ -55,7 +55,8 @@ export function createPodCalls(
 		if (answer.status < 300) return { answer, options };
 		if (isMissingObject(answer, name)) return undefined;
 		if (answer.status === 404) throw asker.refusal(answer, options);
-		// Another uid is "field is immutable" (422) or a conflict, and so are other errors: only reading the pod shows which.
+		// If the pod has another uid, the answer is "field is immutable" (422) or a conflict. Other errors look the same, so only reading
+		// the pod shows which it is.
 		const found = await getPod(pod);
 		if (found.kind === "gone" || found.pod.uid !== pod.uid) return undefined;
 		throw asker.refusal(answer, options);

@@ -4,7 +4,10 @@ import { isRecord } from "../../disruption/record.ts";
 import { longestSuspensionText, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/** A budget with its spec unchanged: the code that decides judges whether it can be enforced. */
+/**
+ * Reads a budget, with its spec unparsed: the code that decides judges whether it can be enforced. Throws TypeError without a name or a
+ * namespace.
+ */
 export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);
 	const namespace = recordAt(object, "metadata")["namespace"];
@@ -19,7 +22,7 @@ export function readBudget(object: unknown): MemberBudget {
 	};
 }
 
-/** For people: an invalid or too long suspension is left out. */
+/** Returns the annotation for people; undefined if it is missing, invalid or too long. */
 function suspensionOf(annotations: unknown): string | undefined {
 	const text = isRecord(annotations) ? annotations[suspensionAnnotation] : undefined;
 	return typeof text === "string" && text.length <= longestSuspensionText ? text : undefined;

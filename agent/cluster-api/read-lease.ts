@@ -6,7 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/** Throws GarbledLeaseError; `cluster` is the name for messages. */
+/** Reads a Lease. Throws GarbledLeaseError. `cluster` is the name for messages. */
 export function readLease(object: unknown, cluster: string): LeaseObject {
 	try {
 		const { name, uid, resourceVersion } = objectMeta(object);
@@ -36,8 +36,8 @@ export function readLease(object: unknown, cluster: string): LeaseObject {
 }
 
 /**
- * Reads a Lease for a watch. An unreadable Lease is kept as unreadable, so that it blocks its own budget and no other. Throws
- * GarbledLeaseError if it cannot even be identified.
+ * Reads a Lease for a watch. An unreadable Lease is kept as unreadable, so that it blocks only the namespace of its budget, or all
+ * namespaces if it names none (watched-leases.ts). Throws GarbledLeaseError if it cannot even be identified.
  */
 export function readWatchedLease(object: unknown, cluster: string): LeaseObject {
 	try {

@@ -1,8 +1,8 @@
-// The declared fleet as it was recently read, for calls that decide nothing.
+// Keeps the declared fleet as it was recently read, for calls that decide nothing.
 //
 // Guarantee: the age of an answer starts before its request was sent. A late answer to an older request does not replace a newer one, and a
 // failure is not an answer. If reading takes long, a renewal does not wait for it: it only keeps what a caller already has, which was a
-// member then. Each renewal also starts a read, so that the next one is judged by a newer list.
+// member then. If the list is older than a second, a renewal also starts a read, so that the next one is judged by a newer list.
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 
 interface RecentFleetOptions {
@@ -12,7 +12,7 @@ interface RecentFleetOptions {
 	readonly now: () => number;
 }
 
-/** How old the list may be for calls that acquire and count nothing. */
+/** How old the list may be for calls that do not acquire, count or commit. */
 const recentForMs = 1_000;
 
 export class RecentFleet {
@@ -24,7 +24,7 @@ export class RecentFleet {
 		this.#options = options;
 	}
 
-	/** The fleet as it is declared now. */
+	/** Reads the fleet as it is declared now. */
 	async read(): Promise<DeclaredFleet> {
 		const { getFleet, now } = this.#options;
 		const askedAt = now();
@@ -41,13 +41,13 @@ export class RecentFleet {
 		}
 	}
 
-	/** The fleet as it was declared less than a second ago. */
+	/** Returns the fleet from a read that began less than a second ago; starts one if there is none. */
 	async recent(): Promise<DeclaredFleet> {
 		const asked = this.#asked;
 		return asked && this.#isRecent(asked) ? asked.fleet : this.read();
 	}
 
-	/** The fleet as last read, if that read began within this time. If it is older than a second, a new read starts in parallel. */
+	/** Returns the fleet as last read, if that read began within this time. If it is older than a second, a new read starts in parallel. */
 	lastRead(withinMs: number): DeclaredFleet | undefined {
 		const answered = this.#answered;
 		if (!answered || this.#options.now() - answered.askedAt > withinMs) return undefined;

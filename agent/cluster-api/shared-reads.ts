@@ -1,5 +1,5 @@
-// Parallel counts of many budgets read the same objects. Equal requests in the same turn of the event loop share one, which is sent after
-// all of them were made. So each answer is as new as if it had been requested alone.
+// Shares reads: parallel counts of many budgets read the same objects. Equal requests in the same turn of the event loop share one, which
+// is sent after all of them were made. So each answer is as new as if it had been requested alone.
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 

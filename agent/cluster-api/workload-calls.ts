@@ -1,18 +1,18 @@
-// Workloads of Kubernetes' own kinds over the API server: those of one namespace, projected page by page, or only their versions. No list
-// here covers the whole cluster: only a watch starts with such a list.
+// Lists workloads of Kubernetes' own kinds from the API server: those of one namespace, projected page by page, or only their versions. No
+// list here covers the whole cluster; only a watch starts with such a list.
 import type { ApiAsker } from "../kubernetes/api-asker.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import { type ListedResource, listPaged } from "../kubernetes/paged-list.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { createWorkloadProjection, type WorkloadKind, workloadKinds } from "./workload-record.ts";
 
-/** What a consistent list has: the resourceVersion of each object by NAMESPACE/NAME, and the list's own. */
+/** The versions in a consistent list: the resourceVersion of each object by NAMESPACE/NAME, and the list's own. */
 export interface ListedVersions {
 	readonly versions: ReadonlyMap<string, string>;
 	readonly resourceVersion: string;
 }
 
-/** All objects of a kind, for the watch, or those of one namespace. */
+/** Names all objects of a kind, for the watch, or those of one namespace. */
 export function workloadsIn({ apiVersion, plural, prefix }: WorkloadKind, namespace?: string): ListedResource {
 	return {
 		name: plural,
@@ -34,7 +34,7 @@ export function createWorkloadCalls(asker: ApiAsker): Pick<ClusterApi, "listWork
 	};
 }
 
-/** The versions of all objects of a kind in one namespace, by a consistent list with only metadata. */
+/** Returns the versions of all objects of a kind in one namespace, from a consistent list with only metadata. */
 export async function listWorkloadVersions(
 	asker: ApiAsker,
 	kind: WorkloadKind,

@@ -1,5 +1,5 @@
-// What the agent keeps of a workload of Kubernetes' own kinds: its name, its owner, and the labels of its pod template. How many pods it
-// wants is read by name at every count.
+// Reads what the agent keeps of a workload of Kubernetes' own kinds: its name, whether a Deployment owns it, and the labels of its pod
+// template. How many pods it wants is read by name at every count.
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -11,7 +11,7 @@ export interface WorkloadRecord extends ControllerReference {
 	readonly resourceVersion: string;
 	/** The labels of its pod template; empty if a Deployment decides instead. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** A Deployment owns it, and its scale counts instead. */
+	/** Whether a Deployment owns it. The Deployment's scale counts instead. */
 	readonly isOfDeployment: boolean;
 }
 
@@ -31,12 +31,14 @@ export const workloadKinds: readonly WorkloadKind[] = [
 	{ apiVersion: "v1", kind: "ReplicationController", plural: "replicationcontrollers", prefix: "/api/v1" },
 ];
 
-/** Matches any version of the kind's group. */
+/** Finds the kind of Kubernetes' own, in any version of its group. */
 export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference, "apiVersion" | "kind">) {
 	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
 }
 
-/** As in getPodReplicaSet of pkg/controller/disruption: with any other owner, the object itself decides. */
+/**
+ * Whether the owner is a Deployment. With any other owner, the object itself decides, as in getPodReplicaSet of pkg/controller/disruption.
+ */
 export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "kind"> | undefined): boolean {
 	return owner?.kind === "Deployment" && groupOf(owner.apiVersion) === "apps";
 }
@@ -45,7 +47,10 @@ const noLabels: Readonly<Record<string, string>> = {};
 /** With more than this many different texts, the cache is cleared. */
 const maxShared = 20_000;
 
-/** A projection that keeps texts which many objects have in common only once; throws TypeError on an object that cannot be read. */
+/**
+ * Returns a projection that keeps one copy of each text which many objects have in common. It throws TypeError on an object that cannot be
+ * read.
+ */
 export function createWorkloadProjection({ apiVersion, kind }: WorkloadKind): (object: unknown) => WorkloadRecord {
 	const texts = new Map<string, string>();
 	const share = (text: string): string => {
@@ -94,7 +99,7 @@ function workloadRecord(
 	};
 }
 
-/** A template without labels is valid; an object without a template is not. */
+/** Reads the labels of the pod template. A template without labels is valid; an object without a template is not. */
 function templateLabels(object: unknown, unreadable: (what: string) => TypeError): Readonly<Record<string, string>> {
 	const template = partOf(object, "spec")["template"];
 	if (!isRecord(template)) throw unreadable(`its spec.template is ${quote(template)}`);
