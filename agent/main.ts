@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The agent's process: its configuration, its signals, and how it ends.
+// Runs the agent's process: reads the configuration, handles signals, and ends the process in order.
 import { requireVerifiedTls } from "../proto/verified-tls.ts";
 import { Agent } from "./agent.ts";
 import { parseConfig } from "./process/config.ts";

@@ -18,7 +18,7 @@ export interface ConnectClusterOptions {
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** Called if the API server gives no answer yet, and it is asked again after a second. Also called if the fleet cannot be read. */
+	/** Called if the API server gives no answer yet (it is asked again after a second), or if the fleet cannot be read. */
 	readonly onTrouble: (error: AgentUnavailableError) => void;
 }
 

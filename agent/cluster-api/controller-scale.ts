@@ -124,7 +124,10 @@ async function ofScale(options: {
 	});
 }
 
-/** Says why a scale has no number. An API server answers 500 if the field that a custom resource names for its replicas is not set. */
+/**
+ * Returns the answer for a scale without a number. An API server answers 500 if the field that a custom resource names for its replicas is
+ * not set.
+ */
 function unstated(answer: ApiAnswer): ScaleAnswer {
 	const [, field] = /the spec replicas field "(.+?)" does not exist/.exec(statusMessage(answer)) ?? [];
 	return field === undefined

@@ -31,7 +31,7 @@ export const workloadKinds: readonly WorkloadKind[] = [
 	{ apiVersion: "v1", kind: "ReplicationController", plural: "replicationcontrollers", prefix: "/api/v1" },
 ];
 
-/** Finds the kind of Kubernetes' own, in any version of its group. */
+/** Finds one of these kinds, in any version of its group; undefined for any other kind. */
 export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference, "apiVersion" | "kind">) {
 	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
 }

@@ -116,8 +116,8 @@ class ObjectWatch<T> implements Watch {
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
 		const { connection, sink } = this.#options;
 		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
-		// The watch ended normally, and so did its session, perhaps because its API server was being stopped: what it reported is no longer
-		// a view.
+		// The session of the watch has ended too, perhaps because its API server was being stopped: what the watch reported is no longer a
+		// view.
 		if (!isKnown() && this.#place.forget()) sink.watchLost();
 		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
 		if (!isKnown()) await this.#list(signal);

@@ -106,7 +106,7 @@ export class Acquirer {
 		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
-	/** Releases the Lease. Writes nothing if the acquisition is already lost or was never written. */
+	/** Releases the Lease, unless the acquisition is already lost or was never written. */
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
 		if (acquisition.unwritten) return;

@@ -12,7 +12,7 @@ import { leaseDurationMs } from "../../disruption/lease/lease.ts";
 /** Maximum age of a count at its commit, since it was requested: twice what a Lease lasts without a renewal. */
 export const longestCountAgeMs = 2 * leaseDurationMs;
 
-/** 200 bytes each. The oldest are forgotten first, and then their commits do not stand. */
+/** How many counts are remembered, 200 bytes each. The oldest are forgotten first, and then their commits do not stand. */
 const mostRemembered = 20_000;
 
 export class AskedCounts {

@@ -1,5 +1,5 @@
-// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see since when a budget is in its
-// state.
+// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see how long a budget has been in
+// its state.
 //
 // The agent takes a sample at every full minute of the wall clock. So samples of different members are from about the same moment and can
 // be added up. Samples come from the views alone: however many readers there are, the API server gets no request. If a watch is dead at
@@ -30,7 +30,7 @@ const everySeconds = 60;
 const lateSeconds = 5;
 const unseen = -1;
 
-/** The samples of one budget: 240 bytes, and some for the object. */
+/** The samples of one budget: 240 bytes, and a little for the object. */
 interface Track {
 	readonly budget: BudgetName;
 	/** Another selector counts other pods, so it starts another history. */

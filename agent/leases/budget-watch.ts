@@ -25,7 +25,7 @@ export interface BudgetWatchOptions {
 	readonly histories?: Pick<BudgetHistories, "all" | "onLook"> | undefined;
 }
 
-/** The interval of signs of life, and how old the fleet may be. */
+/** The interval between signs of life, and between reads of the fleet. */
 const beatEveryMs = 2_000;
 /** The shortest time between two counts of one budget: people do not read faster. */
 const countEveryMs = 500;
@@ -151,7 +151,7 @@ export class BudgetWatch {
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
-	/** Aligns the namespace once after all events of this moment: a list of all budgets calls this for each of them. */
+	/** Aligns the namespace, once for all changes that are reported together: a list of all budgets calls this for each of them. */
 	#alignSoon(namespace: string): void {
 		if (this.#toAlign.size === 0) {
 			queueMicrotask(() => {
@@ -226,7 +226,7 @@ export class BudgetWatch {
 		this.#nextPump = { at, cancel };
 	}
 
-	/** Starts the counts that are due, as many as may run at once. */
+	/** Starts the counts that are due, as many as may run at the same time. */
 	#pump(): void {
 		const fleet = this.#fleet;
 		if (!fleet || !this.#isKnown()) return;

@@ -17,7 +17,10 @@ export type Owner =
 			readonly passes: boolean;
 	  }
 	| { readonly kind: "withoutScale"; readonly controller: ControllerReference }
-	/** 404, another uid under that name, or a kind that is no longer served; `controller` is the missing one. */
+	/**
+	 * The API server answers 404, the object of that name has another uid, or the kind is no longer served. `controller` is the missing
+	 * one.
+	 */
 	| { readonly kind: "gone"; readonly controller: ControllerReference };
 
 export interface Owners {

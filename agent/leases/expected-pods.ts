@@ -188,7 +188,7 @@ function sumOf(
 		return { kind: "unknown", reason, settles: true };
 	}
 	if (total < 2 ** 31) return { kind: "known", pods: total };
-	// Messages keep the number in 32 bits.
+	// The wire messages have 32 bits for this number.
 	return {
 		kind: "unknown",
 		reason: `the controllers of namespace ${namespace} want ${total} pods, more than can be counted`,

@@ -13,7 +13,7 @@ interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
 const mostGrants = 2_000;
 /** Twice the 30 s within which a grant is used (reservationDeadlineMs). If the pod was deleted later, another user may have deleted it. */
 const usedWithinSeconds = 60;
-/** User names may have any length. */
+/** How much of a user name is kept. User names may have any length. */
 const longestAccount = 253;
 
 export class GrantMemory {

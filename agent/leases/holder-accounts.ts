@@ -2,7 +2,7 @@
 
 /** More than the drains of a large fleet hold at once; less than half a megabyte. */
 const mostHoldings = 2_000;
-/** User names may have any length. */
+/** How much of a user name is kept. User names may have any length. */
 const longestAccount = 253;
 
 export class HolderAccounts {

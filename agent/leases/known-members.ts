@@ -81,7 +81,7 @@ export class KnownMembers {
 		return { listed: fleet.members.length, forgotten: fleet.forgotten.length, missing: this.#missing(fleet).length };
 	}
 
-	/** The declared fleet; rejects with FleetsDifferError while a known member is neither listed nor forgotten. */
+	/** Returns the declared fleet. Rejects with FleetsDifferError while a known member is neither listed nor forgotten. */
 	async getFleet(): Promise<DeclaredFleet> {
 		const { fleet, missing } = await this.judge();
 		const [first] = missing;
@@ -89,7 +89,7 @@ export class KnownMembers {
 		return fleet;
 	}
 
-	/** The declared fleet, and the known members that it neither lists nor forgets. */
+	/** Returns the declared fleet, and the known members that it neither lists nor forgets. */
 	async judge(): Promise<JudgedFleet> {
 		const { api, leases, cluster } = this.#options;
 		let fleet = await api.getFleet();
@@ -125,7 +125,7 @@ export class KnownMembers {
 		await this.getFleet();
 	}
 
-	/** Adds members that sent a greeting; rejects if the Lease cannot be written. */
+	/** Adds members that sent a greeting. Rejects if the Lease cannot be written. */
 	async learn(members: readonly Omit<KnownMember, "since">[]): Promise<void> {
 		if (members.every(({ id }) => this.#known.has(id)) && !this.#garbled) return;
 		await this.#keep(members, false);
@@ -247,7 +247,7 @@ function listed({ id, name, address }: FleetMember): Omit<KnownMember, "since"> 
 	return { id, name, ...(address !== undefined && { address }) };
 }
 
-/** The content of a list, with its version. */
+/** Returns the content of a list, with its version. */
 function contentOf({ version, members }: DeclaredFleet): string {
 	return JSON.stringify([version, ...members.map(listed)]);
 }

@@ -11,7 +11,7 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView } from "../views/object-views.ts";
 
-/** How long a Lease must be unchanged. It has no holder then, and an optimistic hold ends after 20 s, so no round still uses it. */
+/** How long a Lease must be unchanged. If it also has no holder, no round still uses it, because an optimistic hold ends after 20 s. */
 export const idleMs = 60_000;
 
 interface LeaseCleanupOptions {
@@ -19,7 +19,7 @@ interface LeaseCleanupOptions {
 	readonly leases: () => Iterable<LeaseObject>;
 	/** If the view has a budget, the members are not asked about it. */
 	readonly budgets: Pick<BudgetView, "budgets">;
-	/** All members of the fleet, this cluster too. */
+	/** Returns all members of the fleet, this cluster too. */
 	readonly members: () => Promise<readonly Pick<AgentCluster, "listBudgets">[]>;
 	readonly clock: Pick<Clock, "now">;
 	readonly report: (problem: unknown) => void;

@@ -1,7 +1,7 @@
 // Reads and writes the Leases of this cluster's budgets, with one step at a time on each Lease.
 //
 // Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if the Lease was written in
-// between. No write is derived from a read over another connection, because an etcd from a backup assigns the same versions again. A
+// between. No write is derived from a read over another connection, because an etcd from a backup may assign the same versions again. A
 // remembered Lease is never enough to refuse a step: the step is judged again on a read that was made after it was requested. Expiry is
 // judged from when this process first saw a holding, or its last renewal, on the process's own monotonic clock. A time that another process
 // wrote is never used.

@@ -57,7 +57,7 @@ function listLease(object: LeaseObject, room: number, options: ListLeasesOptions
 			budget: namedBudget(object),
 			problem: error.message,
 			uid: object.uid,
-			// `problem` says so if this number cannot be sent.
+			// If this number cannot be sent, `problem` says so.
 			transitions: isSendable(leaseTransitions) ? leaseTransitions : 0,
 			holding: undefined,
 			waiting: undefined,

@@ -329,8 +329,7 @@ export class LocalCluster implements AgentCluster {
 
 	/**
 	 * Releases the Lease for its holder, as if its time were over. The holder's commit then finds that its acquisition does not stand. Only
-	 * the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if the Lease is not held under the
-	 * named hold.
+	 * the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if that hold no longer stands.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
 		// LeaseStore.change() would create a missing Lease.
@@ -354,7 +353,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#acquirer.lineLength(budget);
 	}
 
-	/** Refuses new acquisitions, and releases those whose callers have no answer yet. */
+	/** Refuses new acquisitions, and releases those whose counts are under way. */
 	close(): Promise<void> {
 		return this.#acquirer.close();
 	}

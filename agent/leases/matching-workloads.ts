@@ -3,7 +3,7 @@
 // Guarantee: every such workload that already existed 5 s before the count is found, unless it is gone. It is found in a consistent list of
 // the namespace that began after the count did, or by watches that are alive and equaled such lists in the last 5 s. A workload that cannot
 // be listed is never treated as missing.
-// Assumption: a template keeps its labels for as long as its pods have them, or a count saw or granted one of the pods that differ
+// Assumption: a template keeps its labels for as long as its pods have them, or a pod that differs was seen by a count or granted
 // (remembered-controllers.ts).
 // If a budget selects too many workloads, they are not used, and the number of expected pods is unknown.
 import type { LabelSelector } from "../../disruption/budget/budget.ts";
@@ -20,8 +20,8 @@ export type MatchingWorkloads =
 	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
 
 /**
- * Each workload costs a request at every count, even without pods. A tenant can create 20,000 of them without a single pod. Their requests
- * would need more memory than the agent has, and would block all others on the same connection.
+ * With more workloads than this, none is asked. Each costs a request at every count, even without pods, and a tenant can create 20,000 of
+ * them without a single pod. Their requests would need more memory than the agent has, and would block all others on the same connection.
  */
 export const mostWorkloads = 3_000;
 

@@ -1,4 +1,4 @@
-// Remembers for 5 s which Deployment owns a ReplicaSet: pods name their ReplicaSet, but its Deployment has the number of pods.
+// Remembers for 5 s which Deployment owns a ReplicaSet: pods name their ReplicaSet, but the number of pods is set in its Deployment.
 //
 // Assumption: a ReplicaSet changes its owner only if a user edits its labels or owner by hand. Then its former Deployment makes pods to
 // replace those of the ReplicaSet, so the two have more pods than the Deployment wants. The count notices that and asks again
@@ -10,7 +10,7 @@ import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts"
 import { signOfLifeMs } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** Enough for several hundred workloads; less than a megabyte. */
+/** How many owners are kept: enough for several hundred workloads, and less than a megabyte. */
 const maxKept = 2_000;
 
 interface KnownOwner {
@@ -43,7 +43,7 @@ export class ReplicaSetOwners {
 		const answer = await ask();
 		if (controller.kind !== "ReplicaSet") return answer;
 		const key = keyOf(controller, namespace);
-		// A late answer to an older request is not newer.
+		// A late answer to an older request does not replace a newer one.
 		if (askedAt < (this.#known.get(key)?.askedAt ?? askedAt)) return answer;
 		if (this.#known.size >= maxKept) this.#known.clear();
 		const uid = answer.kind === "replicas" ? answer.uid : "";

@@ -12,7 +12,7 @@ import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** The next acquire ends evident reservations in a write that it makes anyway: only idle budgets are swept. */
+/** The next acquire ends evident reservations in a write that it makes anyway, so only idle budgets are swept. */
 const evidenceDelayMs = 10_000;
 /** A cancel is about five requests; one that takes longer than this counts as abandoned. */
 const resumeAfterMs = 5_000;

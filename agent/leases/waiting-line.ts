@@ -8,8 +8,8 @@ import type { Clock } from "../process/clock.ts";
 type Held = Extract<AcquireOutcome, { kind: "held" }>;
 
 /**
- * Makes one attempt to get the Lease. `handover` is true if the caller stands in line for it. `retryAfterMs`: when the holding ends, unless
- * it is renewed.
+ * Makes one attempt to get the Lease. `handover` is true if the caller stands in line for it. `retryAfterMs`: how long until the holding
+ * ends, unless it is renewed.
  */
 export type Attempt = (
 	handover: boolean,

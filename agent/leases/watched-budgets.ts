@@ -1,4 +1,4 @@
-// Indexes budgets by what may change under them: their name, their Lease, and the labels of pods that they select.
+// Indexes budgets by what their states depend on: their name, their Lease, and the labels of the pods that they select.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matchesSelector } from "../../disruption/budget/selector.ts";
@@ -8,7 +8,7 @@ type Labels = PodRecord["labels"];
 
 interface Namespace {
 	readonly states: Map<string, WatchedState>;
-	/** Pods of one controller share one object of labels (pod-projection.ts), so each object is compared with each selector once. */
+	/** Pods of one controller share one object for equal labels (pod-projection.ts), so each object is compared with each selector once. */
 	selecting: WeakMap<Labels, readonly WatchedState[]>;
 }
 

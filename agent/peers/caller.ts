@@ -21,7 +21,7 @@ export interface TokenCaller {
 	readonly tokenHash: string;
 }
 
-/** Another agent, by its certificate. It is of the fleet, unless it only greets. */
+/** Another agent, by its certificate. Its cluster is a member of the fleet, unless the call is a greeting. */
 interface PeerCaller {
 	readonly kind: "peer";
 	/** The id of its cluster; this cluster's id for another agent of this cluster. */
@@ -36,7 +36,7 @@ export type Admission =
 	| { readonly kind: "admitted"; readonly caller: Caller }
 	| { readonly kind: "refused"; readonly status: Partial<StatusObject> };
 
-/** User names may have any length. */
+/** How much of a user name is logged. User names may have any length. */
 const longestShown = 253;
 
 /** Returns the caller as logs show it: only what is verified, here or by the member that is named beside it. */

@@ -142,8 +142,8 @@ export class Greetings {
 	}
 
 	/**
-	 * Reports a problem unless it is the last one. `what` is "" if nothing is wrong. Problems are compared by `what`, because the text of a
-	 * failure differs each time.
+	 * Reports a problem, unless it is the one that was last reported for this member. `what` is "" if nothing is wrong. Problems are
+	 * compared by `what`, because the text of a failure differs each time.
 	 */
 	#tell(id: string, what: string, problem: unknown): void {
 		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);

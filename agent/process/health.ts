@@ -1,8 +1,8 @@
 // Serves /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus. They reveal no more than these need.
 //
-// Guarantee: a connection costs one request of at most 8 KB and one answer. Anything after that is never read, so there is no pipeline.
-// Connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server makes an object of every
-// request in a packet before it can be refused: 2,000 requests in 72 KB ended the agent.
+// Guarantee: a connection costs one request of at most 8 KB and one answer. Anything after that is never read, so requests cannot be
+// pipelined. Connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server makes an object
+// of every request in a packet before it can be refused: 2,000 requests in 72 KB ended the agent.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Clock } from "./clock.ts";
 import { type Address, formatAddress } from "./config.ts";

@@ -1,4 +1,4 @@
-// The agent's metrics for Prometheus.
+// Defines the agent's metrics for Prometheus.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** When the first certificate of each file expires. */

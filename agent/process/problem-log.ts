@@ -1,8 +1,8 @@
-// Counts and logs problems that no caller receives. Each is counted, but the same one is not logged over and over.
+// Counts and logs problems that no caller receives. The same problem is not logged over and over.
 import { type Logger, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** An unreachable API server causes several failures a second. */
+/** How long the same problem is not logged again. An unreachable API server causes several failures a second. */
 const quietForMs = 10_000;
 const maxRemembered = 100;
 

@@ -176,7 +176,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	};
 }
 
-/** Returns an answer that is made by the cluster for which the call is. */
+/** Returns a function that lets the call's own cluster answer. */
 function fromCluster<Answer>(
 	answer: (cluster: AgentCluster, call: AdmittedCall) => Promise<Answer>,
 	options?: RouteOptions,

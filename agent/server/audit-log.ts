@@ -14,7 +14,7 @@ export interface AuditRecord {
 	readonly port: "token" | "peer";
 	/** Undefined until the caller is verified. */
 	caller?: Caller;
-	/** Id of the member that the call is for; undefined for this cluster. */
+	/** The id of the member that the call names; "" if it names none. Undefined if the message was not read. */
 	cluster?: string;
 	budget?: BudgetName;
 	/** Numbers of items, and the caller's claim of who it is. */

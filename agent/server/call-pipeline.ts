@@ -1,5 +1,5 @@
-// The steps of every call, in this order: the caller is admitted, the request is read and checked, the caller's rights to its budgets are
-// checked, the call is counted among the caller's open calls, and it is answered. Every failure becomes a status.
+// Takes every call through the same steps, in this order: the caller is admitted, the request is read and checked, the caller's rights to
+// its budgets are checked, the call is counted among the caller's open calls, and it is answered. Every failure becomes a status.
 import {
 	type handleServerStreamingCall,
 	type handleUnaryCall,
@@ -60,7 +60,7 @@ export interface AdmittedCall {
 	readonly route: (options?: RouteOptions) => Promise<AgentCluster>;
 	/** The other members, for this caller. */
 	readonly others: () => Promise<readonly Promise<AgentCluster>[]>;
-	/** Tells the caller that its call is being served, where an answer may take as long as a count (gathered-answers.ts). */
+	/** Tells the caller that its call is being served, for calls whose answer may take as long as a count (gathered-answers.ts). */
 	readonly sendHeaders: () => void;
 	/**
 	 * Checks whether the caller has the right to decide about this budget. Returns the status to refuse it with, or undefined if it has.
@@ -198,7 +198,7 @@ export class CallPipeline {
 
 function goneSignal(call: ServerWritableStream<unknown, unknown>): AbortSignal {
 	const gone = new AbortController();
-	// Also emitted after a regular end, when it has no effect any more.
+	// This event also comes after a regular end, when it has no effect.
 	call.once("cancelled", () => gone.abort(new AgentUnavailableError("the caller went away", "")));
 	return gone.signal;
 }

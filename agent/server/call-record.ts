@@ -9,7 +9,7 @@ import type { CallWatcher } from "./call-watcher.ts";
 interface CallRecordOptions {
 	readonly method: string;
 	readonly port: "token" | "peer";
-	/** Id of the member that the call is for. */
+	/** The id of the member that the call names; "" if it names none. Left out if the message was not read. */
 	readonly cluster?: string;
 	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
 	readonly audit: AuditLog;

@@ -40,8 +40,8 @@ export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterc
 }
 
 /**
- * Returns the call in such a way that its status does not wait until the message is written. If the message cannot be written, grpc-js
- * itself has sent a status that says so.
+ * Returns a call that sends its status without waiting until the message is written. If the message cannot be written, grpc-js itself has
+ * sent a status that says so.
  */
 function withStatusAtOnce(call: ServerInterceptingCallInterface): ServerInterceptingCallInterface {
 	return {

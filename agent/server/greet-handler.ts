@@ -7,7 +7,7 @@ import { readGreeting } from "../../proto/greet.ts";
 import type { Caller } from "../peers/caller.ts";
 import type { GreetingReceiver } from "../peers/greetings.ts";
 
-/** Without `greetings`, no cluster may greet. */
+/** Answers one greeting. Without `greetings`, no cluster may greet. */
 export async function handleGreet(
 	request: wire.GreetRequest,
 	caller: Caller,

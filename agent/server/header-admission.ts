@@ -37,7 +37,7 @@ interface HeaderAdmissionOptions {
 
 export interface HeaderAdmission {
 	readonly interceptor: ServerInterceptor;
-	/** The caller of a call; undefined if it did not come through the interceptor. */
+	/** Returns the caller of a call; undefined if the call did not come through the interceptor. */
 	findCaller(metadata: Metadata): Caller | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Limits how many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of a message that is not read
-// yet. So the number of slots limits what half-sent messages cost the agent, and the rest wait.
+// Limits how many messages are read at the same time. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of a message that is
+// not read yet. So the number of slots limits what half-sent messages cost the agent, and the rest wait.
 
 /** 2 MB each: 16 of the 120 MB between a working agent and its limit of 224Mi. */
 const maxReading = 8;
@@ -7,7 +7,7 @@ const maxReading = 8;
 const maxReadingPerCaller = 4;
 /** 128 KB each if they are large and half-sent, next to nothing otherwise: 25 MB of those 120. */
 const maxWaiting = 192;
-/** A plugin or a peer sends a member up to 24 requests at once, and acquires the Leases of all its budgets together. */
+/** A plugin or a peer sends a member up to 24 requests at the same time, and acquires the Leases of all its budgets together. */
 const maxWaitingPerCaller = 96;
 
 interface Waiting {

@@ -70,7 +70,7 @@ export function assertLeaseUid(uid: string): void {
 	assertId(uid, "lease_uid");
 }
 
-/** Each costs a check of rights. */
+/** Each scope costs a check of rights. */
 const maxScopes = 100;
 
 export function assertScopes(scopes: readonly BudgetScope[]): void {
@@ -97,7 +97,7 @@ function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 	}
 }
 
-/** The agent finds a pod's controller itself (commit-check.ts) and does not keep this one. An invalid one is refused all the same. */
+/** The agent finds a pod's controller itself (commit-check.ts) and does not keep this one. It still refuses an invalid one. */
 function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
 	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
 		throw refused("grants.controller.api_version", "is not an API version", apiVersion);

@@ -10,7 +10,7 @@ interface ReviewRateOptions {
 	readonly now: () => number;
 }
 
-/** A review is a request of some 5 ms, so these cost the API server little, and they are enough for a fleet's users at once. */
+/** A review is a request of some 5 ms, so these cost the API server little, and they are enough for all users of a fleet. */
 const forwarded = { perSecond: 10, burst: 40 };
 const direct = { perSecond: 10, burst: 20 };
 /** A pod that runs the plugin has one token, and a new one every eight minutes. */

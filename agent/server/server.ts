@@ -62,7 +62,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than what one caller may
 		// have open.
 		"grpc.max_concurrent_streams": 1_000,
-		// It is not used, and it would record every connection.
+		// Channelz is not used, and would record every connection.
 		"grpc.enable_channelz": 0,
 		interceptors: [createGatheredAnswers(clock), admission.interceptor],
 	});

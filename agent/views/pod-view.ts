@@ -42,9 +42,9 @@ export interface PodView {
 	 */
 	changesEveryMs(uid: string): number | undefined;
 	/**
-	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list that missed
-	 * it. For a uid that was never seen, or whose deletion is no longer remembered, it is that of the latest list or of a later deletion.
-	 * "" while the pod is here. It proves nothing about a pod that was read at a later version.
+	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the first list
+	 * without it. For a uid that was never seen, or whose deletion is no longer remembered, it is that of the latest list or of a later
+	 * deletion. "" while the pod is here. It proves nothing about a pod that was read at a later version.
 	 */
 	goneSince(uid: string): string;
 	/**
@@ -55,7 +55,7 @@ export interface PodView {
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
 	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
 	arrives(version: string, withinMs: number): Promise<boolean>;
-	/** Replaces the content by a consistent list that starts after this call. */
+	/** Replaces the content with a consistent list that starts after this call. */
 	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed; the returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;
@@ -335,7 +335,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	#rememberDeletion(uid: string, resourceVersion: string): void {
 		this.#deletedAt.set(uid, resourceVersion);
-		// 10,000: a whole large cluster replaced once; about 2 MB.
+		// 10,000 are all pods of a large cluster, replaced once. They take about 2 MB.
 		if (this.#deletedAt.size <= (this.#options.deletionsKept ?? 10_000)) return;
 		for (const [oldest, version] of this.#deletedAt) {
 			this.#deletedAt.delete(oldest);
