@@ -17,7 +17,7 @@ import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
 import { findWorkloadKind } from "./workload-record.ts";
 
-/** Names, kinds and versions, as the API server has them in its paths. */
+/** The form of names, kinds and versions in the API server's paths. */
 const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
 
 export async function getScale(

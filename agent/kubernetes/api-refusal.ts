@@ -35,7 +35,7 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 				return `its API server refuses to ${verb} ${target} (${said})`;
 		}
 	};
-	// It did answer, but the API server is still where a person must look.
+	// The API server did answer, but it is still where a person must look.
 	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
 	const message = `cannot ${question.what} in cluster "${cluster}": ${why()}`;
 	if (answer.status === 403) return new MissingRightError(message, cluster);

@@ -1,4 +1,4 @@
-// Reads budgets as the other members of the fleet have them, from all of these members at once.
+// Reads budgets as the other members of the fleet have them, from all of these members in parallel.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";

@@ -49,7 +49,7 @@ interface Counted {
 
 export class CommitCheck {
 	readonly #options: CommitCheckOptions;
-	/** For each Lease name, the findings under its latest acquisition through this agent. */
+	/** The findings of the latest count through this agent, by Lease name. */
 	readonly #counted = new Map<string, Counted>();
 
 	constructor(options: CommitCheckOptions) {

@@ -5,7 +5,7 @@
 // one that was counted from, and the connection to the API server is still the one of the count (optimistic-holds.ts). A commit is a write
 // even if nothing is granted, and is written only if that very acquisition still stands. A reservation leaves a Lease only on evidence,
 // through the fence (cancellation.ts), or because a round that sent nothing takes it back. If it leaves on evidence, the same write records
-// how far the evidence had come. Any number of agents of one cluster may do all this at once.
+// how far the evidence had come. Any number of agents of one cluster may do all this at the same time.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget/budget.ts";
 import type {

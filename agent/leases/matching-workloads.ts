@@ -31,7 +31,7 @@ interface MatchingOptions {
 	readonly workloads?: WorkloadView | undefined;
 }
 
-/** Finds the workloads by the watches if they are proven, and otherwise by a list. Rejects if the API server does not answer. */
+/** Finds the workloads in the watches if these are proven, and otherwise in a list. Rejects if the API server does not answer. */
 export async function matchingWorkloads(
 	namespace: string,
 	selector: LabelSelector,

@@ -10,7 +10,7 @@ import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from 
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 
 export interface OptimisticHold {
-	/** As it was counted, with the fingerprint of its Lease. */
+	/** The hold as it was counted, with the fingerprint of its Lease. */
 	readonly counted: UnwrittenHold;
 	/** Uids of candidates that were counted as not healthy: they cost nothing then. */
 	readonly unready: ReadonlySet<string>;

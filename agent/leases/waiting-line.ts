@@ -17,7 +17,7 @@ export type Attempt = (
 
 interface Waiter {
 	readonly signal: AbortSignal;
-	/** Whether it was woken since its last attempt began. */
+	/** Whether the caller was woken since its last attempt began. */
 	woken: boolean;
 	wake: () => void;
 }

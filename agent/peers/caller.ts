@@ -3,7 +3,7 @@ import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 
-/** The user as a TokenReview gives it. */
+/** The user as a TokenReview reports it. */
 export interface ReviewedUser {
 	readonly username: string;
 	readonly uid: string;
@@ -15,7 +15,7 @@ export interface ReviewedUser {
 export interface TokenCaller {
 	readonly kind: "token";
 	readonly user: ReviewedUser;
-	/** The id under which the API server's audit log has the token's issue; "" if the server gives none. */
+	/** The id with which the API server's audit log records that the token was issued; "" if the server reports none. */
 	readonly tokenId: string;
 	/** Identifies the token where answers are cached: its hash, never the token itself. */
 	readonly tokenHash: string;

@@ -1,4 +1,4 @@
-// Limits how often something may happen: `perSecond` on average, and `burst` at once after a quiet time.
+// Limits how often something may happen: `perSecond` on average, and `burst` in quick succession after a quiet time.
 interface TokenBucketOptions {
 	readonly perSecond: number;
 	readonly burst: number;

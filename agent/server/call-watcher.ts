@@ -7,7 +7,7 @@ import type { Metrics } from "../process/metrics.ts";
 interface AnsweredCall {
 	readonly name: string;
 	readonly port: "token" | "peer";
-	/** By performance.now(). */
+	/** When the call began, by performance.now(). */
 	readonly startedAt: number;
 	readonly code: status;
 }

@@ -38,7 +38,10 @@ interface HeldLeasesOptions {
 	readonly now: () => number;
 	/** For messages. */
 	readonly cluster: string;
-	/** Called for each Lease that was acquired through this agent and has ended. */
+	/**
+	 * Called for each Lease that was acquired through this agent, when its commit or release through this agent ends it. Not called if it
+	 * expires.
+	 */
 	readonly onEnded?: (heldMs: number) => void;
 }
 

@@ -9,12 +9,12 @@ import type { BudgetScope } from "../../proto/listed-lease.ts";
 /** A node has 110 pods by default and 500 at most; a Lease holds 1,500 reservations. */
 export const maxItems = 1_000;
 
-/** Our ids and nonces are UUIDs (36), object uids too; room for other generators. */
+/** Our ids and nonces are UUIDs (36 characters), and so are the uids of objects. The rest is room for other generators. */
 const maxIdLength = 64;
 /** What people see of a holder: user, host and process. */
 const maxHolderLength = 253;
 
-/** DNS-1123, as the API server demands of namespaces, budgets and pods. */
+/** DNS-1123, as the API server requires for the names of namespaces, budgets and pods. */
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

@@ -19,7 +19,7 @@ interface RightsOptions {
 const allowedForMs = 60_000;
 /** Short enough that a right that was just granted works soon. Long enough that a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
-/** A hundred budgets for each of fifty users at once; about 300 bytes each. */
+/** Enough for a hundred budgets of each of fifty users; about 300 bytes each. */
 const maxKept = 5_000;
 /** Limit for a user's name in a message to the caller. */
 const longestName = 253;

@@ -5,7 +5,7 @@ import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 
-/** More than a cluster has; names come from other members too. */
+/** More budgets than a cluster has. Another member, whose updates are forwarded, could send any number of names. */
 const mostBudgets = 10_000;
 /** About 100 KB: of 1,000 budgets, the first are shown while the others are sent. */
 const mostInOne = 100;

@@ -14,7 +14,7 @@ import { UpdateOutbox } from "./update-outbox.ts";
 
 interface WatchHandlerOptions {
 	readonly openCalls: Pick<OpenCalls, "beginWatch">;
-	/** Times the repeated checks of the caller. */
+	/** Times the checks of the caller, and the pauses between messages. */
 	readonly clock: Pick<Clock, "after">;
 	/** Ends the watches when the agent stops. */
 	readonly stopping: AbortSignal;

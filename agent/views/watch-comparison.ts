@@ -38,7 +38,7 @@ interface WatchComparisonOptions<T> {
 
 /** A new budget holds, and a new workload is expected, at the latest five seconds after it was made. */
 export const comparedWithinMs = 5_000;
-/** Of the 5 s, 3 are left for a slow list. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
+/** This leaves 3 of the 5 s for a slow list. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
 /** A running drain asks more often than that; an agent without callers lists nothing. */
 const idleAfterMs = 30_000;
