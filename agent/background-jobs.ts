@@ -27,7 +27,7 @@ interface BackgroundJobsOptions {
 
 /** Deadlines of reservations are 5 to 30 s, so a second more or less does not matter. */
 const sweepEveryMs = 1_000;
-/** The other agents step in if the first one has not ended a reservation by then. */
+/** If the first agent has not done the work by then, the others do it. */
 const followerDelayMs = 5_000;
 
 export function startBackgroundJobs(options: BackgroundJobsOptions): void {

@@ -17,7 +17,7 @@ export interface WatchSink<T> {
 	reset(): void;
 	/** Takes note that the watch was alive at this instant of the agent's clock. */
 	signOfLife(at: number): void;
-	/** Takes note that the watch has ended, or that its state cannot be trusted. */
+	/** Takes note that the watch broke or expired, or that what it reported cannot be trusted. */
 	watchLost(): void;
 }
 

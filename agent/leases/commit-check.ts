@@ -94,7 +94,7 @@ export class CommitCheck {
 		return { grants: asSeen, leftOut };
 	}
 
-	/** Waits at most 1 s for the view: a grant may name a version that never existed. */
+	/** Waits until the view has reached the grants' versions. Rejects after 1 s, because a grant may name a version that never existed. */
 	async #seen(budget: BudgetName, grants: readonly Grant[]): Promise<void> {
 		const { pods, name } = this.#options;
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
