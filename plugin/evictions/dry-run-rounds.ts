@@ -1,6 +1,6 @@
-// Handles a pod under budgets in a dry run on the server. It requests one judgement, made as a round would make it. If the pod can be
-// evicted, it also asks the API server. If the pod would wait for others, it does not ask the API server, and reports what the pod would
-// wait for.
+// Judges a covered pod in a dry run on the server, as a round would judge it now. If the pod could be evicted now, or as soon as other pods
+// of this run are back up, it sends the API server a dry run of the eviction. If the pod would wait for anything else, it sends nothing and
+// reports what the pod would wait for.
 //
 // Guarantee: no Lease is taken and nothing is reserved. A member without an answer never means that the pod can be evicted.
 import type { RoundBudget } from "../../disruption/budget/budget.ts";
@@ -62,13 +62,13 @@ export class DryRunRounds {
 			case "waiting": {
 				const { reason, message } = verdict;
 				if (reason === "CoverageChanged") return { kind: "again", afterMs: 0, reason, message };
-				// The pod's agent will see it soon.
+				// The agent's view does not have the pod yet.
 				if (reason === "PodUnseen") return { kind: "again", afterMs: askAgainAfterMs, reason, message };
 				return this.#wouldWait(job, waitOf(job, verdict, pretendedHolder));
 			}
 			case "refused": {
 				const { reason, message, retry } = verdict;
-				// The fleet's members have to be asked again.
+				// The caller asks the fleet's members again.
 				if (reason === "FleetsDiffer") return { kind: "again", afterMs: 0, reason, message };
 				return retry ? this.#wouldWait(job, verdict) : failedPod(job, verdict);
 			}
@@ -82,14 +82,14 @@ export class DryRunRounds {
 		return failure.reason === "GarbledLease" ? this.#wouldWait(job, failure) : stepAfter(job, failure);
 	}
 
-	/** The pod would wait for others, for an unknown time. */
+	/** Reports what the pod would wait for, for an unknown time, and fails it. */
 	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): EvictionStep {
 		this.#deps.emit(pretendedWaitEvent(job, wait));
 		return wouldWait(job, wait);
 	}
 }
 
-/** The pod is not evicted: a real run would wait for it. */
+/** Returns the failure of a pod that a real run would not evict yet. */
 export function wouldWait(
 	job: EvictionJob,
 	{ reason, message, usedBy = [] }: Pick<Wait, "reason" | "message" | "usedBy">,

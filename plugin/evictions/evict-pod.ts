@@ -3,8 +3,8 @@
 //
 // Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. It is evicted without a grant in two cases.
 // Either disruption/budget/coverage-judgement.ts allows it, at that moment, for the version that the eviction names. Or that version has
-// finished, is terminating or has not started. While members disagree about the fleet, only a pod that has not started is evicted. The
-// pauses between unsuccessful tries grow.
+// finished, is terminating or has not started. While members disagree about the fleet, no pod is granted or judged uncovered. A pod that
+// has not started is evicted all the same. The pauses between unsuccessful tries grow.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts. Pods of contexts without agents do not belong to the fleet.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
@@ -26,9 +26,9 @@ import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 
-/** The first unsuccessful try is repeated immediately, because the facts behind it had changed. Later tries wait. */
+/** Milliseconds to pause after a try that sets no pause itself. The first pause is 0, because what the try was based on had changed. */
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
-/** A pod that waited this long is not in a fast loop. */
+/** After a try that took this long, the pauses start again at 0: the pod is not in a fast loop. */
 const longTryMs = 10_000;
 /**
  * Each budget needs a Lease in every cluster. Without this limit, a member that claims thousands of budgets would delay a run for minutes.
@@ -45,7 +45,7 @@ export async function evictPod(
 	const { stop, runtime, places, options } = deps;
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
 	let reason: Reason | undefined;
-	/** The clusters that the last try waited for, if they gave no answer in time. */
+	/** The message of the last try if clusters gave no answer in time. */
 	let unanswered: string | undefined;
 	let inVain = 0;
 	for (let tries = 1; ; tries += 1) {
@@ -85,7 +85,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 	const { covered } = deps;
 	const context = job.context.name;
 	const isMember = covered?.fleet.memberOf(context) !== undefined;
-	// A cluster without agents does not belong to the fleet.
+	// A cluster that has not been a member during this run does not belong to the fleet.
 	if (!covered || !(isMember || covered.contexts.has(context))) {
 		return orAfterFailure(job, deps, () => sendFreely(job, {}, deps));
 	}
@@ -100,7 +100,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		if (!differs && !isRefused) return step;
 	}
 	return orAfterFailure(job, deps, async () => {
-		// The agent that refused may no longer be a member.
+		// The members may have changed: for example, the agent that refused may no longer be one.
 		const answer = await unlessOver(changes.ask(asked), ends);
 		if (answer === undefined) return { kind: "again", afterMs: 0 };
 		if (typeof answer !== "string") {
@@ -108,12 +108,12 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		}
 		if (!step) return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
 		if (answer === "changed") return { kind: "again", afterMs: 0 };
-		// The members declare the same fleet, but their answers say otherwise.
+		// The fleet is unchanged. If its members disagreed in the try, the pod waits. A refusal stands.
 		return step.kind === "again" ? waitForFleet(job, step.message ?? "the members of the fleet disagree", deps) : step;
 	});
 }
 
-/** One try in a cluster of the fleet: finds the budgets that cover the pod, and asks for a grant. */
+/** Makes one try in a member's cluster: finds the budgets that cover the pod, and requests a grant, or evicts the pod if it needs none. */
 async function tryMember(
 	job: EvictionJob,
 	{ isFirst, ends }: Try,
@@ -187,7 +187,8 @@ async function tryUnder(
 		return { kind: "over", ...(request.last && { last: waitOf(job, request.last, holder) }) };
 	};
 	/**
-	 * Resolves at the pod's turn, or when the wait for it ends. Between the check of isHeldUp() and the request there must be no other wait.
+	 * Resolves at the pod's turn, or when the wait for it ends. Check isHeldUp() directly after it: a pause, a stop or the timeout may have
+	 * come meanwhile.
 	 */
 	const itsTurn = async (place: Place): Promise<void> => {
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
@@ -231,7 +232,7 @@ async function tryUnder(
 	}
 }
 
-/** Runs one try. If it fails, the failure is temporary, or it ends the pod's tries. */
+/** Runs one try. After a temporary failure, the pod is tried again. A refusal fails the pod. Any other error is thrown. */
 async function orAfterFailure(
 	job: EvictionJob,
 	{ reachability }: EvictionRun,
@@ -247,14 +248,14 @@ async function orAfterFailure(
 	}
 }
 
-/** Time ran out before the pod's budgets were known. `askedMs` is how long the members had been asked. */
+/** Returns the step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the members had been asked. */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
 	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }
 
-/** Waits until a person has fixed the fleet. */
+/** Reports that the pod waits until a person has fixed the fleet. */
 function waitForFleet(job: EvictionJob, message: string, deps: EvictionRun): TryAgain {
 	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
 }

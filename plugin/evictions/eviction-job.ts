@@ -1,4 +1,4 @@
-// One pod to be evicted, from the search for its budgets to its end.
+// Defines the job of evicting one pod: the pod, its timeout, and the state of its eviction.
 import type { V1Pod } from "@kubernetes/client-node";
 import { seenPod, type WatchedPod } from "../../disruption/round/seen-pod.ts";
 import type { PodEvent } from "../events/events.ts";
@@ -10,13 +10,13 @@ import { hasNotStarted, isReplaced } from "../kubernetes/pod-status.ts";
 /** The timeout of a job: that of its node in a drain, that of the command in an eviction. */
 export interface Timeout {
 	readonly signal: AbortSignal;
-	/** The timeout as the user typed it, for kubectl's message. */
+	/** The timeout as Go formats a duration, for kubectl's message. */
 	readonly text: string;
 }
 
-/** The thing that the run has to hold while it evicts the pod: the pod's node. */
+/** What the run has to hold while it evicts the pod: the pod's node. */
 export interface Hold {
-	/** Aborts once another run has the node. The job's timeout signal aborts too. */
+	/** Aborts when this run has lost the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;
 	/** Resolves when the node was held a moment ago, when it is lost, or when `ends` aborts. */
 	confirm(ends: AbortSignal): Promise<void>;
@@ -27,16 +27,19 @@ export interface EvictionJob extends WatchedPod {
 	readonly node?: string;
 	readonly timeout: Timeout;
 	readonly hold?: Hold;
-	/** DELETE instead of an eviction. */
+	/** Whether to send a DELETE instead of an eviction. */
 	readonly deletes: boolean;
-	/** No healthy pod will ever replace it: no controller makes another one, or no node could run that one. Only a dry run needs this. */
+	/**
+	 * Whether no healthy pod will ever replace it: no controller makes another one, or no node could run that one. Only a dry run needs
+	 * this.
+	 */
 	readonly staysAway?: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
 	/** Reports when the pod is gone, if its node is watched. */
 	readonly deletions?: PodDeletions;
 	attempts: number;
-	/** The latest event about the pod says that it is being evicted without a grant. */
+	/** Whether the latest event about the pod already says that it is being evicted without a grant. */
 	isTold: boolean;
 }
 
@@ -50,7 +53,7 @@ export function createJob(
 		readonly deletes?: boolean;
 		readonly deletions?: PodDeletions | undefined;
 		readonly hold?: Hold | undefined;
-		/** No node could run the pod's replacement. */
+		/** Whether no node could run the pod's replacement. */
 		readonly strands?: boolean;
 		readonly gracePeriodSeconds: number;
 		/** On the run's clock, before the pod was requested. */
@@ -83,7 +86,9 @@ export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
 	return { context: context.name, namespace, pod: name, uid, ...(node !== undefined && { node }) };
 }
 
-/** A timeout of 0 never ends, and a negative one has already ended. The timer does not keep the process alive. */
+/**
+ * Creates a timeout of `ms` milliseconds. 0 never ends, and a negative one has already ended. The timer does not keep the process alive.
+ */
 export function createTimeout(ms: number, text: string): Timeout {
 	if (ms < 0) return { signal: AbortSignal.abort(new Error("timed out")), text };
 	return { signal: ms > 0 ? AbortSignal.timeout(timerMs(ms)) : new AbortController().signal, text };

@@ -1,4 +1,4 @@
-// Everything that the evictions of a run share: options, events, and the state of its fleet.
+// Defines what the evictions of a run share: options, events, and the state of its fleet.
 import type { CoverageLists } from "../../disruption/round/coverage.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
 import type { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -15,7 +15,7 @@ import type { ToldSuspensions } from "./told-suspensions.ts";
 
 export interface EvictionRun {
 	readonly options: EvictionOptions;
-	/** The holder that other runs see. */
+	/** The holder identity of this run, as other runs see it. */
 	readonly holder: string;
 	readonly evictor: EvictorMaker;
 	readonly runtime: RoundRuntime;
@@ -25,7 +25,7 @@ export interface EvictionRun {
 	readonly emit: EventSink;
 	readonly wallClock: () => number;
 	readonly places: Places;
-	/** Undefined if no cluster has agents. */
+	/** Undefined if no context leads to a cluster with agents. */
 	readonly covered: CoveredRun | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface CoveredRun {
 	readonly queue: GrantQueue;
 	/** Replaces the queue in a dry run. */
 	readonly dryRun: DryRunRounds | undefined;
-	/** Contexts whose clusters have been members during this run. */
+	/** Contexts whose clusters were members when one of their pods was tried. */
 	readonly contexts: Set<string>;
 	/** Limits how many pods look for their budgets at the same time. */
 	readonly judging: Semaphore;

@@ -1,4 +1,4 @@
-// The result of one try to evict a pod: its end, or why there is another try.
+// The result of one attempt to evict a pod: the outcome, or why to try again.
 import { type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -13,22 +13,22 @@ export type EvictionStep =
 	/** A stop or a timeout came first. `last` is what the pod waited for. */
 	| { readonly kind: "over"; readonly last?: Wait };
 
-/** Find the pod's budgets again, and try again after `afterMs`. */
+/** Another try follows after `afterMs` milliseconds, and finds the pod's budgets again. */
 export interface TryAgain {
 	readonly kind: "again";
 	readonly afterMs: number;
 	readonly reason?: Reason;
 	readonly message?: string;
-	/** The events of this try also hold for the next one, because no refusal came. */
+	/** Whether the next try repeats this one, because nothing was sent or the pod had changed. It is then not reported as a new attempt. */
 	readonly isSameTry?: boolean;
 }
 
-/** The next step after a failed request for this pod. */
+/** Returns the next step after a failed request for this pod. */
 export function stepAfter(job: EvictionJob, { kind, reason, message, afterMs }: Failure): EvictionStep {
 	return kind === "refuse" ? failedPod(job, { reason, message }) : { kind: "again", afterMs, reason, message };
 }
 
-/** Reports in kubectl's words that the pod will be tried again. */
+/** Reports, in kubectl's words, that the pod will be tried again. */
 export function retryLater(
 	job: EvictionJob,
 	{

@@ -1,4 +1,5 @@
-// The evictions of a run. Pods arrive one by one, and pods under the same budgets go through rounds together.
+// Evicts the pods of a run, and waits until they are gone. Pods arrive one by one, and pods under the same budgets go through rounds
+// together.
 import { CoverageLists } from "../../disruption/round/coverage.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CurrentBudgets } from "../../disruption/round/eviction.ts";
@@ -23,7 +24,7 @@ export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "cov
 	readonly fleet: EvictionFleet | undefined;
 	/** Knows the suspensions that the run has already reported. */
 	readonly suspensions?: ToldSuspensions;
-	/** False: an accepted eviction is enough. */
+	/** Whether to wait until evicted pods are gone. If false, an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
 }
@@ -66,12 +67,18 @@ export class Evictions {
 		return this.#shared.covered?.queue.budgets ?? [];
 	}
 
-	/** How many pods of the budget, NAMESPACE/NAME, were healthy by the count on which this run's first grant under it rests. */
+	/**
+	 * Returns how many pods of the budget (NAMESPACE/NAME) were healthy in the count behind this run's first grant under it. Undefined
+	 * before that grant.
+	 */
 	healthyAtFirstGrant(budget: string): number | undefined {
 		return this.#atFirstGrant.get(budget);
 	}
 
-	/** Resolves when the pod is gone (or its eviction is accepted, see waitsUntilGone), stopped or failed. */
+	/**
+	 * Evicts the pod, and resolves when it is gone or skipped, or its eviction has failed or was stopped. In a dry run, or if
+	 * waitsUntilGone is false, an accepted eviction is enough.
+	 */
 	async evict(job: EvictionJob): Promise<PodOutcome> {
 		const startedAt = this.#deps.runtime.now();
 		const tried = await evictPod(job, this.#shared);
@@ -93,7 +100,7 @@ export class Evictions {
 		return outcome;
 	}
 
-	/** Sends no new evictions until `resume()`. Evictions that were already sent continue. */
+	/** Starts no new eviction until `resume()`. Evictions that are under way continue. */
 	pause(): void {
 		if (this.#places.isPaused) return;
 		this.#pausedAt = this.#deps.runtime.now();
@@ -155,7 +162,7 @@ export class Evictions {
 	}
 }
 
-/** Reports the rounds under the same budgets as events. */
+/** Returns an observer that reports the rounds under one set of budgets as events. */
 function observerOf(
 	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
 	atFirstGrant: Map<string, number>,

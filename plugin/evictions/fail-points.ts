@@ -1,4 +1,4 @@
-// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file by test/fail-points/plugin-fail-points.ts. The shipped
+// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file with test/fail-points/plugin-fail-points.ts. The shipped
 // programs have no such code, whatever their environment says.
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EvictorMaker } from "./send-eviction.ts";
@@ -10,7 +10,7 @@ export function membersWithFailPoints(
 	return members;
 }
 
-/** Called when every write was tried as a dry run, and nothing is written yet. */
+/** Called after each write of a suspension was tried as a dry run, and before anything is written. */
 export function beforeSuspending(_env: NodeJS.ProcessEnv): void {
 	return;
 }

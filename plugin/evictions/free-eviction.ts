@@ -1,6 +1,6 @@
 // Evicts a pod without a grant, as kubectl does, one try at a time. The request names the pod's uid, so a late try never hits the pod that
-// replaced it. If labels matter, it also names the version that was judged. Nothing is sent after a pause, a stop or the pod's timeout,
-// however long the earlier steps took.
+// replaced it. If the decision depends on a version, the request names that version too. Nothing is sent during a pause, or after a stop or
+// the pod's timeout, however long the earlier steps took.
 import { seeAnew } from "../../disruption/round/seen-pod.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { Places } from "../../disruption/round/places.ts";
@@ -20,7 +20,7 @@ export interface FreeEvictionDependencies {
 	readonly stop: AbortSignal;
 }
 
-/** The condition under which a pod may be evicted without a grant. Empty if there is none. */
+/** The conditions under which a pod may be evicted without a grant. Empty if there are none. */
 export interface FreeToGo {
 	/** The only version that may be evicted. */
 	readonly resourceVersion?: string;
@@ -32,9 +32,10 @@ export interface FreeToGo {
 const goodForMs = 10_000;
 
 /**
- * Evicts a pod that has not started, and so is not healthy yet, or a pod that nothing can make healthy again. The one exception to the
- * latter is an etcd restored from a backup in which the pod is alive. The pod may have waited for its turn. So it is read again, and the
- * eviction names the version that was just read. Rejects as sendFreely() does.
+ * Reads the pod again, because it may have waited for its turn. Evicts it without a grant if it has not started, is terminating or has
+ * finished, in the very version that was read. Otherwise the pod is tried again. A pod that has not started is not healthy yet. Nothing can
+ * make a terminating or finished pod healthy again, except an etcd restored from a backup in which the pod is alive. Rejects with ApiError
+ * or ConnectionError if the pod cannot be read.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(job, podReader(job), () => deps.runtime.now());
@@ -47,8 +48,8 @@ export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies
 }
 
 /**
- * Sends one eviction without a grant. A dry run is not repeated: nothing would change, and kubectl hangs there. Rejects with ApiError or
- * ConnectionError if the pod cannot be read after its eviction was answered.
+ * Sends one eviction without a grant. A dry run that is refused or gets no answer is not repeated: nothing would change, and kubectl would
+ * retry without end. Rejects with ApiError or ConnectionError if the pod cannot be read after its eviction was answered.
  */
 export async function sendFreely(
 	job: EvictionJob,

@@ -22,8 +22,9 @@ export interface GrantedEvictionDependencies {
 }
 
 /**
- * Evicts under the grant. If an agent or API server gives no answer, it is asked again. The reservation stands meanwhile, also in a Lease
- * that cannot be read.
+ * Evicts under the grant. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
+ * Lease cannot be read. If an error, a stop or a timeout ends the tries, the reservation is cancelled by the fence, because an eviction may
+ * have been sent.
  */
 export async function evictGranted(
 	job: EvictionJob,
@@ -59,7 +60,7 @@ export async function evictGranted(
 			if (isOver || ends.aborted) {
 				await cancelTicket(ticket, member, runtime, { sent: true });
 				if (!failure) throw error;
-				// The fleet is asked again, and names the missing member.
+				// After FleetsDiffer, the caller asks the fleet again, and the answer names the missing member.
 				if (isOver) return stepAfter(job, failure);
 				const reason = failure.reason === "GarbledLease" ? "GarbledLease" : "PeerUnreachable";
 				return { kind: "over", last: { reason, message: failure.message } };
@@ -77,7 +78,7 @@ async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Pro
 	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
 }
 
-/** Returns false if the pod cannot be read now: the next try reads it again. */
+/** Whether the pod is terminating. False if it cannot be read now, because it is then tried again. */
 async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	try {
 		return (await readPod(context.client, pod))?.isTerminating === true;

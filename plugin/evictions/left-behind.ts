@@ -1,11 +1,11 @@
-// Leases and unused reservations that could not be given back, because their agent gave no answer. They end by themselves, but until then
-// they use up the budget for nothing. So the run keeps trying while it continues.
+// Gives back Leases and unused reservations that could not be given back before, because their agent gave no answer. They end by
+// themselves, but until then they use up the budget for nothing. So the run keeps trying while it continues, for 35 s at most.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
 /** An agent that moves, or a tunnel that is rebuilt, is back within a second or two. */
 const againAfterMs = 1_000;
-/** A reservation's deadline, plus the time that the agents then need. */
+/** A reservation's deadline, plus the time that the agents then need to end it. */
 const endsByItselfMs = 35_000;
 
 export class LeftBehind {
@@ -14,7 +14,7 @@ export class LeftBehind {
 	readonly #over = new AbortController();
 	readonly #pending = new Set<Promise<void>>();
 
-	/** `tell` gets the problems that are left to end by themselves. */
+	/** `tell` gets the problems of what is left to end by itself. */
 	constructor(runtime: Pick<RoundRuntime, "now" | "sleep">, tell: (problem: unknown) => void) {
 		this.#runtime = runtime;
 		this.#tell = tell;

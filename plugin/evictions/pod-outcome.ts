@@ -1,4 +1,4 @@
-// The outcome for a pod that should be evicted, after all its tries and the wait until it was gone.
+// Defines the outcome for a pod that should be evicted, after all its tries and the wait until it is gone.
 import type { UsedBy } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
@@ -9,7 +9,7 @@ export type PodOutcome =
 	| { readonly kind: "evicted" }
 	/** The pod was gone before an eviction was accepted. */
 	| { readonly kind: "gone" }
-	/** Not evicted, because the run was stopped. */
+	/** The run was stopped, or another run took the node. In the latter case, the eviction may have been accepted. */
 	| { readonly kind: "stopped" }
 	| FailedPod;
 
@@ -17,7 +17,7 @@ export interface FailedPod {
 	readonly kind: "failed";
 	readonly message: string;
 	readonly reason: Reason;
-	/** The reason was that clusters gave no answer. */
+	/** Whether the reason was that clusters gave no answer. */
 	readonly unreachable: boolean;
 	/** The last thing that the pod waited for, for the summary. */
 	readonly waitedFor?: string;
@@ -35,7 +35,7 @@ export function failedPod(job: EvictionJob, { reason, message }: Pick<FailedPod,
 	};
 }
 
-/** The outcome of a pod that was not evicted before its timeout. */
+/** Returns the outcome of a pod that was not evicted before its timeout. */
 export function timedOut(
 	job: EvictionJob,
 	{
@@ -45,16 +45,16 @@ export function timedOut(
 	}: {
 		readonly reason: Reason | undefined;
 		readonly last: { readonly message: string; readonly usedBy?: readonly UsedBy[] } | undefined;
-		/** The pod waited for clusters that gave no answer in time. */
+		/** Whether the pod waited for clusters that gave no answer in time. */
 		readonly isUnanswered?: boolean;
 	},
 	{ reachability, wallClock }: { readonly reachability: Pick<Reachability, "lost">; readonly wallClock: () => number },
 ): PodOutcome {
-	// Another run has the node now.
+	// The signal also aborts if another run takes the node.
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	const waitedFor = last && waitText(last, wallClock());
 	const unreachable = isUnanswered || reachability.lost.length > 0;
-	// A drain reports it once for the node. Many pods may have waited for the same, so only names are listed.
+	// A drain reports this once for the node. Many pods may have waited for the same, so only names are listed.
 	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
 	const message = `global timeout reached: ${job.timeout.text}${why}`;
 	return {

@@ -68,7 +68,7 @@ export interface PodQuery {
 
 export interface ResolvedPods {
 	readonly pods: readonly PodTarget[];
-	/** Contexts whose pods are missing, because their API servers give no answer. */
+	/** Contexts whose pods may be missing, because their API servers give no answer. */
 	readonly lost: readonly LostContext[];
 }
 
@@ -133,7 +133,9 @@ async function resolveWord(text: string, searched: SearchedContexts): Promise<re
 	return workloads.flatMap(({ context }, index) => (pods[index] ?? []).map((pod) => ({ context, pod })));
 }
 
-/** The pods that the workload controls, directly or through ReplicaSets. Other pods that its selector happens to match are left out. */
+/**
+ * Returns the pods that the workload controls, directly or through ReplicaSets. Other pods that its selector happens to match are left out.
+ */
 async function podsOf(context: KubeContext, workload: Workload, type: WorkloadType): Promise<readonly V1Pod[]> {
 	const { client, namespace } = context;
 	const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, {

@@ -9,7 +9,7 @@ import { readPod } from "./send-eviction.ts";
 import type { FailedPod, PodOutcome } from "./pod-outcome.ts";
 
 export interface TerminationOptions {
-	/** If above 0, a pod that has been terminating for longer is not waited for. */
+	/** If above 0, a pod is not waited for if its deletionTimestamp is older than this. */
 	readonly skipAfterSeconds: number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 	readonly wallClock: () => number;
@@ -18,7 +18,10 @@ export interface TerminationOptions {
 	readonly onGone: () => void;
 }
 
-/** Computed as kubectl does for --skip-wait-for-delete-timeout: in whole seconds. 0 skips no pod. */
+/**
+ * Whether the pod's deletionTimestamp is more than `seconds` old, in whole seconds, as kubectl computes it for
+ * --skip-wait-for-delete-timeout. 0 skips no pod. `now`: milliseconds since the epoch.
+ */
 export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now: number): boolean {
 	const deletedAt = Date.parse(String(metadata?.deletionTimestamp ?? ""));
 	return seconds > 0 && Math.trunc((now - deletedAt) / 1_000) > seconds;

@@ -1,6 +1,6 @@
 // Predicts what a round would decide for pods now, for a dry run on the server. It counts without an acquisition, so nothing is written.
-// Like the round, it judges by decide(). Each pod is judged by what the pods before it would have left. A pod that waits only for those can
-// be evicted as soon as they are back up.
+// Like the round, it judges by decide(). Each pod is judged by what the pods before it would leave of the budgets. A pod that would wait
+// only for those pods counts as evictable after them.
 import { type CountedMember, lookAtBudgets } from "../../disruption/round/availability.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -33,13 +33,13 @@ interface Batch {
 
 /** Long enough for the pods of a node to share one request. */
 const collectForMs = 10;
-/** A node has 110 pods by default and 500 at most. An agent accepts 1,000 candidates at once. */
+/** A node has at most 110 pods by default. An agent accepts 1,000 candidates at once. */
 const maxCandidates = 500;
 
 export class PretendedGrants {
 	readonly #members: () => readonly CountedMember[];
 	readonly #collect: (ms: number) => Promise<void>;
-	/** By their budgets: pods that share one request. */
+	/** Pods that share one request, by their budgets. */
 	readonly #collecting = new Map<string, Batch>();
 	readonly #taken: Taken[] = [];
 	#turn: Promise<unknown> = Promise.resolve();
@@ -113,8 +113,8 @@ export class PretendedGrants {
 }
 
 /**
- * Subtracts the pods that this run would have evicted. A pod that another run has evicted meanwhile is subtracted twice. So the prediction
- * may allow too few pods, but never too many.
+ * Subtracts the pods that this run would have evicted. If another run has evicted one of them meanwhile, it is subtracted twice. So the
+ * prediction may allow too few pods, but never too many.
  */
 function withoutTaken(counted: readonly BudgetCounts[], taken: readonly Taken[]): readonly BudgetCounts[] {
 	return counted.map(({ budget, counts }) => {

@@ -1,5 +1,5 @@
-// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before. What an agent counts before
-// the run may be a moment old, so the count of the first grant under a budget is asked too: the higher one is waited for.
+// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before. The count before the run may
+// be a moment old. So the count behind the first grant under a budget is used too: the run waits for the higher one.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -41,7 +41,7 @@ interface Stopped {
 
 const lookEveryMs = 1_000;
 
-/** The budgets that cover these pods, and how many of their pods are healthy now over all members. */
+/** Finds the budgets that cover these pods, and counts their healthy pods over all members. */
 export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
 	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
 	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
@@ -60,7 +60,7 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 	);
 }
 
-/** Measures the budgets before anything is changed. It waits for members that give no answer, as everywhere else. */
+/** Measures the budgets before anything is changed. Waits for members that give no answer, until the timeout. */
 export async function waitUntilMeasured(
 	pods: readonly PodTarget[],
 	deps: RecoveryDependencies,
@@ -101,8 +101,8 @@ export async function waitUntilRecovered(
 }
 
 /**
- * Looks once a second until `look` returns true. Members that give no answer are waited for. Returns why it ended before that: the run was
- * stopped, or the time is over.
+ * Looks once a second until `look` returns true, and then returns undefined. Members that give no answer are waited for. Returns why it
+ * ended earlier: the run was stopped, or the time is over.
  */
 async function lookUntilDone(
 	look: (ends: AbortSignal) => Promise<boolean>,
@@ -135,7 +135,10 @@ function notInTime(what: string, { emit, reachability: { lost } }: RecoveryDepen
 	return { kind: "failed", message, reason, unreachable };
 }
 
-/** Members without an answer may come back, and people may fix lists that differ. Until then the number of healthy pods is unknown. */
+/**
+ * Judges counts that failed. Members without an answer may come back, and people may fix lists that differ. Until then the number of
+ * healthy pods is unknown.
+ */
 class Doubts {
 	readonly #deps: RecoveryDependencies;
 	readonly #changes: FleetChanges;
@@ -146,7 +149,7 @@ class Doubts {
 		this.#changes = new FleetChanges(deps.fleet, deps.emit, () => undefined);
 	}
 
-	/** Reports a temporary problem. Throws any other error. */
+	/** Reports a temporary problem once. Throws any other error. */
 	async tell(error: unknown, asked: Fleet["members"]): Promise<void> {
 		try {
 			const message = await this.#doubt(error, asked);
@@ -159,7 +162,10 @@ class Doubts {
 		}
 	}
 
-	/** Why the healthy pods cannot be counted now. Undefined if the fleet has changed, and its current members can be asked. */
+	/**
+	 * Returns why the healthy pods cannot be counted now. Undefined if an agent refused because the fleet has changed: the next look asks
+	 * the current members.
+	 */
 	async #doubt(error: unknown, asked: Fleet["members"]): Promise<string | undefined> {
 		const failure = classifyFailure(error);
 		const isDoubt = failure?.reason === "FleetsDiffer";

@@ -1,5 +1,5 @@
-// Sends one request to evict or delete a pod, and classifies its answer. This file distinguishes texts of the API server, which promises
-// none of them. So they are all in this one file.
+// Sends one request to evict or delete a pod, and classifies its answer. One refusal can be recognised only by its text, which the API
+// server does not promise.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
@@ -51,7 +51,7 @@ interface Answer {
 	readonly message?: unknown;
 }
 
-/** The annotation on an Eviction with the reservation that it uses. */
+/** The annotation of an Eviction that names the reservation that it uses. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
 /** Sends the request once, if `guard` returns true right before it is written. Nothing is retried here. */
@@ -80,7 +80,7 @@ export async function requestEviction(
 			? await client.delete<Answer>(path, { apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions }, call)
 			: await client.post<Answer>(`${path}/eviction`, eviction, call);
 		if (status !== "Failure") return { kind: "accepted" };
-		// Fake API servers answer 201 with a Status that says Failure.
+		// Some fake API servers answer 201 with a Status that says Failure.
 		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
 		return { kind: "refused", refusal: { kind: "denied", message: why, reason: "Refused" } };
 	} catch (error) {
@@ -104,7 +104,7 @@ export function classifyRefusal(
 	};
 }
 
-/** Only the causes name the PodDisruptionBudget, with what it needs and has. */
+/** Adds the cause that names the PodDisruptionBudget, with what it needs and has: the message itself does not name it. */
 function withItsBudget({ message, causes }: ApiError): string {
 	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");
 	return budget === undefined ? message : `${message} ${oneLine(budget.message)}`;
@@ -113,7 +113,7 @@ function withItsBudget({ message, causes }: ApiError): string {
 function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {
 	if (code === 429) return "blocked";
 	if (code === 403 && causes.some(({ reason }) => reason === "NamespaceTerminating")) return "namespaceTerminating";
-	// Two PodDisruptionBudgets over one pod give a 500 that no wait changes.
+	// If two PodDisruptionBudgets cover one pod, the API server answers 500. Retrying does not help.
 	const permanent = message.includes("more than one PodDisruptionBudget");
 	return !permanent && (code === 500 || code === 503 || code === 504) ? "blocked" : "denied";
 }
@@ -124,7 +124,10 @@ export interface ReadPod extends FoundPod {
 	readonly pod: V1Pod;
 }
 
-/** A consistent read of this very pod. Undefined if it is gone, or if its name has another uid. */
+/**
+ * Reads this very pod consistently. Undefined if it is gone, or if its name has another uid. Throws ConnectionError if the answer is not a
+ * pod.
+ */
 export async function readPod(client: KubernetesClient, pod: PodReference): Promise<ReadPod | undefined> {
 	let found: V1Pod;
 	try {
@@ -155,7 +158,7 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 	};
 }
 
-/** Reads the job's pod as readPod() does. */
+/** Returns a reader of the job's pod, see readPod(). */
 export function podReader({ context, pod }: Pick<EvictionJob, "context" | "pod">): () => Promise<ReadPod | undefined> {
 	return () => readPod(context.client, pod);
 }
@@ -181,7 +184,7 @@ export function tellEvicting(
 /** Makes the evictor of one ticket. A test build adds its fail points around it. */
 export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
-/** Each of its evictors reports its eviction once, however often the version has to be read again. */
+/** Each evictor reports one attempt, however often the pod has to be read again. */
 export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
 	return (job, budgets) => {
 		const { client } = job.context;

@@ -1,5 +1,5 @@
-// Warns about suspended budgets that cover the pods of a run, once for each suspension. These pods are evicted without a limit. A run warns
-// before it asks whether to continue, and then of what its evictions meet.
+// Warns about suspended budgets that cover the pods of a run, once for each suspension. A suspended budget limits no eviction. A run warns
+// before it asks whether to continue, and again when its evictions find another suspension.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { type BudgetsOfMember, findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -15,14 +15,14 @@ interface Dependencies {
 
 export class ToldSuspensions {
 	readonly #deps: Dependencies;
-	/** By the names of budgets. */
+	/** What was last reported of each budget, by its name. */
 	readonly #told = new Map<string, string>();
 
 	constructor(deps: Dependencies) {
 		this.#deps = deps;
 	}
 
-	/** The event sink for rounds. A round that counts a budget as suspended may be the first to know. */
+	/** Returns the event sink for rounds. A round may be the first to notice that a budget is suspended: its counts then have no `need`. */
 	sinkOf(fleet: Pick<Fleet, "listBudgets">): EventSink {
 		return (event) => {
 			this.#deps.emit(event);

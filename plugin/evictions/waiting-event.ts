@@ -1,4 +1,4 @@
-// Events about pods that have to wait, for people and programs.
+// Builds the events about pods that have to wait, for people and programs.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { preActivityPrefix } from "../../disruption/budget/pod.ts";
 import type { Wait as GrantWait } from "../../disruption/round/wait.ts";
@@ -32,7 +32,7 @@ export function waitOf(job: EvictionJob, wait: GrantWait, holder: string): Wait 
 	};
 }
 
-/** The event for what a dry run would wait for. */
+/** Returns the event for what a pod would wait for, in a dry run. */
 export function pretendedWaitEvent(job: EvictionJob, wait: Wait): RunEvent {
 	const { retryAfterMs: _, ...event } = waitingEvent(job, wait, 0);
 	return { ...event, dryRun: "server" };
@@ -73,7 +73,7 @@ export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	return sums.toSorted((a, b) => b.pods - a.pods);
 }
 
-/** The command that removes pre-activities. The process that runs them uses it, or a person if no such process is left. */
+/** Returns the command that removes pre-activities, for the process that runs them, or for a person if no such process is left. */
 function clearing({ context, pod }: EvictionJob, preActivities: readonly string[]): string {
 	const annotations = preActivities.map((name) => `${preActivityPrefix}${name}-`);
 	return context.suggest.kubectl(["annotate", "pod", pod.name, "-n", pod.namespace, ...annotations], context.name);
