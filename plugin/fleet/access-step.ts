@@ -1,4 +1,5 @@
-// One step of connecting to the agents. If it fails, one line says what went wrong, who can repair it, and how.
+// Runs one step of connecting to the agents. If the API server refuses it, one line says what was requested and who can grant a missing
+// right.
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

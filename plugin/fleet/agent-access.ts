@@ -33,16 +33,19 @@ export interface AgentAccess extends Meeting {
 	readonly client: AgentServiceClient;
 	/** Namespaces that may contain this cluster's agents: the anchor, and those that its fleet names. */
 	readonly namespaces: readonly string[];
-	/** Moves to another agent if this pod is the one in use. */
+	/** Avoids this pod from now on, and moves to another agent if it is the one in use. */
 	leave(podUid: string): void;
 	close(): void;
 }
 
 export type AgentAccessResult =
 	| AgentAccess
-	/** The cluster has no agents, no kind XPodDisruptionBudget and no fleet membership. It has nothing to do with xpdb. */
+	/**
+	 * The cluster has no agents and no kind XPodDisruptionBudget. As far as this user may see, it has no fleet membership either: it has
+	 * nothing to do with xpdb.
+	 */
 	| { readonly kind: "none"; readonly context: KubeContext }
-	/** One line that says what is missing and what to do. `isSilent`: the API server gave no answer. */
+	/** `problem`: one line that says what is missing and what to do. `isSilent`: whether the API server gave no answer. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string; readonly isSilent?: boolean };
 
 interface AccessOptions {
@@ -191,8 +194,8 @@ export function requireOwnCluster(
 
 /**
  * Whether a cluster without agents and without our kind belongs to a fleet. Its ConfigMap decides. A user who may not read the ConfigMap
- * (403) gets the answer for a missing one, and a warning: most clusters outside a fleet forbid that read. Rejects if the ConfigMap cannot
- * be read for another reason.
+ * (403) gets the answer for a missing one, with the same warning: most clusters outside a fleet forbid that read. Rejects if the ConfigMap
+ * cannot be read for another reason.
  */
 async function isMember({ places }: Pick<Anchor, "places">): Promise<boolean> {
 	try {

@@ -16,7 +16,7 @@ import { readyCondition } from "../kubernetes/pod-status.ts";
 import { dialPod, hangUp, type PodConnection, type PodPort } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
-/** An agent whose connection broke goes to the end of the list for this long. It may be frozen while its pod is still called ready. */
+/** For this long, an agent whose connection broke is tried after the others. It may be frozen while its pod is still reported as ready. */
 const avoidBrokenForMs = 10_000;
 /**
  * If the connection to an agent is not established within this time, including the TLS handshake, the plugin tries another agent. This
@@ -56,7 +56,7 @@ export interface AgentPlaces {
 	readonly namespaces: readonly string[];
 }
 
-/** The anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError, ConnectionError. */
+/** Returns the anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError or ConnectionError. */
 export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
 	return (await findAgentPlaces(client, anchor)).namespaces;
 }
@@ -91,7 +91,7 @@ function unusable(anchor: string, why: string): AgentNamespacesError {
 	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${defaultFleetConfigMap}: ${why}`);
 }
 
-/** The agents in these namespaces: ready agents first, then by name. */
+/** Returns the agents in these namespaces: ready agents first, then by name. Pods that do not run or are terminating are left out. */
 export async function findAgentPods(
 	client: KubernetesClient,
 	namespaces: readonly string[],
@@ -123,7 +123,7 @@ export function dialAhead(client: KubernetesClient, { uid, ...pod }: PodPort & P
 interface DialerOptions {
 	/** The agents of these namespaces, listed just now. */
 	readonly pods?: readonly AgentPod[];
-	/** Used as the first connection if it leads to one of these pods. Otherwise it is closed. */
+	/** Used as the first connection if it leads to a ready pod. Otherwise it is closed. */
 	readonly ahead?: DialedAhead | undefined;
 	/** The uid of the only pod to connect to. */
 	readonly only?: string;
@@ -168,16 +168,19 @@ export class AgentDialer {
 		return this.#problem;
 	}
 
-	/** This agent is about to be evicted: use it only if there is no other. */
+	/** Marks an agent that is about to be evicted: it is used only if there is no other. */
 	leave(uid: string): void {
 		this.#leaving.add(uid);
 	}
 
-	/** `isUp`: whether the user of the socket has a working connection to an agent by now. */
+	/**
+	 * Connects the socket to a ready agent. Rejects if none can be reached. `isUp`: whether the user of the socket has a working connection
+	 * to an agent by now.
+	 */
 	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();
 		for (;;) {
-			// List again after each failed agent: an older list lacks the replacements of agents that are being replaced.
+			// List again after each failed agent: the old list lacks the replacements of agents that are being replaced.
 			const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
 			const ahead = this.#takeAhead(ready);
 			if (ready.length === 0) throw this.#failed("no agent is ready");
@@ -236,7 +239,7 @@ export class AgentDialer {
 		return new Error(problem);
 	}
 
-	/** Closes the connection that was dialed ahead, if it was never used. Call it when no more connections will be requested. */
+	/** Closes the connection that was dialed ahead, if it was never used. Later connections are dialed anew. */
 	close(): void {
 		this.#takeAhead([]);
 	}
@@ -274,7 +277,7 @@ export class AgentDialer {
 	}
 }
 
-/** Closes the connection if opening it takes longer than `ms`. */
+/** Waits until the connection is open. If that takes longer than `ms`, closes it and rejects. */
 async function openWithin(connection: Promise<PodConnection>, ms: number): Promise<PodConnection> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
-// The short-lived token that authenticates the plugin to the agents, and the choice of its ServiceAccount in the anchor. In this order: the
-// account that the user named, the account that may decide about all budgets, the only other account that this user may request tokens for.
-// Finding the last one costs a request, which only users need whose team has its own account.
+// Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. In this order:
+// the account that the user named, the account that may decide about all budgets, the only other account that this user may request tokens
+// for. Finding the last one costs a request. It is made only if the second account is missing or the user may not use it.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
@@ -71,7 +71,10 @@ async function requestToken({ client, agents }: KubeContext, account: string): P
 	return { token, lifetimeMs: tokenLifetimeSeconds * 1_000 };
 }
 
-/** The only account besides the operator's that this user may request tokens for by name. Undefined if there is none. */
+/**
+ * Returns the only account besides the operator's that this user may request tokens for by name. Undefined if there is none. Throws
+ * StepError if there are several.
+ */
 async function findOwnAccount(context: KubeContext): Promise<string | undefined> {
 	const { namespace } = context.agents;
 	const review = await step(

@@ -1,4 +1,4 @@
-// What a context's API server says about its cluster's agents: where they are, and how to verify them. No other source is trusted for this.
+// Reads from a context's API server where its cluster's agents are, and how to verify them. No other source is trusted for this.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 import { type AgentPlaces, type AgentPod, type DialedAhead, findAgentPlaces, findAgentPods } from "./agent-pods.ts";
@@ -26,7 +26,7 @@ export interface Anchor extends ClusterIdentity {
 export function readAnchor(context: KubeContext): Anchor {
 	const { client, agents } = context;
 	return {
-		// A cluster outside every fleet often forbids reading what does not exist there.
+		// May reject: clusters outside every fleet often forbid this read.
 		places: forLater(findAgentPlaces(client, agents.namespace)),
 		pods: forLater(findAgentPods(client, [agents.namespace])),
 		...readIdentity(context),
@@ -58,7 +58,7 @@ async function readCa(context: KubeContext): Promise<string> {
 	return ca;
 }
 
-/** The cluster's id as its API server reports it. No agent can forge it. */
+/** Returns the cluster's id as its API server reports it. No agent can forge it. */
 async function readClusterId(context: KubeContext): Promise<string> {
 	const namespace = await step(
 		context,

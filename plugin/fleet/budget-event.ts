@@ -1,4 +1,4 @@
-// The Event, beside the budget in each cluster, that says what a person did with the budget.
+// Builds the Event that says what a person did with a budget. It is for the cluster and namespace of that budget.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { type PersonEvent, personEvent } from "./person-event.ts";
 

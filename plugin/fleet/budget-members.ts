@@ -1,4 +1,5 @@
-// One budget as each member has it, and how members differ. The strictest bound holds. It is suspended only if all members suspend it.
+// Reads one budget as each member has it, and finds how members differ. The strictest bound holds. The budget is suspended only if all
+// members that have it suspend it.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -10,11 +11,11 @@ export interface BudgetOfMember {
 	/** For example "maxUnavailable 1". Undefined if it cannot be read. */
 	readonly bound: string | undefined;
 	readonly suspended: boolean;
-	/** Who suspended it, as claimed. Undefined if the annotation is missing. */
+	/** Who suspended it, as claimed. Undefined if it is not suspended, or if the annotation is missing. */
 	readonly suspension: Suspension | undefined;
 }
 
-/** The budget in the members that have it. */
+/** Returns the budget as each member that has it defines it. */
 export function budgetOfMembers(
 	name: BudgetName,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -36,12 +37,12 @@ export function budgetOfMembers(
 	);
 }
 
-/** Who suspended the budget. If members were suspended one by one, the first entry found. */
+/** Returns who suspended the budget. If members were suspended one by one, the first entry found. */
 export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
 
-/** Names of the members whose copy of the budget (NAMESPACE/NAME) cannot be read. */
+/** Returns the names of the members whose copy of the budget (NAMESPACE/NAME) cannot be read. */
 export function unreadableIn(
 	budget: string,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -52,7 +53,10 @@ export function unreadableIn(
 		.map(({ cluster }) => cluster);
 }
 
-/** Undefined unless every member that has the budget suspends it. This is the rule of a decision (allowanceOf in allowance.ts). */
+/**
+ * Returns who suspended the budget. Undefined unless every member that has it suspends it, which is the rule of a decision (allowanceOf in
+ * allowance.ts).
+ */
 export function suspensionOfAll(
 	name: BudgetName,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -67,7 +71,7 @@ export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);
 }
 
-/** What differs between the members. Undefined if nothing does. `clusters`: all members of the fleet that gave an answer. */
+/** Says what differs between the members. Undefined if nothing does. `clusters`: all members of the fleet that gave an answer. */
 export function differences(members: readonly BudgetOfMember[], clusters: readonly string[]): string | undefined {
 	const found = [
 		...(isSame(members, ({ bound }) => bound) ? [] : [`${boundText(members)}: the strictest holds`]),
@@ -95,7 +99,7 @@ function isSame(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMe
 	return new Set(members.map(valueOf)).size <= 1;
 }
 
-/** The value that most members have is reported as "elsewhere". */
+/** Names each value with its members. The value that most members have is reported as "elsewhere". */
 function differing(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => string): string {
 	const byValue = [...Map.groupBy(members, valueOf)].toSorted(([, a], [, b]) => a.length - b.length);
 	const [elsewhere] = byValue.at(-1) ?? [];

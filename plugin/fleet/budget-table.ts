@@ -1,5 +1,5 @@
-// What each budget allows across all members: the rows of `kubectl xpdb budgets`. The numbers and refusals come from decide(), which every
-// round uses too.
+// Computes the rows of `kubectl xpdb budgets`: what each budget allows across all members. The numbers and refusals come from decide.ts, as
+// in every round.
 import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/budget/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
@@ -19,7 +19,7 @@ export interface BudgetRow {
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 	readonly suspended: boolean;
-	/** By member name. Undefined if unknown. */
+	/** By member name. A number is undefined if it is unknown. */
 	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
 	/** The budget as each member that has it defines it. */
 	readonly members: readonly BudgetOfMember[];
@@ -49,7 +49,8 @@ export interface CountOfMember {
 }
 
 /**
- * Reuses the lists that were read while the fleet was discovered, so that they are not requested again. The table is as old as they are.
+ * Computes the rows of all budgets in these namespaces. Reuses the lists that were read while the fleet was discovered, so that they are
+ * not requested again. The rows then show the budgets of that moment.
  */
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const ahead = fleet.listedAhead;
@@ -71,7 +72,7 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	return Promise.all(rows);
 }
 
-/** `lists`: of the members that answered. */
+/** `lists`: the budgets of the members that answered. */
 export async function readBudgetRow(
 	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,
@@ -105,7 +106,7 @@ export async function readBudgetRow(
 /** One member's budgets. */
 export type ListOfMember = Pick<BudgetsOfMember, "clusterName" | "budgets">;
 
-/** The budget to count, or its finished row if it cannot be counted. Without a selector, no pod can be counted. */
+/** Returns the budget to count, or its finished row if it cannot be counted. Without a selector, no pod can be counted. */
 export function countable(
 	name: BudgetName,
 	lists: readonly ListOfMember[],
@@ -119,7 +120,7 @@ export function countable(
 	return { kind: "budget", budget: { name, selector } };
 }
 
-/** Shows the members as the lists have them, so that a missing count does not hide what a member has. */
+/** Returns the row with the members as the lists have them, so that a missing count does not hide what a member has. */
 export function listedRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -129,7 +130,7 @@ export function listedRow(
 	return { ...budgetRow(budget, memberIds, counts), members: budgetOfMembers(budget.name, lists) };
 }
 
-/** If one count is missing, all sums are unknown, and an unknown sum allows nothing. */
+/** Returns the row of a budget. If one count is missing, all sums are unknown, and an unknown sum allows nothing. */
 export function budgetRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -142,7 +143,7 @@ export function budgetRow(
 	return countedRow(memberIds, { budget, counts: answered(counts) });
 }
 
-/** The row of a budget that every member has counted. */
+/** Returns the row of a budget that every member has counted. */
 export function countedRow(memberIds: readonly string[], counted: BudgetCounts): BudgetRow {
 	const { name } = counted.budget;
 	const counts = counted.counts.map((count) => ({ cluster: count.clusterName, count }));
@@ -163,7 +164,7 @@ function answered(counts: readonly CountOfMember[]): readonly Count[] {
 	return counts.flatMap(({ count }) => (count instanceof Error ? [] : [count]));
 }
 
-/** The row of a budget whose allowance is unknown, with the parts that are known. */
+/** Returns the row of a budget whose allowance is unknown, with the parts that are known. */
 export function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
 	return {
 		...name,
@@ -193,7 +194,7 @@ function countsOf({ healthy, expected, mislabelled = [] }: Count): CountsOfMembe
 	};
 }
 
-/** A terminating pod gets no replacement if all wanted pods exist: after a scale-down, or if its replacement came first. */
+/** A reserved or terminating pod gets no replacement if all wanted pods exist: after a scale-down, or if its replacement came first. */
 function unavailableOf(count: Count): readonly PodOfBudget[] {
 	const { clusterName: cluster, unavailable } = count;
 	const { healthy = 0, expected, mislabelled = 0 } = countsOf(count);

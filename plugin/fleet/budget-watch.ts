@@ -1,4 +1,4 @@
-// What each budget allows across all members, kept up to date: the rows of `kubectl xpdb budgets -w`. The numbers are computed like those
+// Keeps the rows of `kubectl xpdb budgets -w` up to date: what each budget allows across all members. The numbers are computed like those
 // of the table (budget-table.ts), from what each member's agents report. If nothing is known about one member, they are unknown.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
@@ -27,7 +27,10 @@ interface BudgetWatchOptions {
 	readonly signal: AbortSignal;
 	/** Called first with all rows, then with the changed ones, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
-	/** The healthy pods of the last hour, for each budget whose history every member keeps. Called after each new sample. */
+	/**
+	 * Called after new samples, at most four times a second. A budget has a history of its healthy pods in the last hour if every member
+	 * keeps one.
+	 */
 	readonly onHistories?: (histories: HealthyHistories) => void;
 }
 
@@ -158,7 +161,7 @@ class Session {
 		return new Map(found.filter(wants).map((name) => [formatBudgetName(name), name]));
 	}
 
-	/** Undefined until all members have been asked. */
+	/** Returns the budget's row. Undefined until every member has a count, or a reason why there is none. */
 	#row(key: string, name: BudgetName): BudgetRow | undefined {
 		const lists = this.#members.map((member) => {
 			const budget = member.budget(key);
@@ -178,7 +181,7 @@ class Session {
 		return listedRow(found.budget, ids, lists, counts);
 	}
 
-	/** The count of a member that does not have the budget. Undefined while its first answer is outstanding. */
+	/** Returns the count of a member that does not have the budget. Undefined while its first answer is outstanding. */
 	#look(
 		{ member }: WatchedMember,
 		key: string,
@@ -200,7 +203,7 @@ class Session {
 		return known?.answer;
 	}
 
-	/** If a member counts for a different fleet, the fleet's members may have changed. */
+	/** Asks the fleet for its members if a member counts for a different fleet. If they have changed, ends this watch. */
 	async #followFleet(): Promise<void> {
 		const { fleet, clock } = this.#options;
 		const hash = fleetHash(this.#members.map(({ id }) => id));

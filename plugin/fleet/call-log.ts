@@ -1,5 +1,5 @@
-// Logs calls to agents for -v, in the form of a request to an API server: verb "RPC", the method as the URL, and the target cluster. The
-// target may be another cluster than the one whose tunnel carries the call.
+// Logs calls to agents for -v, in the form of a request to an API server: verb "RPC", the method in place of the URL, and the target
+// cluster. The target may be another cluster than the one whose tunnel carries the call.
 import { isRecord } from "../../disruption/record.ts";
 import type { CallObserver } from "../../proto/observe-calls.ts";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";

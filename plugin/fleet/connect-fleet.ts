@@ -5,7 +5,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { readAnchor } from "./anchor.ts";
 import type { ConnectOptions, FleetConnection } from "./fleet.ts";
 
-/** The warning for a context whose cluster has no agents. */
+/** The warning for a context whose cluster has neither agents nor budgets of ours. */
 export const uncoveredWarning =
 	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 
@@ -16,15 +16,15 @@ export function throughOthersWarning(problem: string): string {
 
 /**
  * Connects to the agents of every context and to every member of their fleet. Throws a FleetUncoveredError that names each missing member,
- * and a UsageError if two contexts lead to one cluster. Members who disagree about the fleet are asked again, for five seconds. The result
- * must be closed.
+ * unless `options` allow it to be missing. Throws a UsageError if two contexts lead to one cluster. Members who disagree about the fleet
+ * are asked again for five seconds. The caller must close the fleet.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],
 	options: ConnectOptions = {},
 ): Promise<FleetConnection> {
 	const anchors = contexts.map((context) => ({ context, anchor: readAnchor(context) }));
-	// The sockets are connected in this turn of the event loop and report it in the next one, in which TLS starts.
+	// The new sockets connect in this turn of the event loop and report it in the next one, in which TLS starts.
 	await nextTurn();
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);

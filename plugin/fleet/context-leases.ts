@@ -1,5 +1,5 @@
-// The Leases of a context's cluster, as its agents report them. Each context is read separately, so that one failure does not hide the
-// other contexts.
+// Reads the Leases of a context's cluster from its agents. Each context is read separately, so that one failure does not hide the other
+// contexts.
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -61,7 +61,7 @@ export type LeasesOfContext =
 			readonly at: number;
 	  }
 	| { readonly kind: "none"; readonly context: string }
-	/** `unreachable`: there was no answer. */
+	/** `unreachable`: whether the agents could not be asked, or gave no answer. */
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string; readonly unreachable: boolean };
 
 /** Returns `failed` for every problem that a person can fix. Rejects only on other errors. */
@@ -81,7 +81,7 @@ export async function readLeases(
 	}
 }
 
-/** The message for an agent's refusal or silence. Rethrows any other error. */
+/** Returns the message for an agent's refusal or silence. Rethrows any other error. */
 export function agentProblem(error: unknown): { readonly problem: string; readonly unreachable: boolean } {
 	if (isUnimplemented(error)) {
 		const problem = "its agent is of an earlier version, which does not know this question: update it";

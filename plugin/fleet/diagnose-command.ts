@@ -1,9 +1,9 @@
-// The command that shows more about a part that does not answer.
+// Builds the command that shows more about a part that does not answer.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
-/** `context`: of the cluster that does not answer. */
+/** `context`: the context of the cluster that does not answer. */
 export function diagnoseCommand(
 	silent: Silent | undefined,
 	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
@@ -24,7 +24,8 @@ export function diagnoseCommand(
 }
 
 /**
- * The command that helps if an agent shows an expired certificate. Its pods' status says nothing about that. Undefined for other problems.
+ * Returns the command that helps if an agent shows an expired certificate. Its pods' status says nothing about that. Undefined for other
+ * problems.
  */
 export function renewExpired(why: string, suggest: SuggestedCommands): string | undefined {
 	return why.includes("certificate has expired") ? suggest.xpdbInAll(["install", "certs", "--rotate"]) : undefined;

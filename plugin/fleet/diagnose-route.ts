@@ -1,6 +1,7 @@
 // Diagnoses the connection to the agents behind a context. It is a port-forward through the API server, and these agents forward calls for
 // other clusters. If no answer came through it, the plugin asks the API server for a sign of life. So the agent and the API server are not
-// blamed for each other's silence, and no third cluster is blamed for theirs. Agents say in time which other cluster did not answer.
+// blamed for each other's silence, and no third cluster is blamed for theirs. If another cluster did not answer, the agents say so before
+// the call times out.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -11,10 +12,10 @@ interface WayIn {
 	readonly cluster: string;
 }
 
-/** Short, because the waiting round has already waited for seconds, and a healthy API server answers in milliseconds. */
+/** Short, because the caller has already waited for seconds, and a healthy API server answers in milliseconds. */
 const signOfLifeMs = 1_000;
 
-/** Create it once per connection: many calls fail together, and they share one question. */
+/** Returns a function that diagnoses errors of one route. Calls that fail together through it share one question to the API server. */
 export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => Promise<AgentUnavailableError> {
 	let asked: Promise<string | undefined> | undefined;
 	return async (error) => {
@@ -26,7 +27,7 @@ export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => P
 	};
 }
 
-/** The error with what is known about the API server on that route. `problem`: why the API server gives no sign of life. */
+/** Returns the error with what is known about the API server on that route. `problem`: why the API server gives no sign of life. */
 function diagnosed(
 	error: AgentUnavailableError,
 	{ context, cluster }: WayIn,
@@ -45,7 +46,7 @@ function isOpen({ silent, told }: AgentUnavailableError): boolean {
 	return silent !== undefined && !told;
 }
 
-/** Why the API server gives no sign of life. Undefined if it does. */
+/** Returns why the API server gives no sign of life. Undefined if it does. */
 async function apiServerProblem({ context }: WayIn): Promise<string | undefined> {
 	const signal = AbortSignal.timeout(signOfLifeMs);
 	try {

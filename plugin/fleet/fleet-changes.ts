@@ -1,5 +1,5 @@
-// Handles a fleet that changes during a run. All callers in doubt share one new question to the members about who they are. The user is
-// told once of each change. While members disagree, nothing is evicted.
+// Handles a fleet that changes during a run. Callers that are in doubt at the same time share one new question to the members about who
+// they are. The user is told once of each change. While members disagree, ask() says so, and its callers grant nothing.
 import { askAgainAfterMs, classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";

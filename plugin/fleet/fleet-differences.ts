@@ -1,6 +1,6 @@
-// What prevents clusters from forming one fleet, by what their agents report. Lists may differ, a list may leave out members that its
-// cluster knows, and a member may have no route to it. If the agents do not reach each other, only this comparison shows one cluster that
-// another cluster's list differs. So a context of every member is required there. A difference refuses this run and is written to no
+// Finds what prevents clusters from forming one fleet, by what their agents report: lists that differ, a list that leaves out members that
+// its cluster knows, or a member to which no route leads. If the agents do not reach each other, only this comparison shows one cluster
+// that another cluster's list differs. So every member then needs a context. A difference refuses this run, and is not written to any
 // cluster, because a caller may not name members.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
@@ -14,12 +14,15 @@ export interface DescribedMember {
 export interface FleetDifference {
 	/** The name of the context or of the member. */
 	readonly name: string;
-	/** unresolved: it knows a member that its list leaves out. differs: its list is not that of the others, or not that of its agent. */
+	/**
+	 * unresolved: it knows a member that its list leaves out. differs: its list is not that of the others, lacks the cluster itself, or
+	 * does not fit its hash.
+	 */
 	readonly kind: "unresolved" | "differs";
 	readonly message: string;
 }
 
-/** One line for each difference. Empty if all declare the same fleet and no member is missing. */
+/** Returns one line for each difference. Empty if all declare the same fleet and leave out no member that they know. */
 export function fleetDifferences(described: readonly DescribedMember[]): readonly string[] {
 	return findFleetDifferences(described).map(({ name, message }) => `${name}: ${message}`);
 }
@@ -55,7 +58,7 @@ export function findFleetDifferences(described: readonly DescribedMember[]): rea
 	];
 }
 
-/** One line for each member that no context leads to and that no other member's agents can reach. */
+/** Returns one line for each member that no context leads to and that no other member's agents can reach. */
 export function membersWithoutWay(described: readonly DescribedMember[]): readonly string[] {
 	const reached = new Set(described.map(({ description }) => description.clusterId));
 	const missing = new Map(

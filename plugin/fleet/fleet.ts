@@ -1,4 +1,5 @@
-// The fleet that the contexts belong to: all members, including those that no context names. Either all are covered or the run is refused.
+// Connects to the fleet that the contexts belong to: to all members, including those that no context names. Unless `mayMiss` is set, either
+// all members answer or the run is refused.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import { classifyFailure } from "../../disruption/budget/classify-failure.ts";
@@ -21,7 +22,7 @@ import { diagnoseCommand } from "./diagnose-command.ts";
 /** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
-/** How often a member is asked who it is. */
+/** How many times at most a member is asked who it is, each time by the next route. */
 const describeTries = 3;
 
 export interface Fleet {
@@ -29,9 +30,9 @@ export interface Fleet {
 	readonly members: readonly AgentCluster[];
 	/** What each member reported about itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
-	/** Why members gave no answer. Filled only if a missing answer does not refuse the run. */
+	/** Why contexts or members gave no answer. Filled only if a missing answer does not refuse the run. */
 	readonly problems: readonly string[];
-	/** The member that a context leads to. Undefined for a cluster without agents. */
+	/** The member that a context leads to. Undefined if its cluster has no agents, or is no longer a member. */
 	memberOf(contextName: string): AgentCluster | undefined;
 	/** The name of the context that leads to a member. Undefined if no context of this run does. */
 	contextOf(memberId: string): string | undefined;
@@ -39,15 +40,18 @@ export interface Fleet {
 	agentNamespaces(contextName: string): readonly string[];
 	/** The budgets of these namespaces in all members, by consistent lists. Rejects if one member does not answer. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
-	/** The lists that were read while the members were contacted. They are as old as they say. */
+	/**
+	 * The lists that were read while the members were contacted, as old as their `askedAt`. Undefined if none were requested, or if one
+	 * failed.
+	 */
 	readonly listedAhead?: ListedBudgets | undefined;
 	/**
-	 * Asks the agents of all contexts again which members there are, and continues with those, even if they changed. Rejects with
-	 * AgentUnavailableError if one member gives no answer, and with a FleetUncoveredError that names the members who disagree. After a
-	 * rejection nothing has changed.
+	 * Asks the agents of all contexts again which members there are, and continues with those, even if they changed. Rejects with the error
+	 * of a member that does not answer or refuses, and with a FleetUncoveredError that names the members who disagree. After a rejection
+	 * nothing has changed.
 	 */
 	reconnect(): Promise<void>;
-	/** This agent's pod is about to be evicted: use another one. */
+	/** Avoids this agent's pod, because it is about to be evicted. */
 	leave(contextName: string, podUid: string): void;
 	close(): void;
 }
@@ -67,7 +71,7 @@ export interface FleetConnection {
 	readonly lost?: readonly { readonly context: KubeContext; readonly problem: string }[];
 }
 
-/** Like connectFleet() (connect-fleet.ts). */
+/** Connects as connectFleet() does (connect-fleet.ts), with requests that are already under way. */
 export async function connectByAnchors(
 	anchors: readonly ContextAnchor[],
 	options: ConnectOptions,
@@ -85,7 +89,7 @@ export async function connectByAnchors(
 	};
 	try {
 		const { failed, lost } = await sortFailures(results, reached.length > 0 ? options.mayLose : undefined);
-		// A table shows what the other members report.
+		// With `mayMiss` (tables), contexts that failed may be missing if at least one was reached.
 		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
 			throw new FleetUncoveredError("cannot reach every cluster of the fleet, nothing was touched", failed);
 		}
@@ -100,7 +104,7 @@ export async function connectByAnchors(
 	}
 }
 
-/** `failed`: one line for each context. */
+/** `failed` has one line for each context that failed and may not be left out. */
 async function sortFailures(results: readonly AgentAccessResult[], mayLose: ConnectOptions["mayLose"]) {
 	const failed: string[] = [];
 	const lost: { readonly context: KubeContext; readonly problem: string }[] = [];
@@ -119,9 +123,9 @@ export interface ConnectOptions {
 	 * cluster is then asked through the agents of the others, and must answer like any other member.
 	 */
 	readonly mayLose?: (context: KubeContext) => boolean | Promise<boolean>;
-	/** For tables, which show what is there. Members that no context leads to may then be missing. */
+	/** For commands that only show what is there. Contexts that fail and members that do not answer may then be missing. */
 	readonly mayMiss?: boolean;
-	/** Namespaces whose budgets are requested together with the members. Empty: all namespaces. Left out: no budgets are requested. */
+	/** Namespaces whose budgets are requested together with the members. Empty: all namespaces. Undefined: no budgets are requested. */
 	readonly namespaces?: readonly string[] | undefined;
 	/** The names of contexts and members whose answers are outstanding. */
 	readonly silent?: Set<string>;
@@ -132,7 +136,10 @@ interface AssembleOptions extends ConnectOptions {
 	readonly missed?: readonly string[];
 }
 
-/** Like assembleFleet(), but repeats until the members agree. Discards all answers in which they did not. */
+/**
+ * Assembles the fleet, and repeats this for up to five seconds until the members agree. All answers of a try in which they did not are
+ * discarded.
+ */
 async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
 	const until = performance.now() + agreeWithinMs;
 	for (let asked = accesses; ; asked = await describeAnew(asked)) {
@@ -145,7 +152,7 @@ async function assembleAgreed(accesses: readonly AgentAccess[], options: Assembl
 	}
 }
 
-/** What the agents report now. Rejects if one of them does not answer, or speaks for a cluster other than before. */
+/** Asks the agents again who they are. Rejects if one of them does not answer, or speaks for a cluster other than before. */
 async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
 	return Promise.all(
 		accesses.map(async (access) => {
@@ -161,8 +168,8 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
 }
 
 /**
- * The fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. The returned fleet
- * closes them.
+ * Assembles the fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. Otherwise the
+ * returned fleet closes them.
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
@@ -235,8 +242,8 @@ interface Problem {
 }
 
 /**
- * The members that the agents declare. Members in `known` are reused, and new clients are added to `opened`. `besides` runs at the same
- * time as the questions to them. If it fails, the failure is ignored, as if it had not run.
+ * Contacts the members that the agents declare. Members in `known` are reused, and new clients are added to `opened`. `besides` runs at the
+ * same time as the questions to them. If it fails, the failure is ignored, as if it had not run.
  */
 async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],
@@ -287,7 +294,7 @@ async function reachMembers(
 	return { members, descriptions, problems };
 }
 
-/** Every member has to answer, except those that have `said` it already. */
+/** Asks every member who it is, except those that have `said` it already. Members that do not answer or refuse become problems. */
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
@@ -320,7 +327,7 @@ async function describeAll(
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
 }
 
-/** Names the members whose answers are outstanding, for a caller that stops waiting early. */
+/** Waits for an answer. Meanwhile, `silent` has the name, for a caller that stops waiting early. */
 async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<string> | undefined): Promise<T> {
 	silent?.add(name);
 	try {
@@ -330,7 +337,10 @@ async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<strin
 	}
 }
 
-/** A cluster without agents is identified by the uid of its kube-system namespace, or by its address if that may not be read. */
+/**
+ * Refuses two contexts of one cluster. A cluster without agents is identified by the uid of its kube-system namespace, or by its address if
+ * the uid cannot be read.
+ */
 async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<void> {
 	if (contexts.length < 2) return;
 	const seen = new Map<string, string>();

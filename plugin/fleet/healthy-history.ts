@@ -1,5 +1,5 @@
-// How many pods of a budget were healthy across all members in the last hour, from the samples that each member's agents keep. A moment
-// counts only if every member has a sample of it. Missing samples are not invented.
+// Computes how many pods of a budget were healthy across all members in the last hour, from the samples that each member's agents keep. A
+// moment counts only if every member has a sample of it. Missing samples are not invented.
 import type { BudgetHistory } from "../../proto/agent-cluster.ts";
 import { mostSamples } from "../../proto/wire-watch.ts";
 
@@ -10,7 +10,7 @@ export type HealthyHistories = Pick<ReadonlyMap<string, HealthyHistory>, "get">;
 
 /** Merges an agent's samples with those that another agent of the same member sent. Each agent keeps its own samples. */
 export function mergedHistory(before: BudgetHistory | undefined, told: BudgetHistory): BudgetHistory {
-	// The clock was set back, so the times of the earlier samples are meaningless.
+	// There are no comparable samples, or the clock was set back, so that the times of the earlier samples are meaningless.
 	if (before?.everySeconds !== told.everySeconds || before.lastAt > told.lastAt + told.everySeconds) return told;
 	// Usually the agent is the same as a minute ago. This avoids comparing the samples of 1,000 budgets.
 	if (tellsAll(told, before)) return told;
@@ -28,7 +28,9 @@ function firstAt({ lastAt, everySeconds, healthy }: HealthyHistory): number {
 	return lastAt - (healthy.length - 1) * everySeconds;
 }
 
-/** Undefined if a member keeps no samples, or if no moment is known by all. */
+/**
+ * Returns the sums over all members. Undefined if a member keeps no samples, if their intervals differ, or if no moment is known by all.
+ */
 export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): HealthyHistory | undefined {
 	const known = members.filter((each) => each !== undefined);
 	const [first] = known;
@@ -45,7 +47,7 @@ export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): 
 		}
 		return pods;
 	};
-	// Members do not take their samples in the same second.
+	// Members do not take their samples in the same second, so the newest time may lack some of them.
 	const lastAt = sum(newest) === undefined ? newest - everySeconds : newest;
 	const healthy = fromFirstKnown(timesUntil(lastAt, everySeconds).map(sum));
 	return healthy.length === 0 ? undefined : { lastAt, everySeconds, healthy };

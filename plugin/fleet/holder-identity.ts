@@ -1,4 +1,5 @@
-// Who holds a lease or a reservation, for other users' screens: "alice@laptop drain 7f3c2a". It is a claim, and no decision relies on it.
+// Builds and reads the holder of a lease or a reservation, for other users' screens: "alice@laptop drain 7f3c2a". It is a claim, and no
+// decision relies on it.
 import { hostname, userInfo } from "node:os";
 
 export function holderIdentity(command: string, op: string): string {
@@ -8,7 +9,7 @@ export function holderIdentity(command: string, op: string): string {
 export interface ClaimedHolder {
 	/** "alice@laptop" */
 	readonly person: string;
-	/** For example "drain 7f3c2a". Undefined for a holder that is no run of this program. */
+	/** For example "drain 7f3c2a". Undefined for a holder that is not a run of this program. */
 	readonly operation?: string;
 }
 

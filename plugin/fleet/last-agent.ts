@@ -1,4 +1,4 @@
-// Dials the agent that answered last, before the API server has said which agents exist. This saves one answer in the sequence.
+// Dials the agent that answered last, before the API server has said which agents exist. This saves the wait for one answer.
 //
 // Guarantee: the kept entry says where to dial, and nothing else. The connection is used only if this call's list has that very pod, by its
 // uid, and ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod had this name before this call began
@@ -9,7 +9,7 @@ import { type AgentPod, type DialedAhead, dialAhead } from "./agent-pods.ts";
 
 type Kept = Pick<AgentPod, "name" | "uid" | "port">;
 
-/** Undefined if no agent is known. */
+/** Dials the agent that answered last. Undefined if none is known. */
 export function dialLastAgent(context: KubeContext): DialedAhead | undefined {
 	const kept = readKept(context.lastAgent?.read());
 	return kept && dialAhead(context.client, { namespace: context.agents.namespace, ...kept });

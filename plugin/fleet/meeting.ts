@@ -1,4 +1,4 @@
-// Asks the agents of a context who they are. The same question also asks what the other members report and which budgets exist.
+// Asks the agents of a context who they are. The same question can also ask what the other members report and which budgets exist.
 //
 // Guarantee: an answer counts as being as old as its question, never younger. What an agent reports about itself takes precedence over what
 // another agent heard from it. If no agent reported on a member, the member is left out, so that it is asked directly.
@@ -43,7 +43,7 @@ export async function meet(
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			if (attempt < attempts) {
-				// Wait until the next connection stands or has failed too. An earlier call would fail at once.
+				// Wait until the channel has reconnected, for 0.5 s at most. An earlier call would fail at once.
 				await connected(client, connectWithinMs);
 				continue;
 			}
@@ -72,7 +72,7 @@ export async function askAgent(
 	return { description, askedAt, tookMs: runClock() - askedAt };
 }
 
-/** By cluster id. */
+/** Returns what is known of each member, by cluster id. What it reported itself takes precedence. */
 export function descriptionsById(meetings: readonly Meeting[]): ReadonlyMap<string, Said> {
 	const heard = meetings.flatMap(({ description: { others = [] }, tookMs }) =>
 		others.map((description) => ({ description, tookMs })),

@@ -1,5 +1,5 @@
-// Pods that workloads want but that do not count. They are gone and not replaced, were never created, or have labels that the budget does
-// not select. They use up a budget as unhealthy pods do, but no agent can name them.
+// Finds pods that workloads want but that are not counted. They are gone and not replaced, were never created, or have labels that the
+// budget does not select. They use up a budget as unhealthy pods do, but agents do not report them one by one.
 import { mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
@@ -8,7 +8,7 @@ import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
 export interface MissingPods {
 	readonly cluster: string;
 	readonly pods: number;
-	/** The pods exist, but the budget does not select their labels. No controller creates others. */
+	/** Whether the pods exist, but have labels that the budget does not select. No controller creates others. */
 	readonly mislabelled?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function missingPods({ perCluster, usedBy }: Pick<BudgetRow, "perCluster"
 
 type Counted = Partial<Pick<CountsOfMember, "healthy" | "expected">>;
 
-/** How many pods are missing besides those that were reported as unavailable. 0 also if the number is unknown. */
+/** Returns how many pods are missing besides those that were reported as unavailable. 0 also if the number is unknown. */
 export function missingBeside({ healthy, expected }: Counted, told: readonly { readonly cluster: string }[]): number {
 	if (healthy === undefined || expected === undefined) return 0;
 	const byCluster = Map.groupBy(told, ({ cluster }) => cluster);
@@ -38,12 +38,12 @@ export function missingCount(missing: readonly MissingPods[]): number {
 	return missing.reduce((sum, { pods }) => sum + pods, 0);
 }
 
-/** "1 pod missing" */
+/** For example "1 pod missing". */
 export function missingText({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
 	return `${counted(pods, "pod")} ${mislabelled ? "with other labels" : "missing"}`;
 }
 
-/** When the budget gets these pods back. */
+/** Says when the budget gets these pods back. */
 export function whenMissingFrees({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
 	if (mislabelled) {
 		const [it, has] = pods === 1 ? ["it", "it has"] : ["them", "they have"];

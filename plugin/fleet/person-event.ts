@@ -1,4 +1,4 @@
-// A Kubernetes Event (events.k8s.io/v1) beside an object, which says what a person did with the object.
+// Builds and writes a Kubernetes Event (events.k8s.io/v1) that says what a person did with an object.
 import { shortenTo } from "../../disruption/quote.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -27,7 +27,7 @@ const longestNoteBytes = 1_024;
 const longestInstance = 128;
 const answerWithinMs = 10_000;
 
-/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
+/** Writes the Event. Returns why that failed, or undefined on success. `rehearse`: nothing is written. */
 export async function writePersonEvent(
 	{ client }: Pick<KubeContext, "client">,
 	namespace: string,

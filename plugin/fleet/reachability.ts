@@ -1,4 +1,4 @@
-// Which clusters do not answer, and since when. Reported once when an outage begins and once when it ends.
+// Tracks which clusters do not answer, and since when. Reports each failed question, and once the end of an outage.
 import type { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { EventSink } from "../events/events.ts";
 
@@ -25,7 +25,7 @@ export class Reachability {
 		});
 	}
 
-	/** Every member of the fleet answered. */
+	/** Ends all outages: every member of the fleet answered. */
 	answered(): void {
 		for (const [cluster, since] of this.#lostAt) {
 			this.#emit({ type: "cluster.recovered", cluster, elapsedMs: this.#now() - since });

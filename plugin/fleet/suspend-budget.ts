@@ -1,10 +1,10 @@
-// Writes spec.suspend of one budget in all members.
+// Writes spec.suspend of one budget in all members that have it.
 //
-// Guarantee: a suspension is in place in all members, or the writes are taken back. It is reported as in place only after each API server
-// has answered that it is. Every write names the resourceVersion that was read, so an edit in between is a conflict and is never
-// overwritten. If taking back fails too, the report says what is known about that member: the budget holds as long as one member is not
-// suspended.
-// Ending a suspension is never taken back: the first member that is no longer suspended makes the budget hold in all of them.
+// Guarantee: a suspension is in place in all these members, or the writes are taken back. It is reported as in place only after each API
+// server has answered that it is. Every write names the resourceVersion that was read, so an edit in between is a conflict and is never
+// overwritten. If taking back fails too, the report says what is known about that member: the budget holds as long as one member does not
+// suspend it.
+// Ending a suspension is never taken back: the first member that no longer suspends the budget makes it hold in all of them.
 import { suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -12,14 +12,14 @@ import { budgetPath, findBudget, readFoundBudget, type SuspensionTarget } from "
 
 export interface SuspensionChange {
 	readonly suspend: boolean;
-	/** Who suspends it. null removes the existing annotation. */
+	/** Says who suspends it. null removes the existing annotation. */
 	readonly annotation: string | null;
 }
 
 export interface MemberFailure {
 	readonly target: SuspensionTarget;
 	readonly message: string;
-	/** The API server did not answer, so it is unknown whether the write happened. */
+	/** Whether it is unknown if the write happened: the API server did not answer, its error may pass, or the run was stopped. */
 	readonly unreachable: boolean;
 }
 
@@ -38,10 +38,10 @@ export interface WriteOutcome {
 
 /** A frozen API server does not answer at all. A working one answers in milliseconds. */
 const answerWithinMs = 10_000;
-/** How often to retry if another client writes the object between our read and our write. */
+/** How often to try if other clients write the object between our read and our write. */
 const maxConflicts = 5;
 
-/** Writes to all members at once. `rehearse`: a server-side dry run, which changes nothing. */
+/** Writes to all targets in parallel. `rehearse`: a server-side dry run, which changes nothing. */
 export async function writeSuspension(
 	targets: readonly SuspensionTarget[],
 	change: SuspensionChange,
@@ -123,7 +123,8 @@ async function patch(
 	);
 	const written = readFoundBudget(answer);
 	if (written.suspended !== suspend || written.uid !== found.uid) {
-		// Both answer 200: a CustomResourceDefinition without the field drops it, and an admission webhook may write another value.
+		// The API server answers 200 also if a CustomResourceDefinition without the field drops it, or an admission webhook writes another
+		// value.
 		throw new ApiError(`its API server accepted the change, but spec.suspend is still ${suspend ? "unset" : "true"}`, {
 			code: 422,
 			reason: "Invalid",
@@ -131,7 +132,7 @@ async function patch(
 	}
 }
 
-/** Undefined on success. */
+/** Limits the time of `work`. Returns why it failed, or undefined on success. */
 async function within(
 	stop: AbortSignal | undefined,
 	work: (signal: AbortSignal) => Promise<void>,

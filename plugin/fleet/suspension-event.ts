@@ -1,4 +1,4 @@
-// The Kubernetes Event that reports a suspension.
+// Builds and writes the Kubernetes Event that reports a suspension or its end.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { budgetEvent } from "./budget-event.ts";
 import { writePersonEvent } from "./person-event.ts";
@@ -11,11 +11,11 @@ export interface SuspensionNote {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly reason: string | undefined;
-	/** Names in the fleet of the members in which the change was written. */
+	/** The members in which the change is written, by their names in the fleet. */
 	readonly clusters: readonly string[];
 }
 
-/** Why the Event could not be written. Undefined on success. `rehearse`: nothing is written. */
+/** Writes the Event. Returns why that failed, or undefined on success. `rehearse`: nothing is written. */
 export async function tellSuspension(
 	target: SuspensionTarget,
 	note: SuspensionNote,

@@ -1,4 +1,4 @@
-// A budget as the API servers of all members have it, read in order to change it: `spec.suspend`, and who suspended it.
+// Reads a budget from the API servers of all members, in order to change it: `spec.suspend`, and who suspended it.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
@@ -27,8 +27,8 @@ export interface FoundBudget {
 }
 
 /**
- * The budget in every member that has it. Throws a FleetUncoveredError that names each member without a context or with a silent API
- * server. Throws ApiError in kubectl's words if no member has the budget.
+ * Returns the budget in every member that has it. Throws a FleetUncoveredError that names each member without a context, or each one whose
+ * API server cannot be read. Throws ApiError in kubectl's words if no member has the budget.
  */
 export async function readSuspensionTargets(
 	fleet: Pick<Fleet, "members" | "contextOf">,
@@ -75,7 +75,7 @@ export async function readSuspensionTargets(
 	return found;
 }
 
-/** In kubectl's words. */
+/** Returns the error in kubectl's words. */
 export function budgetNotFound(name: string): ApiError {
 	const kind = `${budgetApi.resource}.${budgetApi.group}`;
 	return new ApiError(`${kind} "${name}" not found`, { code: 404, reason: "NotFound" });

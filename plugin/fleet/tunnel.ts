@@ -17,7 +17,7 @@ import { join } from "node:path";
 export interface Tunnel {
 	/** For a gRPC client. */
 	readonly address: string;
-	/** Ends all connections. The next ones are made anew. */
+	/** Ends all connections. Later ones are connected anew. */
 	disconnect(): void;
 	close(): void;
 }

@@ -1,8 +1,10 @@
-// Agents whose counts can let a budget break. A round adds up the counts of all members, so one such agent is enough for the whole fleet.
+// Recognises agents whose counts can let a budget break. A round adds up the counts of all members, so one such agent is enough to break a
+// budget of the whole fleet.
 
 /**
- * Agents before 0.2 expect a workload's pods in their cluster only while one of those pods exists. CHANGELOG.md lists the other holes of
- * 0.1. A text that is not a version is not one of ours, and `check` reports it as too far apart.
+ * Whether an agent of this version is unsafe. Agents before 0.2 expect a workload's pods in their cluster only if they see one of those
+ * pods or have granted one. CHANGELOG.md lists the other holes of 0.1. A text that is not a version is not one of ours, and `check` reports
+ * it as too far apart.
  */
 export function isUnsafeAgent(version: string): boolean {
 	const [, major, minor] = /^v?(\d+)\.(\d+)\./.exec(version) ?? [];

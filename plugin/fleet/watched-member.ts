@@ -1,6 +1,6 @@
-// The budgets of one member as its agents report them. If a watch breaks, the plugin opens a new one, which reports everything again. The
-// last report stays valid for as long as an agent trusts its own watch without a sign of life, and no longer. After that the state is
-// unknown until it is reported again.
+// Watches the budgets of one member, as its agents report them. If a watch breaks, the plugin opens a new one, which reports everything
+// again. The last report stays valid for as long as an agent trusts its own watch without a sign of life, and no longer. After that the
+// state is unknown until it is reported again.
 import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { Count, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
@@ -12,7 +12,7 @@ import { mergedHistory } from "./healthy-history.ts";
 export interface WatchClock {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
-	/** Resolves after that time. Rejects with the signal's reason. */
+	/** Resolves after that time. If the signal aborts, rejects with its reason. */
 	readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface WatchedMemberOptions {
 	readonly member: AgentCluster;
 	readonly namespaces: readonly string[];
 	readonly clock: WatchClock;
-	/** The keys of changed budgets. Left out: all of them. */
+	/** Called with the keys of the budgets that may have changed. Without keys, all may have. */
 	readonly onChange: (keys?: readonly string[]) => void;
 	/** Called when the history of some budgets has changed. */
 	readonly onHistories?: () => void;
@@ -30,7 +30,7 @@ export interface MemberState {
 	readonly name: string;
 	/** Why nothing is known about the member now. */
 	readonly problem: string | undefined;
-	/** Its agent is too old to support watches, so the plugin polls it. */
+	/** Whether its agent is too old to support watches, so that the plugin polls it. */
 	readonly isPolled: boolean;
 }
 
@@ -97,7 +97,7 @@ export class WatchedMember {
 		return [...this.#known.values()].map(({ watched }) => watched.budget.name);
 	}
 
-	/** The given budgets that this member has. */
+	/** Returns which of the given budgets this member has. */
 	namesOf(keys: Iterable<string>): readonly BudgetName[] {
 		return [...keys].flatMap((key) => this.budget(key)?.name ?? []);
 	}
@@ -143,7 +143,7 @@ export class WatchedMember {
 		}
 	}
 
-	/** As time passes, a report that was valid may expire. */
+	/** Reports a change while a report that was valid may expire, because time alone makes it invalid. */
 	tick(): void {
 		if (!this.#isOpen || this.#options.clock.now() < this.#goodUntil + 2 * goodForMs) this.#options.onChange();
 	}
@@ -227,7 +227,7 @@ export class WatchedMember {
 		this.#goodUntil = goodUntil;
 	}
 
-	/** Gets the same by polling, with the calls that the table uses. */
+	/** Gets the same reports by polling, with the calls that the table uses. */
 	async #poll(signal: AbortSignal): Promise<void> {
 		const { member, namespaces, clock } = this.#options;
 		this.#isPolled = true;
