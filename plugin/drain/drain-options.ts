@@ -1,4 +1,4 @@
-// The flags of a drain. A plan accepts them too.
+// Reads the flags of a drain. A plan accepts them too.
 import { booleanFlag, type CommandDependencies, type CommandInput, numberFlag, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { isLabelSelector } from "../flags/label-selector-text.ts";

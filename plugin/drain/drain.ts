@@ -1,5 +1,5 @@
-// The drain engine. It cordons all nodes, then drains them, with nodes of different clusters in parallel. It decides nothing about budgets
-// (evictions.ts does) and prints nothing (the readers of its events do).
+// Cordons all nodes of a drain, and then drains them. Clusters are drained in parallel, and in each of them as many nodes as the options
+// allow. The drain decides nothing about budgets (the evictions do) and prints nothing (the readers of its events do).
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -106,7 +106,8 @@ export async function drain(
 		if (deps.stop.aborted) return { kind: "stopped" };
 		const cordon = cordons.get(node) ?? "failed";
 		if (hasSucceeded(cordon)) return drainNode(node, options, deps);
-		// Do not drain a node that could not be cordoned: its replaced pods could land on it again. kubectl evicts them anyway.
+		// Do not drain a node that could not be cordoned: the replacements of its pods could land on it again. kubectl evicts its pods
+		// anyway.
 		const why = "it could not be cordoned";
 		return fail(node, [why], [], { deps, unreachable: cordon === "unanswered", reason: "CordonFailed", why });
 	}
@@ -231,7 +232,10 @@ async function evictAll(
 	return [];
 }
 
-/** In the chosen order, except that agents go last: budgets can be asked for only while agents run. `agentNamespaces`: of this cluster. */
+/**
+ * Returns the pods in groups in the chosen order. Agents go last, because grants need running agents. `agentNamespaces`: those of this
+ * cluster.
+ */
 export function drainOrder(
 	pods: readonly V1Pod[],
 	order: PodOrder,

@@ -1,4 +1,4 @@
-// Which pods of a node a drain evicts: kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
+// Decides which pods of a node a drain evicts, by kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { isTerminatingForLonger } from "../evictions/pod-termination.ts";
@@ -8,7 +8,7 @@ export interface FilterOptions {
 	readonly force: boolean;
 	readonly ignoreDaemonSets: boolean;
 	readonly deleteEmptyDirData: boolean;
-	/** If above 0, skips pods that have been terminating for longer than this. */
+	/** If above 0, skips pods whose deletionTimestamp is older than this. */
 	readonly skipWaitAfterSeconds: number;
 }
 
@@ -44,7 +44,7 @@ export interface FilteredPods {
 	readonly take: readonly V1Pod[];
 	/** "message: ns/pod, ns/pod; message: ns/pod", or "". */
 	readonly warnings: string;
-	/** One entry for each reason. If there is any, nothing on the node is touched. */
+	/** One entry for each reason. If there is any, no pod of the node is evicted. */
 	readonly errors: readonly string[];
 	/** Each pod that caused one of those errors, with its reason. */
 	readonly refused: readonly { readonly pod: V1Pod; readonly message: string }[];
@@ -52,7 +52,9 @@ export interface FilteredPods {
 	readonly left: readonly V1Pod[];
 }
 
-/** Filters run in order and stop at the first that skips the pod. Only the message of the last filter that ran is kept. */
+/**
+ * Runs the filters for each pod, in order, up to the first one that skips the pod. Only the message of the last filter that ran is kept.
+ */
 export async function filterPods(
 	pods: readonly V1Pod[],
 	options: FilterOptions,

@@ -1,4 +1,4 @@
-// The order in which a node's pods are evicted: groups, each of which starts when the previous one is gone.
+// Orders the pods of a node in groups. Each group is evicted when the pods of the previous one are gone.
 import type { V1Pod } from "@kubernetes/client-node";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -23,7 +23,7 @@ export function parsePodOrder(text: string): PodOrder {
 	return { kind: "label", key: text };
 }
 
-/** The pods in groups that are evicted one after the other. A group keeps the order of its pods and is never empty. */
+/** Returns the pods in groups that are evicted one after the other. A group keeps the order of its pods and is never empty. */
 export function orderPods(pods: readonly V1Pod[], order: PodOrder): readonly (readonly V1Pod[])[] {
 	switch (order.kind) {
 		case "none":

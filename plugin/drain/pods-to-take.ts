@@ -1,4 +1,4 @@
-// The pods of a node that a drain evicts: listed as kubectl lists them, then filtered.
+// Finds the pods of a node that a drain evicts: lists them as kubectl does, and then filters them.
 import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -20,7 +20,7 @@ export async function podsToTake(node: NodeTarget, options: PodQuery, now: numbe
 	return filterIn(node.context, pods, options, now);
 }
 
-/** Filters pods of one cluster. */
+/** Filters pods of one cluster. `now`: milliseconds since the epoch. */
 export function filterIn(
 	context: KubeContext,
 	pods: readonly V1Pod[],
@@ -30,7 +30,7 @@ export function filterIn(
 	return filterPods(pods, options, { now, findDaemonSet: createDaemonSetFinder(context) });
 }
 
-/** Reads each DaemonSet only once for a node. */
+/** Returns a function that reads each DaemonSet only once. */
 function createDaemonSetFinder({ client }: KubeContext) {
 	const known = new Map<string, ReturnType<typeof find>>();
 	async function find(namespace: string, name: string) {
