@@ -28,7 +28,7 @@ export function hasSucceeded(result: CordonResult): boolean {
 	return result === "done" || result === "unannotated";
 }
 
-/** Reports a failure and continues, as kubectl does. */
+/** Cordons or uncordons the node. Reports a failure instead of throwing it, so that the command continues, as kubectl does. */
 export async function setUnschedulable(
 	node: NodeTarget,
 	{ desired, dryRun, emit, annotations, ours, write }: CordonOptions,
@@ -55,7 +55,8 @@ export async function setUnschedulable(
 				emit({ type: "node.cordonFailed", context: context.name, node: name, uncordon: !desired, message });
 				return error instanceof ConnectionError ? "unanswered" : "failed";
 			}
-			// kubectl writes no annotation here, so this is not a failure. Only undo and resume will not find the node.
+			// kubectl writes no annotation here, so this is not a failure. It only means that undo and resume do not find the node after a
+			// cordon.
 			const text = `cannot write annotations of node "${name}": ${message}`;
 			emit({ type: "diagnostic", level: "warning", context: context.name, message: text });
 			result = "unannotated";

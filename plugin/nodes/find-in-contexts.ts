@@ -1,5 +1,5 @@
-// Finds what a word of a command names: looks it up in every context, and expects it in exactly one. A context whose API server does not
-// answer is asked once and then skipped, so that the command can still work in the others.
+// Finds what a word of a command names: looks it up in every context. A pod or a node must be in exactly one of them. A context whose API
+// server does not answer is asked once and then skipped, so that the command can still work in the others.
 import { quote } from "../../disruption/quote.ts";
 import { ApiError, ConnectionError, isForbidden, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -14,11 +14,11 @@ export interface Word {
 	readonly type?: string;
 }
 
-/** A context whose API server gave no answer, or no usable one. */
+/** A context that cannot be searched: its API server gave no answer or, in a lenient search, forbade it. */
 export interface LostContext {
 	readonly context: KubeContext;
 	readonly error: ApiError | ConnectionError;
-	/** Names that were looked for there. */
+	/** Names that were looked for, and that are missing because the context is lost. */
 	readonly named: string[];
 }
 
@@ -40,7 +40,10 @@ export class SearchedContexts {
 		return [...this.#lost.values()];
 	}
 
-	/** Undefined if the API server does not answer now, or did not before. With a single context, throws the error instead. */
+	/**
+	 * Runs `work` in a context. Undefined if its API server does not answer now, or did not before. With a single context, throws the error
+	 * instead.
+	 */
 	async search<T>(context: KubeContext, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.#lost.has(context)) return undefined;
 		try {
@@ -60,8 +63,8 @@ export class SearchedContexts {
 	}
 
 	/**
-	 * Keeps what was found in contexts that still answer. A context that fell silent later is left out of the fleet, and nothing may happen
-	 * there. Throws the error of a lost context if nothing is left.
+	 * Keeps what was found in contexts that still answer. A context that fell silent later is lost too, and nothing may happen there.
+	 * Throws the error of a lost context if nothing is left.
 	 */
 	settle<T extends { readonly context: KubeContext }>(
 		found: readonly T[],
@@ -88,7 +91,7 @@ export function splitContext(word: string, contexts: readonly KubeContext[]): Wo
 	return { context, rest: context ? word.slice(context.name.length + 1) : word };
 }
 
-/** How to reach the context of CONTEXT/..., if the kubeconfig has it but this command does not use it. */
+/** Says how to reach the context of CONTEXT/..., if the kubeconfig has it but this command does not use it. */
 export function absentContextHint(word: string, contexts: readonly KubeContext[]): string | undefined {
 	const [first, ...more] = contexts;
 	const [absent] = (first?.known ?? [])
@@ -111,8 +114,8 @@ interface Identified {
 }
 
 /**
- * Like searchForOne(), but throws ConnectionError if the context that the word names does not answer. `skipped` is called for each context
- * that cannot be searched, if another one has the object. Without `skipped`, such a context is an error.
+ * Like searchForOne(), but throws the error of the context that the word names if that context cannot be searched. `skipped` is called for
+ * each context that cannot be searched, if another one has the object. Without `skipped`, such a context is an error.
  */
 export async function findInOne<T extends Identified>(
 	word: Word,
@@ -130,8 +133,9 @@ export async function findInOne<T extends Identified>(
 }
 
 /**
- * Finds something by name in one context or in all. Undefined if the context that the word names does not answer. Throws as searchForAll()
- * does. Also throws UsageError if several contexts have it, and FleetUncoveredError if a silent context may have it too.
+ * Finds something by name in one context or in all. Undefined if the context that the word names is lost. Throws as searchForAll() does.
+ * Also throws UsageError if several contexts have it and, unless the search is lenient, FleetUncoveredError if a silent context may have it
+ * too.
  */
 export async function searchForOne<T extends Identified>(
 	word: Word,
@@ -152,9 +156,10 @@ export async function searchForOne<T extends Identified>(
 }
 
 /**
- * Like searchForOne(), but returns a hit for every context that has it. Empty if the context that the word names does not answer. With one
- * context, throws the API server's own NotFound. Throws UsageError if none of several contexts has it, and FleetUncoveredError if none of
- * those that answer has it.
+ * Finds something by name in every context that has it, or in the one that the word names. Empty if that one is lost. With one context,
+ * throws the API server's own NotFound. Throws UsageError if none of several contexts has it, or if two of them are the same cluster.
+ * Throws FleetUncoveredError if none of those that answer has it and another one does not answer. A lenient search throws the error of the
+ * latter instead.
  */
 export async function searchForAll<T extends Identified>(
 	word: Word,
@@ -201,7 +206,7 @@ function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
 	return `${name}/${type === undefined ? "" : `${type}/`}${rest}`;
 }
 
-/** A name without a context must exist in only one context. That is unknown while a context does not answer. */
+/** Returns the error for a name without a context. It must exist in only one context, which is unknown while a context does not answer. */
 function mayBeElsewhere(
 	word: Word,
 	{ lost }: SearchedContexts,

@@ -10,7 +10,7 @@ export interface AnnotatedNode extends NodeTarget {
 	readonly annotation: Operation;
 }
 
-/** Whether the node still has to be drained. A node that was uncordoned since with other tools is back in service and is skipped. */
+/** Whether the node still has to be drained. A node that was uncordoned since is back in service and is skipped. */
 export function isLeft({ annotation, unschedulable }: AnnotatedNode): boolean {
 	return annotation.state === "draining" && unschedulable;
 }
@@ -21,7 +21,7 @@ export interface AnnotatedNodes {
 	readonly later: readonly NodeTarget[];
 }
 
-/** All nodes of a context that carry the annotation. The API server cannot filter by annotation, so this lists all nodes. */
+/** Lists the nodes of a context that carry a readable annotation. The API server cannot filter by annotation, so this reads all nodes. */
 export async function listAnnotatedNodes(context: KubeContext): Promise<AnnotatedNodes> {
 	const nodes = (await context.client.list<V1Node>("/api/v1/nodes")).map((node) => nodeTarget(context, node));
 	return {
@@ -32,7 +32,7 @@ export async function listAnnotatedNodes(context: KubeContext): Promise<Annotate
 	};
 }
 
-/** How many of the run's original nodes these contexts do not show as its own. Undefined if none is missing. */
+/** Says how many of the operation's nodes were not found in these contexts. Undefined if none is missing. */
 export function missingNodes(found: readonly AnnotatedNode[], lost: readonly LostContext[]): string | undefined {
 	const total = Math.max(...found.map(({ annotation }) => annotation.nodes));
 	if (found.length >= total) return undefined;
@@ -44,11 +44,11 @@ export function missingNodes(found: readonly AnnotatedNode[], lost: readonly Los
 
 export interface FoundOperation {
 	readonly nodes: readonly AnnotatedNode[];
-	/** Contexts whose nodes are missing because their API servers do not answer. */
+	/** Contexts whose nodes may be missing, because their API servers do not answer. */
 	readonly lost: readonly LostContext[];
 }
 
-/** The nodes of one operation. If there are none, throws ConnectionError if a context does not answer, and otherwise UsageError. */
+/** Returns the nodes of one operation. If there are none, throws ConnectionError if a context does not answer, and otherwise UsageError. */
 export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<FoundOperation> {
 	if (!isOperationId(id)) {
 		throw new UsageError(`"${id}" is not the ID of an operation: an ID is six hex digits`);

@@ -1,8 +1,9 @@
-// The words of a command that takes nodes: at least one, or none if the command names a run, because the run knows its nodes.
+// Checks the words of a command that takes nodes: it needs a word or a selector, or neither if it names a run, because the run knows its
+// nodes.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Complains in kubectl's words. */
+/** Throws UsageError, in kubectl's words, if the command has neither words nor a selector, or both. */
 export function requireNodes(input: CommandInput, verb: string): void {
 	const selector = textFlag(input, "selector");
 	const see = `See 'kubectl xpdb ${verb} -h' for help and examples`;
@@ -12,13 +13,15 @@ export function requireNodes(input: CommandInput, verb: string): void {
 	}
 }
 
-/** The flag was given with an empty value, for example from an unset variable. This names no run, and must not start a new one. */
+/**
+ * Refuses a flag that was given with an empty value, for example from an unset variable. This names no run, and must not start a new one.
+ */
 export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
 	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;
 	throw new UsageError(`--${flag} needs the ID of a drain`, "See 'kubectl xpdb ops' for those that are unfinished");
 }
 
-/** The run determines the nodes, so the command line may not name any. */
+/** Refuses nodes on the command line, because the run determines them. */
 export function refuseNodes(input: CommandInput, flag: string): void {
 	if (input.words.length === 0 && textFlag(input, "selector") === "") return;
 	throw new UsageError(

@@ -1,8 +1,8 @@
-// Whether a run still holds a node that it drains. The node's annotation names the run by a random holder. Another run that drains the node
-// writes its own holder. The same operation does so too if it is resumed elsewhere, for example while the first laptop sleeps.
+// Checks whether a run still holds a node that it drains. The node's annotation names the run by a random holder. Another run that drains
+// the node writes its own holder. The same operation does so too if it is resumed elsewhere, for example while the first laptop sleeps.
 //
-// Guarantee: after `confirm` has resolved, the node was held at most `maxAgeMs` ago, or `lost` or `ends` has aborted. If the API server
-// takes longer than that to answer, the node was held at most `patientForMs` ago. Budgets do not rest on it.
+// Guarantee: after `confirm` has resolved, the node was held or was already deleted at most `maxAgeMs` ago, or `lost` or `ends` has
+// aborted. If the API server takes longer than that to answer, this was at most `patientForMs` ago. Budgets do not rest on it.
 // Assumption: `now` includes the time that the machine slept.
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { errorText, isNotFound, isPassing } from "../kubernetes/api-error.ts";
@@ -41,7 +41,7 @@ export class NodeHold {
 		this.#options = options;
 	}
 
-	/** Aborts when another run holds the node, or no run does. */
+	/** Aborts when another run holds the node, when no run does, or when the API server refuses to say. */
 	get lost(): AbortSignal {
 		return this.#lost.signal;
 	}
@@ -56,11 +56,11 @@ export class NodeHold {
 		return this.#heldBy;
 	}
 
-	/** Call it before each step. It never rejects. While the API server does not answer, it resolves only if `ends` aborts. */
+	/** Resolves when the node was held recently enough, when it is lost, or when `ends` aborts. Never rejects. Call it before each step. */
 	async confirm(ends: AbortSignal, youngerThanMs = maxAgeMs): Promise<void> {
 		const { now, sleep } = this.#options;
 		const calledAt = now();
-		// An answer to a question of this call may be older, because a slow API server can never meet the shorter limit.
+		// An answer that was requested during this call may be older, because a slow API server can never meet the shorter limit.
 		const goodForMs = (): number => (this.#confirmedAt >= calledAt ? patientForMs : youngerThanMs);
 		while (!this.lost.aborted && !ends.aborted && now() - this.#confirmedAt > goodForMs()) {
 			this.#asking ??= this.#ask().finally(() => {
@@ -76,7 +76,7 @@ export class NodeHold {
 		}
 	}
 
-	/** Confirms the hold periodically for a run that waits, until `ends` aborts. */
+	/** Confirms the hold periodically for a run that waits, until the node is lost or `ends` aborts. */
 	async watch(ends: AbortSignal): Promise<void> {
 		const over = AbortSignal.any([ends, this.lost]);
 		while (!over.aborted) {

@@ -1,4 +1,4 @@
-// A node that a command works on, as its API server reports it.
+// Reads a node that a command works on, as its API server reports it.
 import type { V1ManagedFieldsEntry, V1Node } from "@kubernetes/client-node";
 import type { NodeName } from "../events/events.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -10,9 +10,9 @@ export interface NodeTarget {
 	readonly name: string;
 	readonly uid: string;
 	readonly unschedulable: boolean;
-	/** The node is cordoned, and its managed fields show that none of our drains did it. */
+	/** Whether the node's managed fields show that `spec.unschedulable` was set by other clients, and not by this program. */
 	readonly cordonedByOthers?: boolean;
-	/** The annotation of a drain. */
+	/** What the annotation of a drain says, if the node has one. */
 	readonly operation?: OperationReading;
 }
 

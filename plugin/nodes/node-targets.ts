@@ -1,4 +1,4 @@
-// The nodes that a command names or selects.
+// Finds the nodes that a command names or selects.
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -16,13 +16,13 @@ const nodeTypes = ["node", "nodes", "no"];
 
 export interface ResolvedNodes {
 	readonly nodes: readonly NodeTarget[];
-	/** Contexts whose nodes are missing because their API servers do not answer. */
+	/** Contexts whose nodes may be missing, because their API servers do not answer. */
 	readonly lost: readonly LostContext[];
 }
 
 /**
- * All nodes that are named or selected, each once, in the given order. All of them existed when they were read. Throws ConnectionError if
- * the contexts that answer have none.
+ * Returns all nodes that are named or selected, each once, selected ones first, then in the given order. All of them existed when they were
+ * read. Throws as searchForOne() does. Also throws ConnectionError if nothing is found and a context does not answer.
  */
 export async function resolveNodes(
 	contexts: readonly KubeContext[],

@@ -1,6 +1,6 @@
-// The annotation that a drain leaves on its nodes. It is written with the cordon and changed when the node is drained. Cordoning a node
-// takes over another run's annotation. After that, the run never touches another run's annotation. Each write names the version that was
-// read.
+// Writes the annotation that a drain leaves on its nodes, together with the cordon, and changes it when the node is drained. Cordoning a
+// node takes over another run's annotation. After that, the run never touches another run's annotation. Each write names the version that
+// was read.
 import type { V1Node } from "@kubernetes/client-node";
 import type { EventSink, NodeName } from "../events/events.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
@@ -23,7 +23,7 @@ interface NodeObject {
 	};
 }
 
-/** How often to retry if another client writes the node between our read and our write. Kubelets write every few seconds at most. */
+/** How often to try if other clients write the node between our read and our write. Kubelets write every few seconds at most. */
 const maxConflicts = 5;
 
 type RunOperation = Omit<Operation, "state" | "cordonedBefore"> & { readonly holder: string };
@@ -52,18 +52,20 @@ export class OperationAnnotations {
 		return nodes.every((node) => this.#annotated.has(key(node)));
 	}
 
-	/** Undefined for a node whose annotation could not be written. */
+	/** Returns the run's hold on the node. Undefined if the annotation could not be written. */
 	hold(node: NodeTarget): NodeHold | undefined {
 		return this.#annotated.get(key(node))?.hold;
 	}
 
-	/** The id of the operation that the node belongs to now. Once this run has lost the node, that is another operation, or none. */
+	/**
+	 * Returns the id of the operation that the node belongs to now. Once this run has lost the node, that is the one that took it, or none.
+	 */
 	operationOf(node: NodeName): string | undefined {
 		const hold = this.#annotated.get(`${node.context} ${node.node}`)?.hold;
 		return hold?.lost.aborted ? hold.heldBy : this.#operation.id;
 	}
 
-	/** Takes the node, even if another run holds it. Another run's write in between is never lost, and never overwritten unread. */
+	/** Cordons and takes the node, even if another run holds it. A write of another run in between is never overwritten unread. */
 	async cordon(node: NodeTarget): Promise<CordonResult> {
 		const { context, name } = node;
 		const path = `/api/v1/nodes/${encodeURIComponent(name)}`;
@@ -113,8 +115,8 @@ export class OperationAnnotations {
 	}
 
 	/**
-	 * Warns that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step. The run's own
-	 * operation is reported only once.
+	 * Warns that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step. If it belongs
+	 * to the same operation, this is reported only once.
 	 */
 	#tellTakenOver({ name, context, unschedulable, operation: found }: NodeTarget): void {
 		const other = found?.kind === "operation" ? found.operation : undefined;
@@ -134,7 +136,7 @@ export class OperationAnnotations {
 		}
 	}
 
-	/** Changes only this run's annotation. A run that has taken the node over keeps its own. */
+	/** Marks the node as drained, if it still has this run's annotation. A run that has taken the node over keeps its own. */
 	async drained(node: NodeTarget): Promise<void> {
 		const { operation } = this.#annotated.get(key(node)) ?? {};
 		if (!operation) return;
@@ -175,7 +177,10 @@ export async function patchAnnotated(
 	}
 }
 
-/** The cordon of an unfinished run passes to the run that continues: the same run, or one that takes the node over. */
+/**
+ * Whether another user or tool had cordoned the node before. The cordon of an unfinished run counts as that of the run that resumes it or
+ * takes the node over.
+ */
 function wasCordonedBefore({ unschedulable, cordonedByOthers, operation: found }: NodeTarget, id: string): boolean {
 	if (!unschedulable) return false;
 	if (found?.kind !== "operation" || cordonedByOthers) return true;

@@ -1,4 +1,4 @@
-// Which flags of a drain its nodes remember, and which the user must type again to resume it.
+// Defines which flags of a drain its nodes remember, and which ones the user must type again to resume it.
 import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -26,12 +26,12 @@ const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable
 /** Those of them that take a value. */
 const valued: ReadonlySet<string> = new Set(["grace-period"]);
 
-/** Not remembered: they select nodes, which carry the annotation anyway, or concern the output. Every run has its own. */
+/** Flags that are not remembered: they select nodes, which carry the annotation anyway, or concern only one run. */
 const notKept: readonly string[] = ["selector", "dry-run", "output", "report", "ui", "yes", "resume"];
 
 export const operationFlags = { kept, typedAgain, notKept };
 
-/** This run's flags, in the form that the annotation has. */
+/** Returns this run's flags, in the form that the annotation has. */
 export function readOperationFlags({ flags, given }: CommandInput): Pick<Operation, "flags" | "typedAgain"> {
 	const remembered: Record<string, FlagValue> = {};
 	const again = typedAgain.filter((name) => (valued.has(name) ? given.has(name) : flags[name] === true));
@@ -44,7 +44,7 @@ export function readOperationFlags({ flags, given }: CommandInput): Pick<Operati
 	return { flags: remembered, typedAgain: again };
 }
 
-/** The flags as they are written on a command line. */
+/** Returns the flags as they are written on a command line. */
 export function flagWords(names: readonly string[], { flags }: CommandInput): readonly string[] {
 	return names.map((name) => (flags[name] === true ? `--${name}` : `--${name}=${String(flags[name])}`));
 }
@@ -54,7 +54,7 @@ export function writtenAgain(name: string): string {
 	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
 }
 
-/** The flags that the user who resumes must type again. Versions before 0.2 kept their values among the other flags. */
+/** Returns the flags that the user who resumes must type again. Versions before 0.2 kept the grace period among the other flags. */
 export function flagsToTypeAgain({
 	flags,
 	typedAgain: named,
@@ -62,7 +62,10 @@ export function flagsToTypeAgain({
 	return [...named, ...[...valued].filter((name) => flags[name] !== undefined)];
 }
 
-/** The input of the resumed run. Flags typed now take precedence. Throws UsageError for missing flags that must be typed again. */
+/**
+ * Returns the input of the resumed run. Flags typed now take precedence. Throws UsageError for missing flags that must be typed again, and
+ * for a remembered value of the wrong type.
+ */
 export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
 	const { id } = operation;
 	const again = flagsToTypeAgain(operation);

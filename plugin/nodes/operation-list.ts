@@ -1,4 +1,4 @@
-// Unfinished operations, collected from the annotations on the nodes of several clusters.
+// Lists unfinished operations, collected from the annotations on the nodes of several clusters.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type AnnotatedNode, isLeft } from "./find-operation.ts";
 import { flagsToTypeAgain, writtenAgain } from "./operation-flags.ts";
@@ -21,7 +21,7 @@ export interface OperationInContext {
 	readonly left: readonly string[];
 }
 
-/** Operations with nodes left to drain, oldest first. */
+/** Returns the operations with nodes left to drain, oldest first. */
 export function listOperations(nodes: readonly AnnotatedNode[], suggest: SuggestedCommands): readonly OperationRow[] {
 	return [...Map.groupBy(nodes, ({ annotation }) => annotation.id)]
 		.filter(([, annotated]) => annotated.some(isLeft))

@@ -1,6 +1,6 @@
-// A drain as its nodes remember it. The annotation is written with the cordon. So every user who may drain can see the drain, resume it, or
-// take its cordons back, from any machine. It contains no secret, and its size is bounded. Any client that may patch the node can write it,
-// including the node's kubelet. So flags that could do harm are never read from it, but typed again.
+// Formats and parses a drain as its nodes remember it, in an annotation that is written with the cordon. So every user who may drain can
+// see the drain, resume it, or take its cordons back, from any machine. It contains no secret, and its size is bounded. Any client that may
+// patch the node can write it, including the node's kubelet. So flags that could do harm are never read from it, but typed again.
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 
@@ -15,7 +15,8 @@ export type FlagValue = string | number | boolean;
 export interface Operation {
 	readonly id: string;
 	/**
-	 * The run that drains the node: 16 random hex digits. A resumed operation has the same id and another holder. Missing from version 0.1.
+	 * The run that drains the node: 16 random hex digits. A resumed operation has the same id and another holder. Version 0.1 does not
+	 * write it.
 	 */
 	readonly holder?: string;
 	/** A drained node keeps the annotation until it is uncordoned, so that undo can find it. */
@@ -30,9 +31,9 @@ export interface Operation {
 	readonly fleet: string;
 	/** Flags needed to resume it, by name. Durations are in milliseconds. */
 	readonly flags: Readonly<Record<string, FlagValue>>;
-	/** Names of flags that it had and that must be typed again. */
+	/** Names of flags that it was given and that must be typed again. */
 	readonly typedAgain: readonly string[];
-	/** The node was cordoned before by another user or tool, so undo leaves it cordoned. */
+	/** Whether the node was cordoned before by another user or tool, so that undo leaves it cordoned. */
 	readonly cordonedBefore: boolean;
 }
 
@@ -104,7 +105,7 @@ export function parseOperation(text: string): OperationReading {
 	return { kind: "operation", operation };
 }
 
-/** A value that is too long is not kept but must be typed again. */
+/** Whether the annotation can keep this value. A value that is too long must be typed again. */
 export function isFlagValue(value: unknown): value is FlagValue {
 	if (typeof value === "string") return value.length <= maxTextLength;
 	return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));

@@ -1,4 +1,4 @@
-// A word that names an object as NAME or TYPE/NAME, as kubectl accepts it, and with kubectl's messages. See cli-runtime's builder and
+// Reads a word that names an object as NAME or TYPE/NAME, as kubectl accepts it, and with kubectl's messages. See cli-runtime's builder and
 // rest.IsValidPathSegmentName.
 import { UsageError } from "../terminal/errors.ts";
 
@@ -18,7 +18,7 @@ export function readResourceArgument(word: string, hint?: string): ResourceArgum
 	return { type: first, name: requirePathSegment("resource name", second) };
 }
 
-/** An empty word usually comes from an unset variable, and must mean neither everything nor nothing. Throws UsageError. */
+/** Refuses an empty word. It usually comes from an unset variable, and must mean neither everything nor nothing. Throws UsageError. */
 export function refuseEmptyNames(words: readonly string[]): void {
 	if (words.includes("")) requirePathSegment("resource name", "");
 }

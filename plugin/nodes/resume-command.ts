@@ -1,9 +1,9 @@
-// The commands that continue a stopped run or take its cordons back.
+// Builds the commands that continue a stopped run or take back what it did.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import { type SuggestedCommands, xpdbCommand } from "../flags/suggested-commands.ts";
 
-/** The typed command without secrets. Running it again continues the drain, because finished work is not repeated. */
+/** Returns the typed command without secrets. Running it again continues the run, because finished work is not repeated. */
 export function typedCommand(argv: readonly string[]): string {
 	const secret = /^--(token|password)$/;
 	const shown = argv.map((word, index) => {
@@ -23,8 +23,8 @@ export function undoOperationCommand(id: string, suggest: SuggestedCommands): st
 }
 
 /**
- * Names the remaining pods one by one, because pods that are gone may have been replaced under the same name. One command for each
- * namespace.
+ * Returns one command for each namespace. It names the remaining pods one by one, because pods that are gone may have been replaced under
+ * the same name.
  */
 export function resumeEvictCommand(
 	pods: readonly { readonly context: string; readonly namespace: string; readonly pod: string }[],

@@ -1,4 +1,4 @@
-// drain --resume: the nodes and flags of an unfinished run, as its nodes remember them.
+// Implements drain --resume: finds the nodes and flags of an unfinished operation, as its nodes remember them.
 import type { EventSink } from "../events/events.ts";
 import type { CommandInput } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -21,7 +21,7 @@ export interface ResumedOperation {
 	requireFleet(hash: string): void;
 }
 
-/** Throws UsageError if the run is not found or cannot be resumed this way. Nothing has been touched then. */
+/** Throws as findOperation() does, and UsageError if the operation cannot be resumed this way. Nothing has been touched then. */
 export async function resumeOperation(
 	id: string,
 	{
@@ -57,7 +57,7 @@ export async function resumeOperation(
 		since,
 		total,
 		requireFleet(hash) {
-			// It began without agents. Budgets that apply now only make it safer.
+			// If it began without agents, budgets that apply now only make it safer.
 			if (fleet === "" || fleet === hash) return;
 			throw new UsageError(
 				`operation "${id}" was begun under the budgets of another fleet, nothing was touched`,

@@ -1,4 +1,4 @@
-// uncordon --op: undoes what one run did to a node, and nothing else.
+// Implements uncordon --op: undoes what one operation did to a node, and nothing else.
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
