@@ -1,4 +1,4 @@
-// Cordoning or uncordoning nodes, as the work of a run. It evicts nothing, so it needs no fleet.
+// Cordons or uncordons nodes, as the work of a run. This evicts nothing, so it needs no fleet.
 import type { DryRun } from "../flags/dry-run.ts";
 import { type CordonOptions, type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -11,7 +11,7 @@ import type { OpenRun, RunCall } from "./run-report.ts";
 export interface CordonTask {
 	readonly nodes: readonly NodeTarget[];
 	readonly dryRun: DryRun;
-	/** The run whose cordons are undone. Left out if the nodes were named. */
+	/** The operation whose cordons are undone. Left out if the nodes were named. */
 	readonly op?: string;
 }
 

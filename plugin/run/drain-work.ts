@@ -1,4 +1,4 @@
-// A drain of nodes as the work of a run. It obeys the fleet's budgets and annotates each node so that the drain can be resumed.
+// Drains nodes, as the work of a run. It obeys the fleet's budgets and annotates each node so that the drain can be resumed.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import type { NodeName } from "../events/events.ts";
@@ -90,7 +90,7 @@ async function drainUnderBudgets(
 	const { emit, record, suggest } = run;
 	const { stop } = deps.interrupts;
 	const annotates = options.dryRun === "none";
-	// Skipped for plain lines: the plan reads for up to a second, and they do not show it.
+	// Plain lines do not show the plan, which takes time to read.
 	if (run.writesJson || run.screen?.isPrepared) {
 		const plan = await planEvent(nodes, fleet, { ...options, stop });
 		if (plan) emit(plan);
@@ -165,12 +165,12 @@ async function drainUnderBudgets(
 	return recovered?.kind === "failed" ? { ...ended, failures: [recovered] } : ended;
 }
 
-/** Ends as kubectl does: lists the nodes that are left, then repeats all errors. */
+/** Ends as kubectl does: lists the nodes that are left, then, with one context, repeats all errors. */
 function resultOf({ nodes }: DrainResult, { contexts }: OpenRun): RunResult {
 	const failures = nodes.filter((outcome) => outcome.kind === "failed");
 	const [only] = failures;
 	if (!only) return { kind: "ended", failures };
-	// A single failure is reported error by error, several are reported node by node: Go's nested aggregates.
+	// The errors of a single node are listed one by one, and those of several nodes by node, like Go's nested aggregates.
 	const errors = failures.length === 1 ? only.errors : failures.map((outcome) => aggregate(outcome.errors));
 	const pending = nodes.filter(({ kind }) => kind !== "drained");
 	return {

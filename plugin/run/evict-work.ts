@@ -1,4 +1,4 @@
-// Evicting named or selected pods, as the work of a run.
+// Evicts named or selected pods, as the work of a run.
 import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts";
@@ -58,8 +58,8 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 }
 
 /**
- * Reuses the lists that were read while the fleet was contacted, if they cover these namespaces. A member that does not answer is reported
- * later.
+ * Warns about suspended budgets of these pods. Reuses the lists that were read while the fleet was contacted, if they cover these
+ * namespaces. A member that does not answer is reported later.
  */
 async function tellSuspensions(
 	targets: readonly PodTarget[],

@@ -1,4 +1,4 @@
-// The evictions of one run: the fleet behind its contexts, whose budgets they obey, and what reports on both.
+// Sets up the evictions of one run: the fleet behind its contexts, whose budgets they obey, and what reports on both.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -56,7 +56,7 @@ export interface EvictionSession {
 	close(): Promise<void>;
 }
 
-/** The members in the first line of -o json. */
+/** Returns the members for the first line of -o json. */
 export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const context = fleet?.contextOf(id);
@@ -65,7 +65,7 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	});
 }
 
-/** Connects the fleet. Throws FleetUncoveredError before anything is changed. */
+/** Connects the fleet and sets up its evictions. Throws FleetUncoveredError if a member is missing, before anything is changed. */
 export async function openEvictions(
 	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, mayLose, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
@@ -93,7 +93,7 @@ export async function openEvictions(
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
-		// This resolves by itself, so it is shown only with a high verbosity.
+		// This resolves by itself, so it is shown only from -v=2 on.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`not released yet: ${String(problem)}\n`);
 	});
 	const reachability = new Reachability(emit, () => runtime.now());
@@ -138,7 +138,7 @@ export async function openEvictions(
 	};
 }
 
-/** The same fleet with its members wrapped by `watch`, also after the fleet has changed. */
+/** Returns the fleet with its members wrapped by `watch`, also after the fleet has changed. Calls `reconnected` after each reconnect(). */
 function watchMembers(
 	fleet: Fleet,
 	{

@@ -1,5 +1,5 @@
-// A run in several contexts continues without those whose API servers do not answer. It says so before the question, works in the other
-// contexts, and ends with the exit code for a missing answer.
+// Lets a run in several contexts continue without those whose API servers do not answer. The run says so before the question, works in the
+// other contexts, and ends with the exit code for a missing answer.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -55,7 +55,8 @@ export function endWithoutLost(result: Ended, lost: readonly LostContext[] = [])
 }
 
 /**
- * The contexts through which the fleet is asked. A member behind a lost context must be reachable through these, or the run is refused.
+ * Returns the contexts through which the fleet is asked. A member behind a lost context must be reachable through these, or the run is
+ * refused.
  */
 export function answeringContexts(
 	contexts: readonly KubeContext[],

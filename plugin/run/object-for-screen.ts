@@ -1,4 +1,4 @@
-// What the key `y` of a screen shows: an object as its API server has it, read again each time, with the user's own rights.
+// Reads an object for the key `y` of a screen: as its API server has it, anew each time, and with the user's own rights.
 import { stringify } from "yaml";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -6,7 +6,7 @@ import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { ObjectName } from "../ui/shown-object.ts";
 
-/** YAML, one document for each cluster that has the object, or why there is none. Rejects only on bugs. */
+/** Returns YAML, one document for each context that is asked: the object, or why there is none. Rejects only on bugs. */
 export async function objectForScreen(
 	object: ObjectName,
 	contexts: readonly KubeContext[],

@@ -1,6 +1,7 @@
-// The life of a run, the same for every command that changes something. It reads the flags, opens the contexts, finds the work, connects
-// the fleet and asks the user. Then it works, settles, and ends with a summary and an exit code. The report (run-report.ts) always says how
-// the run ended. That includes a run with nothing to do, a no from the user, an error, and one or two Ctrl-C.
+// The life of a run, the same for drain, evict, cordon, uncordon, suspend and unsuspend. It reads the flags, opens the contexts and finds
+// the work. If pods are to be evicted, it connects the fleet. It asks the user, works, settles, and ends with a summary and an exit code.
+// The report (run-report.ts) always says how the run ended. That includes a run with nothing to do, a declined prompt, an error, and one or
+// two Ctrl-C.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
@@ -36,7 +37,7 @@ export type RunWork = {
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
 	readonly dryRun: DryRun;
-	/** Contexts that the run continues without. It names nothing in them. */
+	/** Contexts that the run continues without. Its nodes and pods are in other contexts. */
 	readonly lost?: readonly LostContext[];
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
@@ -94,7 +95,7 @@ export function performRun<Options>(call: RunCall, { readOptions, findWork }: Ru
 	});
 }
 
-/** The work of a run that continues without these contexts. */
+/** Returns the work, for a run that continues without these contexts. */
 export function withoutLost(work: RunWork | RunResult, lost: readonly LostContext[]): RunWork | RunResult {
 	if (lost.length === 0) return work;
 	return work.kind === "ended" ? endWithoutLost(work, lost) : { ...work, lost };
@@ -137,7 +138,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	}
 }
 
-/** Only if a user watches or the counts are kept: kubectl's plain lines contain no counts. */
+/** Watches the budgets only if a user sees the counts, or if they are recorded: kubectl's plain lines contain none. */
 function watchBudgetsOf(
 	{ command, op = "" }: RunCall,
 	{ writesJson, drawsReport, screen }: OpenRun,
@@ -176,7 +177,8 @@ function begin<Work extends RunWork>({ emit }: OpenRun, work: Work, members: rea
 }
 
 /**
- * The exit code: that of an interruption if there was one. Otherwise it says whether something failed, and whether an answer was missing.
+ * Emits the last events, and returns the exit code: that of an interruption if there was one. Otherwise it says whether something failed,
+ * and whether an answer was missing.
  */
 function end({ deps }: RunCall, { emit }: OpenRun, { failures, lastEvents = [] }: RunResult): ExitCode {
 	for (const event of lastEvents) emit(event);

@@ -1,4 +1,5 @@
-// --report FILE: the picture of the run. It is made from exactly the lines that -o json prints, and written when the summary is known.
+// Implements --report FILE: makes the picture of the run from exactly the lines that -o json prints, and writes it when the summary is
+// known.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,7 +19,9 @@ export interface PictureFile {
 	discard(): void;
 }
 
-/** Throws UsageError if the file cannot be written, so that the user learns it before anything is changed and not after the run. */
+/**
+ * Opens the file. Throws UsageError if it cannot be written, so that the user learns this before anything is changed and not after the run.
+ */
 export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdout">): PictureFile {
 	const target = followLink(path);
 	const part = `${target}.${randomUUID().slice(0, 8)}.part`;
@@ -53,7 +56,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	};
 }
 
-/** The file that a link leads to, so that the link itself is kept. */
+/** Returns the file that a link leads to, so that the link itself is kept. */
 function followLink(path: string): string {
 	try {
 		return realpathSync(path);

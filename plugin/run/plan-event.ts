@@ -1,4 +1,4 @@
-// What a drain is about to do, as one event before anything is changed.
+// Says what a drain is about to do, in one event before anything is changed.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -7,7 +7,10 @@ import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/** A drain does not depend on its plan: if the plan cannot be made, a warning says why. Undefined if `stop` aborted first. */
+/**
+ * Returns the plan as an event, or a warning if it cannot be made, because a drain does not depend on its plan. Undefined if `stop` aborted
+ * first.
+ */
 export async function planEvent(
 	nodes: readonly NodeTarget[],
 	fleet: Fleet | undefined,

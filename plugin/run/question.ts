@@ -1,4 +1,4 @@
-// What a run is about to change, for the user who has to confirm it.
+// Words what a run is about to change, for the user who has to confirm it.
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -6,7 +6,7 @@ import { counted } from "../terminal/counted.ts";
 
 const maxNamedPods = 5;
 
-/** One line each. */
+/** Returns the lines to show before the question. */
 export function question(
 	command: RunCommand,
 	{ nodes, pods }: { readonly nodes: readonly NodeTarget[]; readonly pods: readonly PodTarget[] },

@@ -1,5 +1,5 @@
-// Plans a drain in several contexts. Like a drain, it continues without contexts whose API servers do not answer, if it has no node there.
-// It never continues without a member of the fleet, because the counts of the budgets need all of them.
+// Plans a drain in one or more contexts. Like a drain, it continues without contexts whose API servers do not answer, and names the nodes
+// that are missing. It never continues without a member of the fleet, because the counts of the budgets need all of them.
 import type { DrainOptions } from "../drain/drain.ts";
 import { connectFleet, throughOthersWarning } from "../fleet/connect-fleet.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";

@@ -1,4 +1,4 @@
-// What a user sees of an error, and its exit code. No stack trace, unless it was requested.
+// Prints an error for the user, and returns its exit code. There is no stack trace, unless it was requested.
 import { inspect } from "node:util";
 import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -57,7 +57,7 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	);
 }
 
-/** For use inside another sentence. */
+/** Describes the error for use inside another sentence. */
 export function describeBriefly(error: unknown): string {
 	const [why = ""] = describeError(error, []).lines;
 	return why.replace(/^error: /i, "");

@@ -16,11 +16,11 @@ interface WatchedRun {
 }
 
 /**
- * A count may already have been under way when this run evicted a pod or counted itself. Such an older count must not be shown as the newer
- * state. Agents count twice a second, and the watch reports four times a second.
+ * A count may already have been under way when this run evicted a pod or made its own count. Such an older count must not be shown as the
+ * newer state. Agents count twice a second, and the watch reports four times a second.
  */
 const settleMs = 1_000;
-/** Wait this long, so that namespaces that come up together share one watch. */
+/** Wait this long, so that namespaces that are first named together share one watch. */
 const gatherMs = 250;
 
 export class RunBudgetWatch {
@@ -54,7 +54,7 @@ export class RunBudgetWatch {
 		}
 	};
 
-	/** Starts to report them. */
+	/** Starts to watch and report the run's budgets. */
 	begin(run: WatchedRun): void {
 		this.#run = run;
 		if (this.#namespaces.size > 0) this.#restart();

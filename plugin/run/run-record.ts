@@ -1,4 +1,4 @@
-// What a run has done so far, collected from its events. It is the same at the end, at a second Ctrl-C and after an error.
+// Collects from a run's events what it has done so far. This is the same at the end, at a second Ctrl-C and after an error.
 import type {
 	NodeName,
 	PodEvent,
@@ -32,7 +32,7 @@ export class RunRecord {
 	readonly #command: RunCommand;
 	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
-	/** Pods whose outcome is known, by name and uid. */
+	/** Pods whose eviction was accepted or failed, or that were gone, by name and uid. */
 	readonly #ended = new Set<string>();
 	/** Evicted pods that are not known to be gone. */
 	readonly #terminating = new Map<string, PodEvent>();
@@ -65,7 +65,7 @@ export class RunRecord {
 		return this.#hasSummary;
 	}
 
-	/** Named pods that are neither evicted nor failed. */
+	/** Named pods that are neither evicted nor failed nor gone. */
 	get podsLeft(): readonly PodEvent[] {
 		return this.#pods.filter((pod) => !this.#ended.has(podKey(pod)));
 	}
@@ -74,7 +74,7 @@ export class RunRecord {
 		return [...this.#nodes.values()].filter(({ state }) => state !== "drained").map(nameOf);
 	}
 
-	/** Nodes that this run cordoned, whether drained or not. */
+	/** Nodes whose cordon this run may undo, whether they are drained or not. */
 	get ours(): readonly NodeName[] {
 		return [...this.#nodes.values()].filter(({ ours }) => ours).map(nameOf);
 	}

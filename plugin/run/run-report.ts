@@ -1,5 +1,5 @@
-// The report of a run. Its events go to one writer, and the last one is its summary. That holds if the run succeeds, fails, hits an error,
-// or gets Ctrl-C once or twice.
+// Reports a run: its events go to the screen or plain lines, to the JSON lines and to the picture. The last event of a run that has started
+// is its summary. That holds if the run succeeds, fails, hits an error, or gets Ctrl-C once or twice.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
@@ -187,7 +187,7 @@ export async function reportRun(
 	}
 }
 
-/** The value as typed. An invalid value is reported when the options are read, before the run begins. */
+/** Reads --dry-run for the summary. Undefined for an invalid value, which is reported when the options are read, before the run begins. */
 function readDryRun(input: CommandInput): "client" | "server" | undefined {
 	const text = textFlag(input, "dry-run");
 	if (text === "") return undefined;

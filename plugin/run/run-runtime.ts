@@ -1,4 +1,4 @@
-// The real clock, ids and sleep of a run.
+// Gives a run the real clock, ids and sleep.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";

@@ -1,4 +1,4 @@
-// The screen of a run, and the plain lines before and after it. When the screen closes, its content is gone. So completed actions,
+// Shows a run on a screen, and in plain lines before and after it. When the screen closes, its content is gone. So completed actions,
 // warnings, failures and the summary are then printed again in plain lines. The scrollback ends up with what kubectl would have left there.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
@@ -13,7 +13,7 @@ import { hasUnicode, screenProblem, type UiChoice, wantsColour } from "./ui-choi
 
 export interface RunScreenOptions {
 	readonly choice: UiChoice;
-	/** --ui was typed, so the run says why if it cannot show the screen. */
+	/** Whether --ui was typed, so that the run says why if it cannot show the screen. */
 	readonly isTyped: boolean;
 	readonly command: string;
 	readonly op: string;
@@ -63,7 +63,7 @@ export class RunScreen {
 		this.#run = run;
 	}
 
-	/** Loads the screen if this run should have one. It opens with the first event. */
+	/** Loads the screen if this run should have one. It opens with the event run.started. */
 	async prepare(work: Shown): Promise<void> {
 		const { choice, isTyped, verbosity, deps } = this.#options;
 		if (choice === "plain" || choice === "none") return;

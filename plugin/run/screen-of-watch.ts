@@ -1,5 +1,5 @@
-// What all watch screens share: whether there is a screen, how the user leaves it, and that the terminal is restored however the process
-// ends.
+// Does what all watch screens share: decides whether there is a screen, lets the user leave it, and restores the terminal however the
+// process ends.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -27,7 +27,7 @@ export interface ScreenOfWatch<Screen> {
 	close(problems: readonly string[]): void;
 }
 
-/** Undefined if lines are written instead of a screen. */
+/** Opens the screen. Undefined if lines are written instead. */
 export async function screenOfWatch<Screen extends { close(): void }>(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
@@ -83,7 +83,7 @@ export async function screenOfWatch<Screen extends { close(): void }>(
 	};
 }
 
-/** If the user leaves while an agent's answer is outstanding, do not wait for the answer. */
+/** Resolves with the exit code soon after the user has left, so that no outstanding answer of an agent is waited for. */
 export async function leftFor(screen: Pick<ScreenOfWatch<unknown>, "left" | "code">): Promise<ExitCode> {
 	await new Promise<void>((resolve) => {
 		screen.left.addEventListener("abort", () => setTimeout(resolve, closingMs).unref());

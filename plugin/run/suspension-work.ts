@@ -1,5 +1,5 @@
-// Suspends or unsuspends a budget in all members, as the work of a run. This bypasses the budget on purpose. So the run asks for
-// confirmation, and records it in an annotation and an Event in each cluster.
+// Suspends or unsuspends a budget in all members, as the work of a run. A suspension bypasses the budget on purpose. So the run asks for
+// confirmation, and records the change in an Event, and a suspension also in an annotation, in each cluster that it changes.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { formatSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 import type { MemberAgent } from "../events/events.ts";
@@ -18,7 +18,7 @@ export interface SuspensionTask {
 	/** The budget in every member that has it. */
 	readonly targets: readonly SuspensionTarget[];
 	readonly members: readonly MemberAgent[];
-	/** Who requests it now. */
+	/** Who requests the change now, when and why. */
 	readonly suspension: Suspension;
 	readonly dryRun: DryRun;
 }
@@ -159,7 +159,10 @@ async function undoAll(
 	emit({ type: "diagnostic", level: "error", message });
 }
 
-/** The budget holds as soon as one member does not suspend it, so the changes that were written stay. */
+/**
+ * Reports which members may still be suspended. The budget holds as soon as one member does not suspend it, so the changes that were
+ * written stay.
+ */
 function tellHolds(
 	{ name, targets }: SuspensionTask,
 	failures: readonly MemberFailure[],

@@ -23,7 +23,7 @@ export interface DeadlockDependencies {
 
 /** By then, the scheduler has tried a new pod, and a user who watches still has patience. */
 const lookEveryMs = 10_000;
-/** A limit, because each check reads a pod, the nodes and volumes. */
+/** At most this many pods are checked for each budget, because each check reads a pod, the nodes and volumes. */
 const mostLookedAt = 5;
 
 /** Reports each deadlock once, until `ends` aborts. `nodes`: all nodes that the drain cordons. */
@@ -54,11 +54,11 @@ export async function tellDeadlocks(
 
 interface Deadlock {
 	readonly context: KubeContext;
-	/** The only nodes that fit. This drain cordoned all of them. */
+	/** The only nodes that fit. They are all cordoned and named by this drain. */
 	readonly fitting: readonly string[];
 }
 
-/** Undefined also if it cannot be read. The next check asks again. */
+/** Finds out whether only cordoned nodes of this drain fit the pod. Undefined also if this cannot be read. The next check asks again. */
 async function findDeadlock(
 	{ cluster, namespace, pod: name }: UsedBy,
 	targets: readonly NodeTarget[],

@@ -1,4 +1,4 @@
-// What a run leaves behind: budgets that it evicted under and that lack pods at its end. Reported once, whatever the exit code.
+// Reports what a run leaves behind: budgets that it evicted under and that lack pods at its end. It does so once, whatever the exit code.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget } from "../events/events.ts";

@@ -1,4 +1,4 @@
-// How a run keeps its --timeout, even if a member is slow or another run holds a Lease.
+// Keeps a run within its --timeout, even if a member is slow or another run holds a Lease.
 import { setTimeout as delay } from "node:timers/promises";
 import { formatDuration } from "../flags/duration.ts";
 import type { Connecting } from "../fleet/connect-fleet.ts";

@@ -1,4 +1,4 @@
-// How a run is shown: as a full screen, as plain lines, or only its results.
+// Decides how a run is shown: as a full screen, as plain lines, or only its results.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal.ts";
@@ -6,7 +6,7 @@ import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal
 const choices = ["auto", "full", "plain", "none"] as const;
 export type UiChoice = (typeof choices)[number];
 
-/** The value of --ui, otherwise of XPDB_UI. Throws UsageError. */
+/** Returns the value of --ui, otherwise of XPDB_UI. Throws UsageError. */
 export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiChoice {
 	const flag = textFlag(input, "ui");
 	const [name, value] = flag === "" ? ["XPDB_UI", env["XPDB_UI"] ?? ""] : ["--ui", flag];
@@ -17,7 +17,7 @@ export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiCho
 	return choice;
 }
 
-/** Why a screen is not possible. Undefined if it is. */
+/** Says why a screen is not possible. Undefined if it is. */
 export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.ProcessEnv): string | undefined {
 	const isSet = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
 	if (!terminal?.stdin.isTTY || !terminal.stdout.isTTY) return "the input or the output is no terminal";

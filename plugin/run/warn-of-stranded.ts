@@ -1,4 +1,4 @@
-// Before a drain changes anything, warns about pods with budgets of the fleet that would find no other node.
+// Before a drain changes anything, warns about agents and covered pods whose replacements would find no other node.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -14,7 +14,7 @@ export interface ForeseenPods {
 	readonly going: number;
 }
 
-/** If this cannot be checked, the drain continues with a warning. */
+/** Warns about these pods and returns them. If this cannot be checked, the drain continues with a warning. */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,

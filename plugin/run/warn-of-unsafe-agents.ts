@@ -1,11 +1,11 @@
-// Warns about agents of the fleet that can let a budget break. The run continues: the plugin cannot close their holes, and
-// refusing would block the drains that an upgrade may need.
+// Warns about agents of the fleet that can let a budget break. The run continues: the plugin cannot close their holes, and refusing would
+// block the drains that an upgrade may need.
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
 import { factsOf } from "../check/check-reason.ts";
 
-/** Call it whenever the members are read again: it names each cluster once. */
+/** Returns a function that warns. Call that whenever the members are read again: it names each cluster once. */
 export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "members" | "descriptions">) => void {
 	const named = new Set<string>();
 	return ({ members, descriptions }) => {

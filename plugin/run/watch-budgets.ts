@@ -1,4 +1,4 @@
-// `kubectl xpdb budgets -w`: shows budgets as rows, documents or a screen, until the user ends it.
+// Implements `kubectl xpdb budgets -w`: shows budgets as rows, documents or a screen, until the user ends it.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";

@@ -1,4 +1,4 @@
-// The clock of a watch, based on this process's monotonic clock.
+// Gives a watch its clock, based on this process's monotonic clock.
 import type { WatchClock } from "../fleet/watched-member.ts";
 
 export const watchClock: WatchClock = {

@@ -1,6 +1,6 @@
 // Limits the heap of a watch, which needs no more memory after hours than after a minute. V8 first collects the heap after it has grown by
-// some 100 MB. With changing rows, that is twenty minutes of garbage, collected all at once. From this call on, it collects after a growth
-// by a quarter.
+// some 100 MB. With changing rows, that is twenty minutes of garbage, collected all at once. After this call, it collects whenever the heap
+// has grown by a quarter.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

@@ -1,5 +1,5 @@
-// The screen of a budgets watch. It is drawn before the fleet is connected, so that the user sees at once that something is happening.
-// Problems in the meantime are printed after the terminal is restored.
+// Opens the screen of a budgets watch. It is drawn before the fleet is connected, so that the user sees at once that something is
+// happening. Problems in the meantime are printed after the terminal is restored.
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -19,7 +19,7 @@ export interface WatchScreen {
 	close(): void;
 }
 
-/** Undefined if lines are written instead of a screen. */
+/** Opens the screen. Undefined if lines are written instead. */
 export async function openWatchScreen(
 	input: CommandInput,
 	deps: CommandDependencies,
