@@ -29,7 +29,8 @@ export class SearchedContexts {
 	readonly #lost = new Map<KubeContext, LostContext>();
 
 	/**
-	 * `isLenient`: for commands that only read. They also skip contexts in which this user may not read, and accept the results of the others.
+	 * `isLenient`: for commands that only read. They also skip contexts in which this user may not read, and accept the results of the
+	 * others.
 	 */
 	constructor(all: readonly KubeContext[], { isLenient = false } = {}) {
 		this.all = all;
