@@ -1,4 +1,4 @@
-// Appends rows to a table for a watch, as `kubectl get -w` does: headers once, and columns as wide as the first rows need.
+// Appends rows to a table for a watch, as `kubectl get -w` does: headers once, and columns that later rows can only widen.
 import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
 
 export interface AppendedRowsOptions {

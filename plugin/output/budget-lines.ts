@@ -1,5 +1,5 @@
-// Prints `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, all these pods
-// follow below. Notes get their own lines.
+// Prints `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, or if budgets
+// are named, all these pods follow below. Notes get their own lines.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { suspensionNow } from "../events/suspension-text.ts";
@@ -46,7 +46,7 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 	];
 }
 
-/** The cells of one row for growing tables: with the bound and clusters, or with the first pod that uses the budget up. */
+/** Returns the cells of one row: with the clusters and the bound, or with the first pod that uses the budget up. */
 export function budgetCells(
 	row: BudgetRow,
 	{ isWide, clusters, now }: Pick<BudgetLinesOptions, "isWide" | "clusters" | "now">,
@@ -63,7 +63,7 @@ export function budgetHeaders({
 	return isWide ? [...counts, ...clusters, "BOUND"] : [...counts, "USED BY"];
 }
 
-/** For stderr: facts that a table has no room for but that users must not miss. */
+/** Returns, for stderr, facts that a table has no room for but that users must not miss. */
 export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: number): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
@@ -101,7 +101,7 @@ function cell(value: number | undefined): string {
 	return value === undefined ? "?" : String(value);
 }
 
-/** "c2/db-1 Pending 9m, 2 more" */
+/** For example "c2/db-1 Pending 9m, 2 more". */
 function usedByCell(row: BudgetRow, now: number): string {
 	const { usedBy, suspended, members } = row;
 	if (suspended) {

@@ -1,6 +1,6 @@
 import type { DryRun } from "../flags/dry-run.ts";
 
-/** The same suffix as kubectl's. */
+/** Returns the suffix that kubectl prints. */
 export function dryRunSuffix(dryRun: DryRun): string {
 	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
 }

@@ -25,7 +25,7 @@ export interface ExplanationLinesOptions {
 export function explanationLines(explanation: Explanation, options: ExplanationLinesOptions): readonly string[] {
 	const { subject, budgets, notes, findings, problems } = explanation;
 	const keeping = new Set(findings.map(({ budget }) => budget));
-	// For a node, only the budgets that block something, because it may have many.
+	// For a node, show only the budgets that block something, because it may have many.
 	const shown = subject.kind === "Node" ? budgets.filter((row) => keeping.has(formatBudgetName(row))) : budgets;
 	const blocks = [
 		[answer(explanation), ...(subject.kind === "Node" ? [] : findings.map(({ message }) => `  ${message}`))],

@@ -1,5 +1,5 @@
-// Prints each event as one line below 64 KiB, whatever it contains, so that readers can use a fixed buffer. An event that is too long is
-// cut at its longest field and marked as truncated.
+// Formats each event as one line of less than 64 KiB, whatever it contains, so that readers can use a fixed buffer. An event that is too
+// long is cut at its longest field and marked as truncated.
 import { printable } from "../../disruption/printable.ts";
 
 type Fields = Record<string, unknown>;
@@ -30,7 +30,7 @@ interface Place {
 	readonly halve: () => void;
 }
 
-/** Halves only lists and strings: numbers are short, and field names must stay. */
+/** Halves the longest list or string: numbers are short, and field names must stay. */
 function halveLongest(fields: Fields): void {
 	const [longest] = placesOf(fields).toSorted((a, b) => b.size - a.size);
 	if (!longest) throw new Error("an event too long for a line has neither a list nor a text");

@@ -21,7 +21,7 @@ export interface FixSubject {
 	readonly silent?: Silent | undefined;
 }
 
-/** Undefined if only time or other flags of the caller can help. */
+/** Returns the command. Undefined if only time can help, or if `subject` does not name what the command needs. */
 export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
 	const { context, suggest, namespace, pod, node, budget } = subject;
 	const kubectl = (...words: readonly string[]): string => suggest.kubectl(words, context);

@@ -5,7 +5,7 @@ import type { RunEvent } from "../events/events.ts";
 /** kubectl also prints servers' messages of several lines over several lines. */
 const severalLines = new Set(["message", "errors"]);
 
-/** A copy without line breaks, except in messages. */
+/** Returns a copy without line breaks, except in messages and errors. */
 export function flatEvent(event: RunEvent): RunEvent {
 	const copy = structuredClone(event);
 	flatten(copy);

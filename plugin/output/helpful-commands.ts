@@ -26,7 +26,7 @@ export function helpfulCommands(explanation: Explanation, options: HelpOptions):
 	return [...new Map(found.map((each) => [each.command, each])).values()];
 }
 
-/** The additional flags that a drain of the node needs, as its filters name them. */
+/** Returns the additional flags that a drain of the node needs, as its filters name them. */
 export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	const refused = pods.filter(({ drain }) => drain.kind === "refuses");
 	// The filters name only the first missing flag. A pod without a controller always needs --force too.
@@ -37,7 +37,7 @@ export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	return [...new Set(flags)].filter((flag) => flag !== undefined).toSorted();
 }
 
-/** Commands for findings that need action or could not be read. */
+/** Returns commands for findings that need action or could not be read. */
 function fixes(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
 	const { subject, findings } = explanation;
 	const { suggest } = options;
@@ -79,7 +79,7 @@ const aboutBudget = new Set<Finding["reason"]>([
 	"ExpectedPodsUnknown",
 ]);
 
-/** The context of a cluster that has what the command is about. */
+/** Returns the context of a cluster that has what the command is about. Undefined if no context leads to one. */
 function contextFor(
 	{ reason, budget, clusters: about = [] }: Finding,
 	{ subject, budgets, contexts }: Explanation,
@@ -97,7 +97,7 @@ function contextFor(
 	return subject.context ?? [...contexts.values()][0] ?? options.context;
 }
 
-/** Commands about the pods that use the budgets up. */
+/** Returns commands about the pods that use the budgets up. */
 function users({ budgets, findings, contexts }: Explanation, { suggest }: HelpOptions): readonly HelpfulCommand[] {
 	const keeping = new Set(findings.filter(isUsedUp).map(({ budget }) => budget));
 	const pods = budgets
@@ -161,7 +161,7 @@ function actions(
 	return [];
 }
 
-/** What --force costs in this drain; "" if it costs nothing. */
+/** Says what --force costs in this drain. "" if it costs nothing. */
 function lossText(pods: readonly ExplainedPod[], flags: ReadonlySet<string>): string {
 	if (!flags.has("--force")) return "";
 	const bare = pods.filter(({ owner, drain }) => owner === "" && drain.kind !== "leaves");

@@ -91,7 +91,7 @@ export const reservationHeaders: readonly string[] = [
 	"ACCOUNT",
 ];
 
-/** One row for each granted pod. */
+/** Returns one row for each granted pod, and one for the number of those that were not reported. */
 export function reservationCells({ context, at, lease }: LeaseRow): readonly (readonly string[])[] {
 	const { budget, reservations, reserved } = lease;
 	const where = [budget?.namespace ?? "?", budget?.name ?? "?", context];
@@ -112,7 +112,7 @@ export function reservationCells({ context, at, lease }: LeaseRow): readonly (re
 	return more > 0 ? [...rows, [...where, `${more} more`]] : rows;
 }
 
-/** For stderr: a problem that users must not miss. */
+/** Returns, for stderr, a problem that users must not miss. */
 export function leaseNotes({ context, lease: { budget, name, problem } }: LeaseRow): readonly string[] {
 	if (problem === undefined) return [];
 	const which = budget ? `the Lease of budget ${formatBudgetName(budget)}` : `Lease ${name}`;

@@ -1,5 +1,5 @@
-// Prints the events as plain lines. With one context, they are exactly kubectl's own lines. With several, each line begins with its
-// context. Results go to stdout, everything else to stderr.
+// Prints the events as plain lines. With one context, lines that kubectl prints too are exactly kubectl's. With several, lines about one
+// context begin with its name. Results go to stdout, everything else to stderr.
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";

@@ -1,5 +1,5 @@
-// Prints a plan for people: pods that can never be evicted, then the pods in order, the budgets, and the total. The total comes last, so
-// that it is still visible after a long table.
+// Prints a plan for people: pods that can never be evicted, pods that would not come back, the pods in order, the budgets, and the total.
+// The total comes last, so that it is still visible after a long table.
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
 import { counted } from "../terminal/counted.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
@@ -99,7 +99,7 @@ function podLines(rows: readonly PodRow[], columns: number | undefined): readonl
 	return lines.flatMap((line) => wrappedLines(line, columns));
 }
 
-/** Names up to two pods. For more, it gives the number. */
+/** Names up to two pods, and more with -o wide. Otherwise gives their number. */
 function waitText(
 	{ reason, message, own, budget, node, pods = [], podCount = 0 }: PlannedWait,
 	options: PlanLinesOptions,

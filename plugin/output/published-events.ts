@@ -25,13 +25,13 @@ export class PublishedEvents {
 		this.#suggest = suggest;
 	}
 
-	/** The agents' versions, for the first line. From here on, members are called by their contexts' names. */
+	/** Returns the agents' versions, for the first line. From here on, members are called by their contexts' names. */
 	agents(members: readonly MemberAgent[]): Readonly<Record<string, string>> {
 		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
 		return Object.fromEntries(members.map(({ cluster, version }) => [this.#contextOf(cluster), version]));
 	}
 
-	/** Undefined if other events already say it: kubectl repeats itself at the end. */
+	/** Returns the fields to print. Undefined if other events already say it: kubectl repeats itself at the end. */
 	publish(event: RunEvent): Fields | undefined {
 		switch (event.type) {
 			case "run.started": {
@@ -161,7 +161,7 @@ export class PublishedEvents {
 
 	#unrecovered({ budget, healthy, expected, missing, usedBy, message }: UnrecoveredBudget): Fields {
 		const [namespace] = budget.split("/");
-		// The context of one of the pods, or else any context of the fleet.
+		// The context of the first of these pods, or else any context of the fleet.
 		const context = this.#contexts.get(usedBy[0]?.cluster ?? "") ?? [...this.#contexts.values()][0] ?? "";
 		return {
 			budget,
@@ -239,7 +239,7 @@ function publishSummary(summary: RunSummary): Fields {
 	};
 }
 
-/** The node as commands accept it. Inside a pod, the cluster has no context name. */
+/** Names the node as commands accept it. Inside a pod, the cluster has no context name. */
 function nodePath({ context, node }: NodeName): string {
 	return context === "" ? node : `${context}/${node}`;
 }

@@ -1,4 +1,4 @@
-// The -o flag of commands that only read.
+// Reads the -o flag of commands that only read, and prints their documents.
 import { stringify } from "yaml";
 import { shortenTo } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -20,7 +20,7 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
-/** Even with every character escaped to six, it stays below the longest line (guarded-streams.ts), so it is not cut there. */
+/** Even with every character escaped as six, a text stays below the longest line (guarded-streams.ts), so it is not cut there. */
 const longestText = 8_000;
 
 function boundText(value: unknown): unknown {

@@ -5,7 +5,10 @@ import type { RunEvent } from "../events/events.ts";
 type Planned = Pick<Extract<RunEvent, { type: "plan" }>, "pods" | "etaSeconds">;
 type Progress = Pick<Extract<RunEvent, { type: "progress" }>, "podsDone" | "podsTotal">;
 
-/** The rest may be off by such a factor in either direction: `narrowest` after many pods, because pods differ, and `widest` at most. */
+/**
+ * The factors by which the rest may be longer or shorter than estimated: `narrowest` after many pods, because pods differ, and `widest` at
+ * most.
+ */
 const narrowest = 1.5;
 const widest = 2;
 /** At least this share of the rest is left, however long it has taken already. */
@@ -19,7 +22,10 @@ export class RemainingTime {
 		this.#plan = { pods, etaSeconds, at: now };
 	}
 
-	/** At least and at most, in seconds. Null at most: the drain waits for something outside it. Undefined without a plan. */
+	/**
+	 * Returns the shortest and the longest rest, in seconds. The latter is null if the drain waits for something outside it. Undefined
+	 * without a plan.
+	 */
 	after({ podsDone, podsTotal }: Progress, now: number): readonly [number, number | null] | undefined {
 		if (!this.#plan) return undefined;
 		// Nodes that have not started are only in the plan.

@@ -27,7 +27,7 @@ export class Repeats {
 		return true;
 	}
 
-	/** Ends the subject: the next text about it is printed. */
+	/** Ends the subject: the next text about it is printed. Returns whether anything about it had been printed. */
 	forget(subject: string): boolean {
 		return this.#told.delete(subject);
 	}
@@ -50,7 +50,7 @@ export class Holders {
 		return this.#told.get(budget)?.key === key;
 	}
 
-	/** Whether the change should be printed now. If so, it counts as printed. */
+	/** Whether a change of these pods should be printed now. If so, it counts as printed. False if none were printed before. */
 	isNews(budget: string, key: string): boolean {
 		const last = this.#told.get(budget);
 		if (!last || last.key === key || this.#now() - last.at < holdersAtMostEveryMs) return false;
@@ -74,7 +74,7 @@ export class Crowds {
 		this.#now = now;
 	}
 
-	/** The number so far, including this one. */
+	/** Returns the number so far, including this one. */
 	add(subject: string): number {
 		const last = this.#counts.get(subject);
 		const current = last && this.#now() - last.since < this.#everyMs ? last : { count: 0, since: this.#now() };

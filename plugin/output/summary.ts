@@ -3,7 +3,10 @@ import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
-/** For a successful run in one context, only budgets that lack pods are printed, because kubectl prints nothing. */
+/**
+ * Only drains and evictions have lines. In one context, and unless the run was interrupted, only budgets that lack pods are named, because
+ * kubectl prints no summary.
+ */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
 	if (command !== "drain" && command !== "evict") return [];

@@ -1,4 +1,4 @@
-// Plain lines about a budget that is suspended or unsuspended in one member, in kubectl's words for custom resources.
+// Formats plain lines about a budget that is suspended or unsuspended in one member, in kubectl's words for custom resources.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../events/events.ts";
@@ -9,7 +9,7 @@ type SuspensionEvent = Extract<
 	{ type: "budget.suspended" | "budget.unsuspended" | "budget.suspendFailed" | "budget.takenBack" }
 >;
 
-/** A result for stdout, or a failure for stderr. */
+/** Returns a result for stdout, or a failure for stderr. */
 export function suspensionLine(
 	event: SuspensionEvent,
 ): { readonly out: string; readonly err?: never } | { readonly out?: never; readonly err: string } {
@@ -40,7 +40,7 @@ export function suspensionLine(
 	}
 }
 
-/** "by alice@laptop since 2026-01-01T00:00:00.000Z: database upgrade". The time is absolute, because runs are logged. */
+/** For example "by alice@laptop since 2026-01-01T00:00:00.000Z: database upgrade". The time is absolute, because runs are logged. */
 function suspensionText({ by, since, reason }: Suspension): string {
 	return `by ${by} since ${since}${reason === undefined ? "" : `: ${reason}`}`;
 }

@@ -14,7 +14,7 @@ export function tableLines(
 	return all.map((row) => rowLine(row, widths));
 }
 
-/** The width of each column's widest cell. */
+/** Returns the width of each column's widest cell. */
 export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
 	const widths: number[] = [];
 	for (const row of rows) {
@@ -23,7 +23,7 @@ export function columnWidths(rows: readonly (readonly string[])[]): readonly num
 	return widths;
 }
 
-/** One row of a table with these widths. A wider cell moves the cells after it. */
+/** Formats one row of a table with these widths. A wider cell moves the cells after it. */
 export function rowLine(row: readonly string[], widths: readonly number[]): string {
 	return row
 		.map(cellText)
@@ -36,7 +36,7 @@ function cellText(cell: string): string {
 	return shortenTo(oneLine(cell), longestCell);
 }
 
-/** Rows that fit the terminal: the widest column is shortened first. Undefined: unlimited. */
+/** Formats rows that fit the terminal: the widest column is shortened first. Undefined `columns`: unlimited. */
 export function fittedLines(
 	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
@@ -49,7 +49,7 @@ export function fittedLines(
 
 const narrowestColumn = 4;
 
-/** Widths with which a row fits into `columns`, as far as possible. */
+/** Returns widths with which a row fits into `columns`, as far as possible. */
 export function fittedWidths(wanted: readonly number[], columns: number | undefined): readonly number[] {
 	if (columns === undefined) return wanted;
 	const widths = [...wanted];
@@ -62,7 +62,7 @@ export function fittedWidths(wanted: readonly number[], columns: number | undefi
 	return widths;
 }
 
-/** One row of a table with these widths. A wider cell is shortened. */
+/** Formats one row of a table with these widths. A wider cell is shortened. */
 export function fittedRow(row: readonly string[], widths: readonly number[]): string {
 	const cells = row.map((cell, index) => shorten(cellText(cell), widths[index] ?? 0));
 	return rowLine(cells, widths);
