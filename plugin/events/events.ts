@@ -1,5 +1,5 @@
-// The single stream of events of a run. Plain lines, JSON, the terminal UI and the tests read it, and nothing else tells the user what
-// happens. schemas/ publishes the JSON form of -o json. `message` is for people.
+// Defines the events of a run. Plain lines, -o json, the screen, the report and the tests are made from this single stream. schemas/
+// publishes the form of -o json. `message` is for people.
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
@@ -74,7 +74,7 @@ export interface UnrecoveredBudget {
 	/** Left out if a cluster did not answer. `message` says why. */
 	readonly healthy?: number;
 	readonly expected?: number;
-	/** Pods that their controllers want but have not created. */
+	/** Pods that their controllers want but that are not counted: not created, or with labels that the budget does not select. */
 	readonly missing: number;
 	/** Pods that exist and count as down. */
 	readonly usedBy: readonly UsedBy[];
@@ -82,7 +82,7 @@ export interface UnrecoveredBudget {
 }
 
 export type RunEvent =
-	/** The first event of a run that goes ahead. */
+	/** The run goes ahead. Diagnostics and logins may come before this event. */
 	| {
 			readonly type: "run.started";
 			/** Empty if there is no fleet. */
@@ -96,7 +96,7 @@ export type RunEvent =
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
-			/** This run made the change, so it may undo it. */
+			/** Whether this run may undo the change: this run made it, or an unfinished run that it continues did. */
 			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
@@ -110,7 +110,7 @@ export type RunEvent =
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
-			/** The suspension that began or ended. Left out if its annotation is missing. */
+			/** The suspension that is in place, if its annotation says so. */
 			readonly suspension?: Suspension;
 			readonly dryRun: DryRun;
 	  } & BudgetOfMember)
@@ -152,14 +152,14 @@ export type RunEvent =
 			readonly budgets: readonly string[];
 			readonly attempt: number;
 	  } & PodEvent)
-	/** The API server refused for now. The message is in kubectl's words. */
+	/** The API server refused for now, or its answer is unknown. The message is worded as kubectl words it. */
 	| ({
 			readonly type: "pod.retrying";
 			readonly reason: Reason;
 			readonly message: string;
 			readonly retryAfterMs: number;
 	  } & PodEvent)
-	/** A budget or a holder blocks the pod. */
+	/** The pod waits, for example for a budget, or for a member that does not answer. */
 	| ({
 			readonly type: "pod.waiting";
 			readonly reason: Reason;
@@ -170,18 +170,18 @@ export type RunEvent =
 			readonly expected?: number;
 			/** The latest time of the next request, if known. */
 			readonly retryAfterMs?: number;
-			/** In a dry run: the pod would wait, and nothing was requested. */
+			/** Set in a dry run: the pod would wait, and nothing was requested. */
 			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
-	/** The API server accepted the eviction. The pod is terminating. */
+	/** The API server accepted the eviction. Unless this is a dry run, the pod is terminating. */
 	| ({
 			readonly type: "pod.accepted";
 			readonly waitedMs: number;
 			/** How long it may take to terminate. */
 			readonly graceSeconds: number;
 	  } & PodEvent)
-	/** This run did not evict the pod: it was gone before, or a stop left it in place. */
+	/** The pod was gone before this run evicted it, or the run stopped before the pod was gone. */
 	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
 	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
@@ -190,11 +190,14 @@ export type RunEvent =
 			readonly reason: Reason;
 			readonly message: string;
 			readonly deletes: boolean;
-			/** The eviction was accepted, but the end of the pod was not seen. */
+			/** Whether the eviction was accepted, but the end of the pod was not seen. */
 			readonly accepted: boolean;
 			readonly waitedMs: number;
 	  } & PodEvent)
-	/** A round's count, if it differs from the previous one. Or a change that the budget watch of a run reports while a user watches. */
+	/**
+	 * A round's count, if it differs from the one reported last or follows a grant. Or a change that the budget watch of a run reports,
+	 * while a user watches or the counts are recorded.
+	 */
 	| ({
 			readonly type: "budget.changed";
 			readonly budget: string;
@@ -205,7 +208,7 @@ export type RunEvent =
 	  } & Omit<BudgetState, "budget">)
 	/** The watch does not know the budget's state. That counts as no disruption left. */
 	| { readonly type: "budget.unknown"; readonly budget: string; readonly message: string }
-	/** At the end of a run, for a budget that it evicted under: fewer pods are healthy than expected. */
+	/** At the end of a run, for a budget that it evicted under: fewer pods are healthy than expected, or this is unknown. */
 	| ({ readonly type: "budget.notRecovered" } & UnrecoveredBudget)
 	/** From a drain, before it changes anything. */
 	| {
@@ -295,7 +298,7 @@ export type RunEvent =
 			readonly nodesTotal: number;
 			readonly waiting: number;
 			readonly terminating: number;
-			/** What they wait for, as far as known: most pods first. */
+			/** What the waiting pods wait for, as far as known: most pods first. */
 			readonly waits: readonly WaitSum[];
 	  }
 	/** The user paused the run: nothing new is evicted until it is resumed. */
@@ -317,10 +320,10 @@ export interface RunSummary {
 	readonly failed: number;
 	readonly drained: readonly NodeName[];
 	readonly notDrained: readonly (NodeName & { readonly reason: Reason; readonly message: string })[];
-	/** Nodes that this run cordoned but did not drain. */
+	/** Nodes whose cordon this run may undo, and that it did not drain. */
 	readonly cordoned: readonly NodeName[];
 	readonly uncordoned: readonly NodeName[];
-	/** Budgets that the run evicted under and that lack pods at its end. */
+	/** Budgets that the run evicted under and that lack pods at its end, or may lack some. */
 	readonly notRecovered: readonly UnrecoveredBudget[];
 	readonly longestWaitMs: number;
 	/** Nothing was changed. Left out if it was not a dry run. */

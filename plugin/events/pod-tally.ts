@@ -1,4 +1,4 @@
-// How many pods of a run are in each state, counted from its events. The progress line, -o json and the screen use it.
+// Counts how many pods of a run are in each state, from its events. The progress line, -o json and the screen use it.
 import type { PodEvent, RunEvent } from "./events.ts";
 
 export type PodState = "evicting" | "waiting" | "terminating" | "gone" | "skipped" | "failed" | "stopped";
@@ -32,7 +32,7 @@ export class PodTally {
 	readonly #states = new Map<string, PodState>();
 	/** The latest waiting event of each waiting pod. */
 	readonly #waits = new Map<string, WaitEvent>();
-	/** How many pods are evicted, by node. */
+	/** How many pods are to be evicted, by node. */
 	readonly #ofNodes = new Map<string, number>();
 	#announced = 0;
 

@@ -1,5 +1,5 @@
-// Why a pod or a node is not done: the closed list of reasons in -o json. A new reason needs a new minor version of the schema. Messages
-// are for people and may change.
+// Lists the reasons in -o json: why a pod or a node is not done, or what a diagnostic is about. The list is closed: a new reason needs a
+// new minor version of the schema. Messages are for people and may change.
 import { failureReasons, refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
@@ -27,7 +27,9 @@ export const reasons = [
 
 export type Reason = (typeof reasons)[number];
 
-/** Codes to look up and to search for: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. A code is never reused. */
+/**
+ * The codes under which users look reasons up: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. A code is never reused.
+ */
 export const reasonCodes: Readonly<Record<Reason, string>> = {
 	PeerUnreachable: "XPDB1301",
 	AgentRefused: "XPDB1303",

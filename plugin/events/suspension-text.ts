@@ -8,7 +8,10 @@ export function suspensionNow({ by, since, reason }: Suspension, now: number): s
 	return `by ${by} for ${formatElapsed(now - Date.parse(since))}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
-/** A warning about a budget that is suspended in every cluster that has it. `suspension`: undefined if there is no readable annotation. */
+/**
+ * Returns a warning about a budget that is suspended in every cluster that has it. `suspension` is undefined if there is no readable
+ * annotation.
+ */
 export function suspendedText(budget: string, suspension: Suspension | undefined, now: number): string {
 	const who = suspension ? oneLine(suspensionNow(suspension, now)) : "it does not say by whom";
 	return `budget ${budget} is suspended and blocks no eviction, ${who}`;

@@ -13,13 +13,13 @@ interface UsedByStyle {
 	readonly brief?: boolean;
 }
 
-/** "" if no pod uses it up. */
+/** Names the pods and their states. "" if no pod uses the budget up. */
 export function usedByText(usedBy: readonly UsedBy[], { at, most = 3, brief = false }: UsedByStyle): string {
 	const shown = usedBy.slice(0, most).map((used) => `${nameOf(used)}: ${stateText(used, at, brief)}`);
 	return withMore(shown, "; ", usedBy.length - most);
 }
 
-/** Why a pod waits, and which pods keep it waiting. */
+/** Says why a pod waits, and which pods keep it waiting. */
 export function waitText(
 	{ message, usedBy = [] }: { readonly message: string; readonly usedBy?: readonly UsedBy[] },
 	at: number,
@@ -31,17 +31,17 @@ export function usedBySuffix(users: string): string {
 	return users === "" ? "" : `; used by ${users}`;
 }
 
-/** Only the names, if the pods' states have just been shown. */
+/** Returns only the names, for when the pods' states have just been shown. */
 export function usedByNames(usedBy: readonly UsedBy[], most = 3): string {
 	return withMore(usedBy.slice(0, most).map(nameOf), ", ", usedBy.length - most);
 }
 
-/** A key that stays the same as long as there is nothing new to report. */
+/** Returns a key that stays the same as long as there is nothing new to report. */
 export function usedByKey(usedBy: readonly UsedBy[]): string {
 	return usersKey(usedBy.map(({ pod, ...user }) => ({ ...user, name: pod })));
 }
 
-/** When this pod stops using up the budget. */
+/** Says when this pod stops using up the budget. */
 export function whenItFrees({
 	why,
 	state,

@@ -26,8 +26,8 @@ export interface RunSteps<Options> {
 	/** Throws UsageError before anything is opened. */
 	readonly readOptions: () => Options;
 	/**
-	 * Returns a result instead if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already reported
-	 * everything.
+	 * Returns a result instead if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already
+	 * reported everything.
 	 */
 	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;
 }

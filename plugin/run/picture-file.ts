@@ -13,7 +13,9 @@ import { UsageError } from "../terminal/errors.ts";
 
 export interface PictureFile {
 	readonly see: EventSink;
-	/** Writes synchronously, because the process may be about to exit. Throws the file system's error. The file is then as it was before. */
+	/**
+	 * Writes synchronously, because the process may be about to exit. Throws the file system's error. The file is then as it was before.
+	 */
 	write(): void;
 	/** Call it if there is nothing to draw. */
 	discard(): void;
