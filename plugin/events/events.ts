@@ -202,7 +202,8 @@ export type RunEvent =
 			readonly type: "budget.changed";
 			readonly budget: string;
 			/**
-			 * Only from the watch: the budget's pods that are not healthy. The watch reports every change, and also reports when it no longer can.
+			 * Only from the watch: the budget's pods that are not healthy. The watch reports every change, and also reports when it no
+			 * longer can.
 			 */
 			readonly usedBy?: readonly UsedBy[];
 	  } & Omit<BudgetState, "budget">)

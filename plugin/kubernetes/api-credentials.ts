@@ -1,5 +1,6 @@
-// TLS options and headers for one API server. Certificates, tokens and passwords are read here, and exec plugins are run. OIDC and proxies
-// are left to client-node's KubeConfig, which takes 230 ms of CPU to load, as much as the rest of an eviction.
+// Provides TLS options and headers for one API server. It reads certificates, tokens and passwords, and runs exec plugins. OIDC, and all
+// proxies but the HTTP proxies of the environment, are left to client-node's KubeConfig. That takes 230 ms of CPU to load, as much as the
+// rest of an eviction.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";
@@ -52,7 +53,10 @@ type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 /** Credentials from files and exec plugins change, so they are read again after this time. */
 const freshForMs = 30_000;
 
-/** Reads files and runs exec plugins again from time to time. A changed certificate gets its own connections. */
+/**
+ * Reads files again every 30 s. Runs an exec plugin again when its credential has expired or was refused. A changed certificate gets its
+ * own connections.
+ */
 export function createCredentialReader(connection: Connection, logins = new LoginDesk()): CredentialReader {
 	const program = connection.exec && logins.open(connection.exec, connection.context);
 	const changing = canChange(connection);
@@ -165,7 +169,10 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 	};
 }
 
-/** `proxied`: the agent that client-node made for a proxy. Node's own agents keep connections through a proxy and apply our limit. */
+/**
+ * Returns `proxied`, the agent that client-node made for a proxy, if there is one. Otherwise Node's own agents are used: they keep
+ * connections through a proxy and apply our limit.
+ */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	// Evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.

@@ -1,4 +1,4 @@
-// The only place where the plugin connects to an API server: for calls, for streamed lines and for WebSockets. All share the credentials
+// Connects to an API server, for calls, streamed lines and WebSockets. The plugin does so nowhere else. All share the credentials
 // (api-credentials.ts), TLS, proxy, kept connections and time limits. client-node has no such place. Its calls and watches create a new
 // undici agent each time, so also a new connection. Its port-forward uses ws with yet another agent.
 import {
@@ -37,7 +37,7 @@ export interface ApiAnswer {
 	readonly body: string;
 }
 
-/** Each method rejects with the reason why there is no answer. */
+/** Each request rejects with the reason why there is no answer. */
 export interface ApiDialer {
 	exchange(request: ApiRequest): Promise<ApiAnswer>;
 	/**
@@ -61,7 +61,7 @@ export class ResetError extends Error {
 
 /** The API server ends a request after 60 s. If there is no answer for longer, the connection is dead. */
 const defaultTimeoutMs = 65_000;
-/** As in kubectl. A hung API server still accepts TCP connections, but never answers the TLS handshake. */
+/** As kubectl limits the TLS handshake. A hung API server still accepts TCP connections, but never answers the handshake. */
 const connectTimeoutMs = 10_000;
 /** A healthy API server answers in milliseconds. After this time, the user is told what the command waits for. */
 const silentAfterMs = 3_000;
@@ -95,8 +95,8 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	}
 
 	/**
-	 * The time limit starts after the login, because a user may have to log in by hand. With a guard, nothing is written before there is a
-	 * connection, and then only if the guard returns true.
+	 * Starts a request, and resolves when its answer begins. The time limit starts after the login, because a user may have to log in by
+	 * hand. With a guard, nothing is written before there is a connection, and then only if the guard returns true.
 	 */
 	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();

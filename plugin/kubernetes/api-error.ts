@@ -1,4 +1,4 @@
-// The errors that an API server answers with, and kubectl's wording for them.
+// Defines the errors of requests to an API server, and words them as kubectl does.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { type ClassifiedError, type Failure, retryAfterMs } from "../../disruption/budget/classify-failure.ts";
 import { indentMore, oneLine } from "../../disruption/printable.ts";
@@ -54,7 +54,7 @@ export class ApiError extends BoundedError implements ClassifiedError {
 	}
 }
 
-/** The reason of an eviction's failure that this answer stands for. */
+/** Returns the reason to report for an eviction that failed with this answer. */
 export function refusalReason({ code, message, causes }: ApiError): FailureReason {
 	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
 	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
@@ -81,7 +81,10 @@ export class SilentServerError extends BoundedError {
 	override readonly name = "SilentServerError";
 }
 
-/** There was no answer: the connection was refused or reset, timed out, or had an untrusted certificate. */
+/**
+ * There was no usable answer: for example, the connection was refused, reset or timed out, a certificate is not trusted, a login failed, or
+ * the answer is not an object of the API.
+ */
 export class ConnectionError extends BoundedError implements ClassifiedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
@@ -154,7 +157,7 @@ export function readApiError(code: number, body: string, retryAfter: string | un
 	});
 }
 
-/** The line kubectl prints for an error that ends a command (cmd/util/helpers.go, StandardErrorMessage). */
+/** Returns the line that kubectl prints for an error that ends a command (cmd/util/helpers.go, StandardErrorMessage). */
 export function kubectlErrorLine(error: unknown): string {
 	if (error instanceof ApiError) {
 		if (error.reason === "Unauthorized") return `error: You must be logged in to the server (${error.message})`;
@@ -189,7 +192,7 @@ export function listError(
 	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
 }
 
-/** The error's text as kubectl appends it to its own messages: the server's words without a prefix. */
+/** Returns the error's text as kubectl appends it to its own messages: the server's words without a prefix. */
 export function errorText(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
-// The folder for what is kept for later calls, beside kubectl's own cache. A user who may write there can already have any program run as
-// us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
+// Finds the folder for what is kept for later calls, inside kubectl's own cache folder. A user who may write there can already have any
+// program run as us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/** A folder inside kubectl's cache folder. Undefined if there is no home. */
+/** Returns our folder inside kubectl's cache folder. Undefined if the environment names no absolute path for it. */
 export function findCacheFolder(env: NodeJS.ProcessEnv): string | undefined {
 	const home = env["HOME"] ?? "";
 	const folder = env["KUBECACHEDIR"] || (home === "" ? "" : join(home, ".kube", "cache"));

@@ -16,7 +16,7 @@ import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
 /** How to reach one cluster. Clients are made from it. */
 export interface Connection {
-	/** The context's name. "" if there is no kubeconfig. */
+	/** The context's name. "" if none is chosen, for example inside a pod. */
 	readonly context: string;
 	readonly namespace: string;
 	readonly server: string;
@@ -34,7 +34,10 @@ export interface Connection {
 	readonly requestTimeoutMs: number;
 }
 
-/** The connection for a context, or for the current one. Throws KubeconfigError in kubectl's words if the context does not exist. */
+/**
+ * Returns the connection for a context, or for the current one. Throws KubeconfigError, mostly in kubectl's words, if the context does not
+ * exist or cannot be used.
+ */
 export function resolveConnection(
 	kubeconfig: Kubeconfig,
 	contextName: string | undefined,
@@ -107,7 +110,7 @@ function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	}
 }
 
-/** In kubectl's words. Adds a similar name, or the missing files that may have contained the entry. */
+/** Returns the error in kubectl's words, with a similar name, or with the missing files that may have contained the entry. */
 export function unknownEntry(
 	what: "context" | "cluster" | "auth info",
 	name: string,

@@ -1,6 +1,6 @@
-// The proxy that the environment sets for a server, by the rules of Go's golang.org/x/net/http/httpproxy, which kubectl uses. `proxyEnv` of
-// Node's agents is not enough. It uses the proxy for localhost too, reads lower-case variables first, ignores a proxy without a scheme, and
-// supports no CIDR in NO_PROXY.
+// Finds the proxy that the environment sets for a server, by the rules of Go's golang.org/x/net/http/httpproxy, which kubectl uses.
+// `proxyEnv` of Node's agents is not enough. It uses the proxy for localhost too, reads lower-case variables first, ignores a proxy without
+// a scheme, and supports no CIDR in NO_PROXY.
 import { BlockList, isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { quote } from "../../disruption/quote.ts";
@@ -9,8 +9,8 @@ import { KubeconfigError } from "../terminal/errors.ts";
 const schemes = ["http:", "https:", "socks5:", "socks5h:"];
 
 /**
- * The proxy's URL with its scheme. Undefined if there is none, and always for this machine itself. Throws KubeconfigError if we cannot use
- * the proxy.
+ * Returns the proxy's URL with its scheme. Undefined if there is none, and always for this machine itself. Throws KubeconfigError if we
+ * cannot use the proxy.
  */
 export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string | undefined {
 	const url = new URL(server);
@@ -53,7 +53,7 @@ function usesProxy(url: URL, noProxy: string): boolean {
 	return !noProxy.split(",").some((entry) => excludes(entry.trim().toLowerCase(), target));
 }
 
-/** One entry of NO_PROXY: "*", a CIDR, an address or a domain. The last two may have a port. */
+/** Whether an entry of NO_PROXY excludes the target. It is "*", a CIDR, an address or a domain. The last two may have a port. */
 function excludes(entry: string, target: Target): boolean {
 	if (entry === "*") return true;
 	const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];

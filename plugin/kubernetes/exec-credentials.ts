@@ -1,6 +1,6 @@
-// The credentials of an exec plugin, requested as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node's ExecAuth is not
-// used, because it hides what a plugin prints: a login that waits for the user would wait in silence. It also sets no KUBERNETES_EXEC_INFO,
-// does not support interactiveMode, and fails with a TypeError on an answer without a status.
+// Requests the credentials of an exec plugin as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node's ExecAuth is not used,
+// because it hides what a plugin prints: a login that waits for the user would wait in silence. It also sets no KUBERNETES_EXEC_INFO, does
+// not support interactiveMode, and fails with a TypeError on an answer without a status.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -43,7 +43,7 @@ function mayAsk({ interactiveMode }: ExecPlugin): boolean {
 	return interactiveMode !== "Never";
 }
 
-/** The value of KUBERNETES_EXEC_INFO for the program. */
+/** Returns the value of KUBERNETES_EXEC_INFO for the program. */
 export function execInfo(plugin: ExecPlugin): string {
 	const { apiVersion, cluster } = plugin;
 	const spec = { ...(cluster && { cluster }), interactive: mayAsk(plugin) };
@@ -66,8 +66,8 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 	return new Promise((resolve, reject) => {
 		const child = spawn(program, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
-			// A program that may ask gets the terminal, so that the user can answer it.
 			signal: stop,
+			// A program that may ask gets the terminal, so that the user can answer it.
 			stdio: mayAsk(plugin) ? ["inherit", "pipe", "inherit"] : ["ignore", "pipe", "pipe"],
 		});
 		child.stderr?.setEncoding("utf8").on("data", complain);
@@ -91,7 +91,10 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 	});
 }
 
-/** Node would search the PATH that the program is given, but kubectl searches its own. Undefined if the program is not found. */
+/**
+ * Finds the program as kubectl does, which searches its own PATH. Node would search the PATH that the program is given. Undefined if the
+ * program is not found.
+ */
 function findProgram({ command, env }: ExecPlugin): string | undefined {
 	const isWindows = process.platform === "win32";
 	const hasPath = Object.keys(env).some((name) => (isWindows ? name.toUpperCase() : name) === "PATH");

@@ -1,4 +1,4 @@
-// The kubeconfig in the home folder, located as kubectl does (client-go, util/homedir).
+// Finds the kubeconfig in the home folder as kubectl does (client-go, util/homedir).
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ interface Machine {
 
 const ownMachine: Machine = { platform: process.platform, exists: existsSync };
 
-/** The file may not exist. */
+/** Returns the path of the file, which may not exist. */
 export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Machine = ownMachine): string {
 	const [first = join(homedir(), ".kube", "config"), ...others] = homes(env, platform).map((home) =>
 		join(home, ".kube", "config"),

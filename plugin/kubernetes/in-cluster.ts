@@ -1,4 +1,4 @@
-// The cluster of the pod that the plugin runs in, accessed as the pod's ServiceAccount. kubectl uses it if there is no kubeconfig
+// Finds the cluster of the pod that the plugin runs in, to access it as the pod's ServiceAccount. kubectl uses it if there is no kubeconfig
 // (client-go, rest.InClusterConfig).
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export interface OwnCluster {
 
 const mountedAt = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** `folder`: where the kubelet puts the ServiceAccount's files. */
+/** Undefined outside a pod. `folder`: where the kubelet puts the ServiceAccount's files. */
 export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnCluster | undefined {
 	const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
 	const port = env["KUBERNETES_SERVICE_PORT"] ?? "";

@@ -1,10 +1,10 @@
-// Names that a cluster returned at the Tab key, kept for the next Tab. Starting the program and asking the cluster together often take
+// Keeps names that a cluster returned at the Tab key for the next Tab. Starting the program and asking the cluster together often take
 // longer than a user waits.
 //
-// Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation
-// has its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: the user's identity
-// depends on the program's environment and on files that only the program knows. The names are offered to a person and used for nothing
-// else.
+// Guarantee: only names of objects are kept, and used for one minute, in a folder that no other user can enter. Each server, user and
+// impersonation has its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: the
+// user's identity depends on the program's environment and on files that only the program knows. The names are offered to a person and used
+// for nothing else.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { User } from "@kubernetes/client-node";
@@ -68,7 +68,7 @@ function identityFiles({ certFile, authProvider }: User): readonly string[] {
 	return [certFile, isRecord(config) ? config["tokenFile"] : undefined].map(text).filter((path) => path !== "");
 }
 
-/** For `uninstall`. Returns the folder if there was one. */
+/** Removes all kept names, for `uninstall`. Returns the folder if there was one. */
 export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	const cache = findCacheFolder(env);
 	const folder = cache === undefined ? undefined : join(cache, folderName);

@@ -29,7 +29,7 @@ export interface KeptScriptOptions {
 	readonly atEnd?: (write: () => void) => void;
 }
 
-/** Returns the script's value: the script is one expression. */
+/** Runs the script and returns its value: the script is one expression. */
 export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: KeptScriptOptions): unknown {
 	const file =
 		folder === undefined ? undefined : join(folder, `${basename(path, ".cjs")}-${process.version}-${process.arch}`);
@@ -50,8 +50,8 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 }
 
 /**
- * The command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Never a value, which may be
- * a secret.
+ * Returns the command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Never contains a
+ * value, which may be a secret.
  */
 function kindOf(argv: readonly string[]): string {
 	const [first = ""] = argv;
@@ -75,7 +75,7 @@ function readKept(file: string): Kept | undefined {
 		const counts = Object.entries(learned).filter((entry): entry is [string, number] => typeof entry[1] === "number");
 		return { code, learned: Object.fromEntries(counts) };
 	} catch {
-		// The file is missing or truncated.
+		// The file is missing, truncated or not ours.
 		return undefined;
 	}
 }

@@ -6,7 +6,7 @@ import type { KeptNote } from "./kept-note.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 export interface KubeContext {
-	/** "" if there is no kubeconfig but only --server. */
+	/** "" if no context is chosen, for example with only --server. */
 	readonly name: string;
 	/** The namespace of the context or of --namespace. */
 	readonly namespace: string;

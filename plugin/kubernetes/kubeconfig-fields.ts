@@ -1,5 +1,5 @@
-// The fields of a kubeconfig and their types, as in client-go (tools/clientcmd/api/v1/types.go). A field of another type is an error, as in
-// kubectl, and is never treated as unset. Fields that are not listed here are skipped.
+// Reads the fields of a kubeconfig by their types, as client-go does (tools/clientcmd/api/v1/types.go). A field of another type is an
+// error, as in kubectl, and is never treated as unset. Fields that are not listed here are skipped.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
@@ -62,7 +62,7 @@ function mapOf<T>(type: FieldType<T>, empty: T): FieldType<Readonly<Record<strin
 	};
 }
 
-/** Only the fields that are set. */
+/** Returns a type that keeps only the listed fields that are set. */
 function fieldsOf(types: Readonly<Record<string, FieldType<unknown>>>): FieldType<KubeconfigEntry> {
 	return (value, field) => {
 		if (!isRecord(value)) throw wrongType(field, value, "a map");
@@ -101,7 +101,7 @@ function doubledName(field: string, name: unknown): FieldError {
 	return new FieldError(field, `has the name ${quote(name)} twice`);
 }
 
-/** An entry without a name has the name "". */
+/** Throws FieldError if two entries have the same name. An entry without a name has the name "". */
 export function refuseDoubledNames(list: readonly KubeconfigEntry[], field: string): void {
 	const names = new Set<unknown>();
 	for (const { name = "" } of list) {
@@ -172,12 +172,12 @@ const config = fieldsOf({
 	extensions,
 });
 
-/** Throws FieldError. Its `field` is the path from the top of the file. */
+/** Reads a kubeconfig. Throws FieldError. Its `field` is the path from the top of the file. */
 export function readConfigFields(content: KubeconfigEntry): KubeconfigEntry {
 	return config(content, "");
 }
 
-/** The answer of a login program (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
+/** Reads the answer of a login program (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
 export function readCredentialFields(answer: KubeconfigEntry): KubeconfigEntry {
 	return credential(answer, "");
 }

@@ -1,6 +1,6 @@
 // Reads the files of KUBECONFIG and merges them as kubectl does. client-node's loadFromFile() and mergeConfig() are not used. They throw if
-// two files have the same name, read a field of the wrong type as unset, and support neither tokenFile nor as-groups. They also take 230 ms
-// of CPU to load.
+// two files name the same entry, read a field of the wrong type as unset, and support neither tokenFile nor as-groups. They also take 230
+// ms of CPU to load.
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { oneLine } from "../../disruption/printable.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -48,7 +48,7 @@ export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kube
 			if (when === "listed") missing.push(path);
 			continue;
 		}
-		// If several files have the same name, the first file wins, as in clientcmd's loader.
+		// If several files name the same entry, the first file wins, as in clientcmd's loader.
 		for (const kind of kinds) {
 			for (const [name, entry] of namedEntries(content, kind, path)) {
 				if (!merged[kind].has(name)) merged[kind].set(name, entry);

@@ -1,6 +1,6 @@
 // A thin client of one API server: JSON calls, paged lists, kubectl's retries. client-node's CoreV1Api is not used, because a list of 1,000
 // pods takes 40 ms of CPU there and 14 ms here. It also retries nothing, reads only the first page of a list, and hides Retry-After and
-// Warning. This client turns every answer that is not 2xx into an ApiError, and every missing answer into a ConnectionError.
+// Warning. This client turns every answer that is not 2xx into an ApiError, and every missing or unusable answer into a ConnectionError.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
@@ -17,7 +17,7 @@ export interface CallOptions {
 	 * If false, nothing is sent, and the call rejects with NotSentError. For any request that depends on an age.
 	 */
 	readonly guard?: () => boolean;
-	/** False: a 429 or 5xx is returned at once, whatever Retry-After says. */
+	/** False: a 429 or 5xx is thrown at once, whatever Retry-After says. */
 	readonly retry?: boolean;
 	/** Requests only the metadata of the object or of the listed objects: for objects that contain a secret, and for large lists. */
 	readonly metadataOnly?: "object" | "list";
@@ -67,7 +67,7 @@ export const metadataTypes = {
 	list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
 } as const;
 
-/** A client for the connection. It must be closed. `onWarning`: called with the server's warnings. */
+/** Creates a client for the connection. It must be closed. `onWarning`: called with the server's warnings. */
 export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,

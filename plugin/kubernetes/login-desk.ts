@@ -1,4 +1,4 @@
-// The login programs of one run. Contexts with the same login share one program run. Programs that may ask the user run one after the
+// Runs the login programs of a run. Contexts with the same login share one program run. Programs that may ask the user run one after the
 // other. Two at a time would read each other's input, and the first to end would turn the terminal's echo on while the second still reads.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -16,7 +16,7 @@ export interface ExecCredentials {
 	current(): Promise<ExecCredential>;
 	/** Whether the last credential has expired. */
 	readonly isOver: boolean;
-	/** An API server has refused the credential, so it is not returned again. */
+	/** Forgets the credential, because an API server has refused it. */
 	forget(): void;
 }
 
@@ -63,7 +63,10 @@ export class LoginDesk {
 		this.#turns = turns;
 	}
 
-	/** Called for all contexts before the first login runs, so that the login can announce its contexts. */
+	/**
+	 * Returns the credentials of a context. Called for all contexts before the first login runs, so that the login can announce its
+	 * contexts.
+	 */
 	open(plugin: ExecPlugin, context: string): ExecCredentials {
 		const login = this.#loginOf(plugin);
 		login.contexts.add(context);

@@ -37,8 +37,8 @@ export interface OpenOptions {
 }
 
 /**
- * Throws UsageError or KubeconfigError if contexts are unknown or repeated, or if --context and --contexts are both given. Clients must be
- * closed.
+ * Opens the contexts. Throws UsageError or KubeconfigError if contexts are unknown or repeated, or if --context and --contexts are both
+ * given. Clients must be closed.
  */
 export function openContexts(
 	flags: GlobalFlags,
@@ -111,7 +111,7 @@ function contextList(contexts: readonly string[]): string {
 	return `context${contexts.length === 1 ? "" : "s"} ${contexts.map(quote).join(", ")}`;
 }
 
-/** The names become part of a URL path, and users who may write in that namespace are trusted. */
+/** Refuses texts that are not names: they become part of a URL path, and users who may write in that namespace are trusted. */
 function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
 	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {
@@ -122,7 +122,7 @@ function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	}
 }
 
-/** The given flags that rarely mean the same thing in two clusters. */
+/** Returns the given flags that rarely mean the same thing in two clusters. */
 function sharedFlags(flags: GlobalFlags): readonly string[] {
 	const given: readonly (readonly [string, unknown])[] = [
 		["--server", flags.server],

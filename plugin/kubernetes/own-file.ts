@@ -5,8 +5,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, typ
 const largestBytes = 64 * 1024 * 1024;
 
 /**
- * Throws if there is no file, or if it is not a regular file, belongs to another user, or is writable by others. Never blocks on a named
- * pipe.
+ * Throws if there is no file, or if it is not a regular file, is too large, belongs to another user, or is writable by others. Never blocks
+ * on a named pipe.
  */
 export function readOwnFile(path: string): Buffer {
 	// Do not follow a link: it may lead to a place where others can write. Windows lacks the last two flags: undefined adds nothing here.
@@ -21,7 +21,7 @@ export function readOwnFile(path: string): Buffer {
 	}
 }
 
-/** A folder that only this user can access, so no other user can have put anything into it. */
+/** Whether the path is a folder that only this user can access, so that no other user can have put anything into it. */
 export function isOwnFolder(path: string): boolean {
 	const found = lstatSync(path, { throwIfNoEntry: false });
 	return found?.isDirectory() === true && isOurs(found, 0o077);

@@ -1,4 +1,4 @@
-// What is wrong with a text that should contain certificates or a private key in PEM, by Go's rules (encoding/pem, crypto/x509). Node
+// Says what is wrong with a text that should contain certificates or a private key in PEM, by Go's rules (encoding/pem, crypto/x509). Node
 // treats a file without a readable authority as an empty list, and then reports "self-signed certificate".
 import { X509Certificate } from "node:crypto";
 

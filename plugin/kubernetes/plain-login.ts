@@ -1,5 +1,5 @@
-// The login that most kubeconfigs need: adds certificates, a token or a password to the options of a request, as client-node's KubeConfig
-// does. client-node is needed only for its auth providers and proxies.
+// Implements the login that most kubeconfigs need: adds certificates, a token or a password to the options of a request, as client-node's
+// KubeConfig does. client-node is needed only for its auth providers and proxies.
 import { readFileSync } from "node:fs";
 import type { OutgoingHttpHeaders, RequestOptions } from "node:http";
 import type { User } from "@kubernetes/client-node";
@@ -14,7 +14,7 @@ export interface LoginOptions extends RequestOptions {
 /** Adds the credentials to the options of a request, including those of an exec plugin. Throws if a file cannot be read. */
 export type Login = (options: LoginOptions, credential: ExecCredential | undefined) => Promise<void>;
 
-/** Undefined if only client-node supports this login. Files are read at each login. */
+/** Returns the login. Undefined if only client-node supports it. Files are read at each login. */
 export function findPlainLogin({ cluster, user }: Pick<Connection, "cluster" | "user">): Login | undefined {
 	const tokenFile = tokenFileOf(user);
 	if (cluster.proxyUrl || tokenFile === undefined) return undefined;

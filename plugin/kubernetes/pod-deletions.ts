@@ -1,7 +1,7 @@
-// Which pods of a node are gone, without one request for each of a thousand terminating pods. A watch reports deletions at once. A list of
-// the node from time to time finds what the watch missed, for example if its connection is dead and this has not been noticed. The list
-// runs more often if the watch has ended or cannot be opened (no permission, an old proxy). If the pods cannot be listed either, each
-// waiting caller polls its own pod, as kubectl does.
+// Finds out which pods of a node are gone, without one request for each of a thousand terminating pods. A watch reports deletions at once.
+// A list of the node from time to time finds what the watch missed, for example if its connection is dead and this has not been noticed.
+// The list runs more often if the watch has ended or cannot be opened (no permission, an old proxy). If the pods cannot be listed either,
+// each waiting caller polls its own pod, as kubectl does.
 // client-node's Watch is not used. It ends after 30 s without an event, skips lines that it cannot read, and cannot request metadata alone.
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -114,8 +114,8 @@ class NodeDeletions implements PodDeletions {
 	}
 
 	/**
-	 * Returns at the end of the answer, at an unreadable line, and at the server's ERROR event: the version is too old, or the server shuts
-	 * down.
+	 * Returns at the end of the answer, and at the server's ERROR event: the version is too old, or the server shuts down. Throws at a line
+	 * that is not JSON.
 	 */
 	async #follow(response: IncomingMessage): Promise<void> {
 		let isOver = false;

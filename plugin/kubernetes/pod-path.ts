@@ -1,4 +1,4 @@
-// A pod's path in the API.
+// Returns a pod's path in the API.
 export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
 	return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }

@@ -1,8 +1,8 @@
-// What a pod's own cluster reports about it, read by the rules of kubectl and of the eviction API.
+// Reads what a pod's own cluster reports about it, by the rules of kubectl and of the eviction API.
 import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
 import { controllerOf, preActivitiesOf } from "../../disruption/budget/pod.ts";
 
-/** Undefined for a pod that is not ready. */
+/** Returns the condition that makes the pod ready. Undefined for a pod that is not ready. */
 export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 	return status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
 }
@@ -23,7 +23,10 @@ export function hasNotStarted(pod: V1Pod): boolean {
 	return isPending && preActivitiesOf(metadata?.annotations ?? {}).length === 0;
 }
 
-/** Whether a controller will create another pod. Not for a pod that has finished or is already being replaced. */
+/**
+ * Whether a controller will create another pod that may run elsewhere. False for a pod of a DaemonSet, and for one that has finished or is
+ * already terminating.
+ */
 export function isReplaced(pod: V1Pod): boolean {
 	const controller = controllerOf(pod);
 	const ends = pod.metadata?.deletionTimestamp !== undefined || isFinished(pod);

@@ -1,6 +1,6 @@
-// One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). client-node's PortForward
-// is not used. It buffers unread data without limit and reports only the code of a refusal. A write after the other side has closed is an
-// unhandled EPIPE there, which ends the process.
+// Opens a connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). client-node's
+// PortForward is not used. It buffers unread data without limit and reports only the code of a refusal. A write after the other side has
+// closed is an unhandled EPIPE there, which ends the process.
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
@@ -33,8 +33,8 @@ export interface PodConnection {
 }
 
 /**
- * A connection to the pod's port. The caller joins it to a socket. Rejects with ApiError or ConnectionError if the API server does not open
- * it.
+ * Opens a connection to the pod's port. The caller joins it to a socket or closes it. Rejects with ApiError or ConnectionError if the API
+ * server does not open it.
  */
 export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<PodConnection> {
 	const ws = await client.webSocket(`${podPath(pod)}/portforward?ports=${pod.port}`, "v4.channel.k8s.io");

@@ -1,7 +1,7 @@
 // Marks a refusal by the proxy in front of an API server, so that it does not look like the server's own.
 import { STATUS_CODES } from "node:http";
 
-/** An error that names the proxy, if the proxy refused. Otherwise the given error. `proxy`: its URL. */
+/** Returns an error that names the proxy, if the proxy refused. Otherwise returns the given error. `proxy`: its URL. */
 export function explainProxyError(error: unknown, proxy: string): unknown {
 	if (!(error instanceof Error) || !URL.canParse(proxy)) return error;
 	const status = refusedWith(error);

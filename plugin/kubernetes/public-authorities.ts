@@ -1,4 +1,4 @@
-// The authorities that TLS trusts if a kubeconfig names none: those of the machine, as with kubectl, and Node's own list with
+// Sets the authorities that TLS trusts if a kubeconfig names none: those of the machine, as with kubectl, and Node's own list with
 // NODE_EXTRA_CA_CERTS.
 //
 // The executable starts without any authorities (--use-openssl-ca in scripts/executable/build-executable.ts). Node would read its list in a
@@ -11,8 +11,8 @@ let trusted: "default" | "named" | "public" = "default";
 
 /**
  * From now on, the whole process trusts only authorities that a caller names. If the public authorities are already trusted, they stay
- * trusted. Node builds its own list first, even if a caller's list replaces it. With SSL_CERT_FILE or NODE_EXTRA_CA_CERTS, which are common
- * on company machines, that wastes 10 to 28 ms of processor time.
+ * trusted. Without this, Node builds its own list first, even if a caller's list replaces it. With SSL_CERT_FILE or NODE_EXTRA_CA_CERTS,
+ * which are common on company machines, that wastes 10 to 28 ms of processor time.
  */
 export function trustNamedAuthorities(): void {
 	if (trusted !== "default") return;

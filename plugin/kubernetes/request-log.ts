@@ -8,7 +8,7 @@ export interface FollowedRequest {
 	answered(body: string): void;
 }
 
-/** Call it before the request is sent. It does not read the answer's body. */
+/** Logs the request and its answer. Call it before the request is sent. It does not read the answer's body. */
 export function followRequest(log: VerboseLog, request: ClientRequest, url: URL, body?: string): FollowedRequest {
 	const { level } = log;
 	const began = performance.now();
@@ -56,7 +56,7 @@ function withoutLogin(url: URL): string {
 	return shown.href;
 }
 
-/** Sorted, one header per line, with the names as Go writes them. */
+/** Returns the headers sorted, one per line, with the names as Go writes them. */
 function headersText({ secrets }: VerboseLog, headers: OutgoingHttpHeaders): string {
 	return Object.entries(headers)
 		.flatMap(([name, value]) => [value ?? []].flat().map((each) => [canonical(name), String(each)] as const))
@@ -83,7 +83,7 @@ function maskedLogin(value: string, secrets: VerboseLog["secrets"]): string {
 	return scheme === undefined ? "<masked>" : `${scheme} <masked>`;
 }
 
-/** Without the request's body. The command cannot be run as it is, because the login is masked. */
+/** Returns a command without the request's body. It cannot be run as it is, because the login is masked. */
 function curlCommand(method: string, headers: string, url: string): string {
 	const given = headers.split("\n").filter((line) => line !== "");
 	return `curl -v -X${method} ${given.map((line) => ` -H ${JSON.stringify(line)}`).join("")} '${url}'\n`;

@@ -1,4 +1,4 @@
-// The clock by which a run measures ages. It keeps running while the machine sleeps.
+// Provides the clock with which a run measures ages. It keeps running while the machine sleeps.
 //
 // On Linux, the monotonic clock (performance.now()) stops during sleep. A list from before a laptop was closed would still look fresh when
 // the laptop is opened a day later.

@@ -1,11 +1,11 @@
-// The warnings that an API server sends in HTTP's Warning header, about deprecated APIs and from policies that only warn.
+// Reads the warnings that an API server sends in HTTP's Warning header, about deprecated APIs and from policies that only warn.
 
-/** Called once for each message of a context. */
+/** Gets a warning of a context's API server. */
 export type ServerWarningSink = (context: string, message: string) => void;
 
 const kubernetesCode = "299";
 
-/** The texts of a Warning header, as client-go reads them: `299 - "text"`, separated by commas. */
+/** Returns the texts of a Warning header, as client-go reads them: `299 - "text"`, separated by commas. */
 export function parseWarnings(header: string | undefined): readonly string[] {
 	// Node decodes headers as Latin-1, but the API server writes UTF-8.
 	const text = Buffer.from(header ?? "", "latin1").toString("utf8");

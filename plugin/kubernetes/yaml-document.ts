@@ -1,4 +1,4 @@
-// The first document of a YAML file, as kubectl reads it (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes.
+// Reads the first document of a YAML file as kubectl does (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes.
 // Their meaning is decided here, because its schemas differ from Go's. In Go, the last of repeated keys holds, and merge keys apply in the
 // order in which they are written. Numbers and booleans are YAML 1.1's in Go's spelling.
 import {
@@ -17,7 +17,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { resolveScalar } from "./yaml-scalar.ts";
 
-/** The document as JSON values. null: the file is empty. Throws an Error that says in one line why kubectl would not read it. */
+/** Returns the document as JSON values. null: the file is empty. Throws an Error that says in one line why kubectl would not read it. */
 export function readYamlDocument(bytes: Uint8Array): unknown {
 	const text = decode(bytes);
 	const document = firstDocument(text);

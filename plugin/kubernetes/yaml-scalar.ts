@@ -1,4 +1,4 @@
-// The meaning of a scalar, with or without a tag, in kubectl's YAML (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
+// Finds the meaning of a scalar, with or without a tag, in kubectl's YAML (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
 
 export interface YamlScalar {
 	readonly text: string;
