@@ -120,8 +120,8 @@ export function createKubernetesClient(
 			accept: options.metadataOnly ? metadataTypes[options.metadataOnly] : "application/json",
 			...(text !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
 		};
-		// The server may close an idle connection just as it is reused. A read is then sent once more. Of a write, the result is unknown, so the
-		// caller decides.
+		// The server may close an idle connection just as it is reused. A read is then sent once more. Of a write, the result is unknown,
+		// so the caller decides.
 		for (let attempt = 0; ; attempt += 1) {
 			try {
 				const { signal, guard } = options;

@@ -24,8 +24,8 @@ export interface OpenOptions {
 	/** Called when an API server keeps a request waiting. Default: stderr. */
 	readonly onSilence?: (context: string, message: string) => void;
 	/**
-	 * Called when a login program starts to ask the user. It may return a function to call at its end. With several contexts, stderr announces
-	 * the login anyway.
+	 * Called when a login program starts to ask the user. It may return a function to call at its end. With several contexts, stderr
+	 * announces the login anyway.
 	 */
 	readonly onLogin?: ((contexts: readonly string[], command: string) => LoginEnd) | undefined;
 	/** Gives logins that ask exclusive use of the terminal. */

@@ -24,8 +24,8 @@ export interface PodConnection {
 	/** Whether the other side has already closed the connection. */
 	readonly isOver: boolean;
 	/**
-	 * Connects it to a local socket until either side ends. Call it once. Resolves when the connection is over, with the other side's message
-	 * about it, if there was one.
+	 * Connects it to a local socket until either side ends. Call it once. Resolves when the connection is over, with the other side's
+	 * message about it, if there was one.
 	 */
 	join(socket: Socket): Promise<string | undefined>;
 	/** Closes the connection in any state. */
