@@ -2,9 +2,10 @@
 // eviction is accepted, or until nothing more can be done.
 //
 // Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. It is evicted without a grant in two cases.
-// Either disruption/budget/coverage-judgement.ts allows it, at that moment, for the version that the eviction names. Or that version has
-// finished, is terminating or has not started. While members disagree about the fleet, no pod is granted or judged uncovered. A pod that
-// has not started is still evicted. The pauses between unsuccessful tries grow.
+// Either disruption/budget/coverage-judgement.ts allows it at that moment: no budget covers the version that the eviction names, or no
+// member has a budget in the namespace. Or the version that the eviction names has finished, is terminating or has not started. While
+// members disagree about the fleet, no pod is granted or judged uncovered. A pod that has not started is still evicted. The pauses between
+// unsuccessful tries grow.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts. Pods of contexts without agents do not belong to the fleet.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";

@@ -114,7 +114,7 @@ export class Evictions {
 		this.#deps.emit({ type: "resumed", pausedMs: this.#deps.runtime.now() - this.#pausedAt });
 	}
 
-	/** Resolves when no work is left: unused reservations have been given back. */
+	/** Resolves when no round runs any more, and every grant has been used or given back. */
 	async settled(): Promise<void> {
 		await this.#shared.covered?.queue.settled();
 	}

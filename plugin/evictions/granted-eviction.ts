@@ -1,4 +1,4 @@
-// Evicts a granted pod under its reservation, until the answer is known or cannot be known.
+// Tries to evict a granted pod under its reservation, until the answer is known or cannot be known.
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";

@@ -1,5 +1,5 @@
-// Gives back Leases and unused reservations that could not be given back before, because their agent gave no answer. They end by
-// themselves, but until then they use up the budget for nothing. So the run keeps trying while it continues, for 35 s at most.
+// Gives back Leases, and cancels reservations, for which this failed before because their agent gave no answer. They end by themselves, but
+// until then they use up the budget for nothing. So the run keeps trying while it continues, for 35 s at most.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 

@@ -39,7 +39,7 @@ export interface EvictionRequest {
 
 /** The API server's answer if it does not accept the eviction. */
 export interface Refusal {
-	/** blocked: refused for now (a budget, a webhook, too many requests, a server in trouble). */
+	/** blocked: refused for now (a budget, a webhook that fails, too many requests, a server in trouble). */
 	readonly kind: "blocked" | "namespaceTerminating" | "denied";
 	readonly message: string;
 	readonly reason: Reason;
