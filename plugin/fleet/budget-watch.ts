@@ -25,7 +25,7 @@ interface BudgetWatchOptions {
 	readonly wants?: (name: BudgetName) => boolean;
 	readonly clock: WatchClock;
 	readonly signal: AbortSignal;
-	/** Called first with all rows, then with the changed ones, at most four times a second. */
+	/** Called first with all rows that are known, then with the changed ones, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
 	/**
 	 * Called after new samples, at most four times a second. A budget has a history of its healthy pods in the last hour if every member
