@@ -19,7 +19,9 @@ export interface RunScreenOptions {
 	readonly op: string;
 	readonly suggest: SuggestedCommands;
 	readonly verbosity: number;
-	/** Results go into a file (-o json > FILE). The screen is drawn on stderr, and without a screen nothing is printed here. */
+	/**
+	 * Whether results go into a file (-o json > FILE). The screen is then drawn on stderr, and without a screen nothing is printed here.
+	 */
 	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
 	/** The contexts that are open at that time. */
