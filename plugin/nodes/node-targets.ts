@@ -21,8 +21,8 @@ export interface ResolvedNodes {
 }
 
 /**
- * Returns all nodes that are named or selected, each once, selected ones first, then in the given order. All of them existed when they were
- * read. Throws as searchForOne() does. Also throws ConnectionError if nothing is found and a context does not answer.
+ * Returns all nodes that are named or selected, each once, in the given order. All of them existed when they were read. Throws as
+ * searchForOne() does. Also throws ConnectionError if nothing is found and a context does not answer.
  */
 export async function resolveNodes(
 	contexts: readonly KubeContext[],

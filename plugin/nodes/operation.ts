@@ -19,11 +19,11 @@ export interface Operation {
 	 * write it.
 	 */
 	readonly holder?: string;
-	/** A drained node keeps the annotation until it is uncordoned, so that undo can find it. */
+	/** A drained node keeps the annotation until xpdb uncordons it, so that undo can find the node. */
 	readonly state: "draining" | "drained";
 	/** Who started or last resumed it. */
 	readonly by: string;
-	/** ISO 8601. */
+	/** When it began, in ISO 8601. */
 	readonly since: string;
 	/** The number of its nodes, in all clusters. */
 	readonly nodes: number;
