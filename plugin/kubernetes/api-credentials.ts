@@ -1,6 +1,6 @@
 // Provides TLS options and headers for one API server. It reads certificates, tokens and passwords, and runs exec plugins. OIDC, and all
-// proxies but the HTTP proxies of the environment, are left to client-node's KubeConfig. That takes 230 ms of CPU to load, as much as the
-// rest of an eviction.
+// proxies but the HTTP and HTTPS proxies of the environment, are left to client-node's KubeConfig. That takes 230 ms of CPU to load, as
+// much as the rest of an eviction.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";

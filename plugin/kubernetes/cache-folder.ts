@@ -1,5 +1,6 @@
-// Finds the folder for what is kept for later calls, inside kubectl's own cache folder. A user who may write there can already have any
-// program run as us, through the kubeconfig in the folder above. A shared folder for temporary files would give that power to other users.
+// Finds the folder for what is kept for later calls, inside kubectl's own cache folder. By default it is in ~/.kube, and a user who may
+// write there can already have any program run as us, through the kubeconfig. A shared folder for temporary files would give that power to
+// other users.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 

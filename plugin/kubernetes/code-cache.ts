@@ -9,7 +9,7 @@ export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** A folder for code only, because its contents are executed. Node reads it too, and does not check who owns a file. */
+/** Returns a folder for code only, because its contents are executed. Node reads it too, and does not check who owns a file. */
 export function findCodeFolder(env: NodeJS.ProcessEnv): string | undefined {
 	return findPrivateFolder(env, "code");
 }

@@ -19,7 +19,7 @@ export interface KeptNote {
  */
 export function createKeptNote(folder: string | undefined, about: readonly string[], mode?: number): KeptNote {
 	if (folder === undefined) return { read: () => undefined, write: () => undefined };
-	// Hashed, because a server's name is not a valid file name.
+	// Hashed, because a server's URL is not a valid file name.
 	const file = (): string => join(folder, `${hash("sha256", JSON.stringify(about)).slice(0, 32)}.json`);
 	return {
 		read() {

@@ -14,7 +14,7 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/**
 	 * Called synchronously right before the request is written, after every wait: for credentials, a free slot, a connection.
-	 * If false, nothing is sent, and the call rejects with NotSentError. For any request that depends on an age.
+	 * If false, nothing is sent, and the call rejects with NotSentError. It is for any request that depends on an age.
 	 */
 	readonly guard?: () => boolean;
 	/** False: a 429 or 5xx is thrown at once, whatever Retry-After says. */
@@ -59,7 +59,7 @@ export interface KubernetesClient {
 
 /** kubectl's own page size. */
 export const defaultChunkSize = 500;
-/** As in client-go (rest/with_retry.go): how often a request is retried if the answer has Retry-After. */
+/** As in client-go (rest/with_retry.go): how often at most a request is retried if the answer has Retry-After. */
 const maxRetries = 10;
 
 export const metadataTypes = {
