@@ -55,7 +55,7 @@ export interface UsedBy {
 	readonly state?: string;
 	/** Why no node accepts the pod, in the scheduler's words. */
 	readonly message?: string;
-	/** Since the epoch, by the clock of the process that wrote it. */
+	/** Seconds since the epoch, by the clock of the process that wrote it. */
 	readonly sinceSeconds?: number;
 }
 
@@ -96,7 +96,7 @@ export type RunEvent =
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
-			/** Whether this run may undo the change: this run made it, or an unfinished run that it continues did. */
+			/** Whether this run may undo the change: this run made it, or an unfinished run that it resumes or takes over did. */
 			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
@@ -168,7 +168,7 @@ export type RunEvent =
 			readonly need?: number;
 			readonly healthy?: number;
 			readonly expected?: number;
-			/** The latest time of the next request, if known. */
+			/** The longest time until the next request, if known. */
 			readonly retryAfterMs?: number;
 			/** Set in a dry run: the pod would wait, and nothing was requested. */
 			readonly dryRun?: DryRun;
