@@ -17,7 +17,7 @@ export interface FixSubject {
 	readonly node?: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget?: string | undefined;
-	/** PeerUnreachable: the member that does not answer, as far as it is known. */
+	/** PeerUnreachable: the part that does not answer, as far as it is known. */
 	readonly silent?: Silent | undefined;
 }
 

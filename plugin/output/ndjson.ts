@@ -73,7 +73,7 @@ export function createNdjsonWriter({
 	};
 }
 
-/** Whether the event repeats what was printed. Repeated observations are printed only when they change. */
+/** Whether the event repeats what was printed. Repeated observations are printed only when they change, or once a minute. */
 function isRepeated(
 	event: RunEvent,
 	{ waits, holders }: { readonly waits: Repeats; readonly holders: Holders },

@@ -69,7 +69,7 @@ interface PodRow {
 	readonly waits: string;
 }
 
-/** Pods share a line if they have the same owner, node and wave, and wait for the same things. */
+/** Pods share a line if they have the same owner, node and wave, and wait for the same things. With -o wide, each pod has its own line. */
 function rowsOf(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly PodRow[] {
 	const rows = pods.map((pod) => ({
 		pod,

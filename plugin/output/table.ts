@@ -2,7 +2,7 @@
 import { oneLine } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 
-/** The longest list of nodes that a person may want to copy. */
+/** The most characters of a cell: enough for the longest list of nodes that a person may want to copy. */
 const longestCell = 8_000;
 
 export function tableLines(
