@@ -35,7 +35,7 @@ export class DryRunRounds {
 		);
 	}
 
-	/** `budgets` are all budgets that cover the pod. */
+	/** Judges the pod under `budgets`, which are all budgets that cover it. */
 	async judgeDryRun(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);

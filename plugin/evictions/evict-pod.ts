@@ -161,7 +161,7 @@ async function tryMember(
 	}
 }
 
-/** `budgets` are all budgets that cover the pod. */
+/** Makes one try under `budgets`, which are all budgets that cover the pod. */
 async function tryUnder(
 	budgets: readonly RoundBudget[],
 	job: EvictionJob,

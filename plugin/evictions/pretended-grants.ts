@@ -49,7 +49,7 @@ export class PretendedGrants {
 		this.#collect = collect;
 	}
 
-	/** `budgets` are all budgets that cover the pod. Rejects as look() does. */
+	/** Judges the pod under `budgets`, which are all budgets that cover it. Rejects as look() does. */
 	async ask(pod: PretendedPod, budgets: readonly RoundBudget[]): Promise<PretendedVerdict> {
 		const key = JSON.stringify(budgets);
 		const known = this.#collecting.get(key);

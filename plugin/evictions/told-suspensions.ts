@@ -36,7 +36,7 @@ export class ToldSuspensions {
 		};
 	}
 
-	/** `lists`: the budgets of the pods' namespaces in all members. */
+	/** Warns about suspended budgets that cover these pods. `lists`: the budgets of the pods' namespaces in all members. */
 	tellOfPods(pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]): void {
 		const budgets = lists.flatMap((member) => member.budgets);
 		const covering = pods.flatMap(
@@ -45,7 +45,10 @@ export class ToldSuspensions {
 		this.tell(covering, lists);
 	}
 
-	/** `lists` are the budgets of the namespace in all members, as last listed. */
+	/**
+	 * Warns about those of the `covering` budgets that all members suspend. `lists`: the budgets of the namespace in all members, as last
+	 * listed.
+	 */
 	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {
 		for (const { name } of covering) {
 			const suspended = suspensionOfAll(name, lists);
