@@ -61,7 +61,7 @@ export async function findAgentNamespaces(client: KubernetesClient, anchor: stri
 	return (await findAgentPlaces(client, anchor)).namespaces;
 }
 
-/** Throws as findAgentNamespaces() does. */
+/** Reads the anchor's ConfigMap xpdb-fleet. Throws as findAgentNamespaces() does. */
 export async function findAgentPlaces(client: KubernetesClient, anchor: string): Promise<AgentPlaces> {
 	let map: { readonly data?: Readonly<Record<string, unknown>> };
 	try {

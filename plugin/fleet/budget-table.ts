@@ -72,7 +72,7 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	return Promise.all(rows);
 }
 
-/** `lists`: the budgets of the members that answered. */
+/** Counts one budget in all members and returns its row. `lists`: the budgets of the members that answered. */
 export async function readBudgetRow(
 	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,

@@ -24,7 +24,7 @@ export async function connectFleet(
 	options: ConnectOptions = {},
 ): Promise<FleetConnection> {
 	const anchors = contexts.map((context) => ({ context, anchor: readAnchor(context) }));
-	// The new sockets connect in this turn of the event loop and report it in the next one, in which TLS starts.
+	// Give the new sockets a turn of the event loop to connect, so that their TLS handshakes start before gRPC is loaded.
 	await nextTurn();
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);

@@ -3,7 +3,7 @@ import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
-/** `context`: the context of the cluster that does not answer. */
+/** Returns the command. `context`: the context of the cluster that does not answer. */
 export function diagnoseCommand(
 	silent: Silent | undefined,
 	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
