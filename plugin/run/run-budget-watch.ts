@@ -1,5 +1,5 @@
-// Watches the budgets of a run as `budgets -w` does. Rounds count only when a pod asks for a grant, so without it a user would see counts
-// that are minutes old. It is for display only: no decision relies on it.
+// Watches the budgets of a run as `budgets -w` does. Rounds count only when a pod asks for a grant, so without this watch a user would see
+// counts that are minutes old. It is for display only: no decision relies on it.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
