@@ -10,7 +10,7 @@ export interface PodQuery extends FilterOptions {
 	readonly chunkSize: number;
 }
 
-/** `now`: milliseconds since the epoch. */
+/** Lists the node's pods and filters them. `now`: milliseconds since the epoch. */
 export async function podsToTake(node: NodeTarget, options: PodQuery, now: number): Promise<FilteredPods> {
 	const pods = await node.context.client.list<V1Pod>("/api/v1/pods", {
 		fieldSelector: `spec.nodeName=${node.name}`,
