@@ -175,7 +175,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
  */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
-	// Evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
+	// The limit is high, because evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });

@@ -119,7 +119,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 				resolve({ response, followed, leaveTime: () => clearTimeout(timer), explain });
 			});
 			const followed = log && followRequest(log, outgoing, url, body ?? "");
-			// Not with the request's own signal option: if the request is already over, its AbortError would be unhandled.
+			// This does not use the request's own signal option: if the request is already over, its AbortError would be unhandled.
 			const stop = (): void => {
 				// While a proxy is opening the connection, the request has no socket yet and ends without an event.
 				finish();

@@ -124,8 +124,8 @@ export function unknownEntry(
 }
 
 /**
- * Leaves out doubled slashes, the query and the fragment, as client-go does. A server without a scheme is reached over HTTP only if there
- * is nothing to keep secret (client-go's rest.DefaultServerURL looks only at certificates).
+ * Returns the server's URL without doubled slashes, query and fragment, as in client-go. A server without a scheme is reached over HTTP
+ * only if there is nothing to keep secret (client-go's rest.DefaultServerURL looks only at certificates).
  */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);
@@ -203,7 +203,8 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl
 }
 
 /**
- * With any of these, no login program runs, so that users can log in while single sign-on is down (client-go, exec.UpdateTransportConfig).
+ * Whether the user has a login of its own. Then no login program runs, so that users can log in while single sign-on is down (client-go,
+ * exec.UpdateTransportConfig).
  */
 function hasOwnLogin(user: KubeconfigEntry): boolean {
 	const has = (field: string): boolean => text(user[field]) + text(user[`${field}-data`]) !== "";
@@ -211,7 +212,10 @@ function hasOwnLogin(user: KubeconfigEntry): boolean {
 	return hasCertificate || ["token", "tokenFile", "username"].some((field) => text(user[field]) !== "");
 }
 
-/** client-node supports `tokenFile` only in its own auth provider. Exec plugins are ours (exec-credentials.ts). */
+/**
+ * Returns the user in client-node's form. It supports `tokenFile` only in its own auth provider. Exec plugins are ours
+ * (exec-credentials.ts).
+ */
 function userForClientNode(user: KubeconfigEntry): User {
 	const token = text(user["token"]);
 	const file = text(user["tokenFile"]);

@@ -86,7 +86,7 @@ function nameOfType(value: unknown): string {
 
 const extensionList = listOf(fieldsOf({ name: text, extension: (value) => value }), {});
 
-/** By name. The last entry of a name holds, and a repeated name is an error only if the earlier entry has content. */
+/** Reads extensions by name. The last entry of a name holds, and a repeated name is an error only if the earlier entry has content. */
 const extensions: FieldType<readonly KubeconfigEntry[]> = (value, field) => {
 	const byName = new Map<unknown, KubeconfigEntry>();
 	for (const each of extensionList(value, field)) {

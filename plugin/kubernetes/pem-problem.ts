@@ -2,7 +2,7 @@
 // treats a file without a readable authority as an empty list, and then reports "self-signed certificate".
 import { X509Certificate } from "node:crypto";
 
-/** Undefined if it contains at least one readable certificate. */
+/** Says what is wrong with the certificates. Undefined if at least one is readable. */
 export function certificateProblem(text: string): string | undefined {
 	const blocks = [...text.matchAll(certificateBlocks)].map(([, content = ""]) => content);
 	if (blocks.length > 0) {
@@ -11,7 +11,7 @@ export function certificateProblem(text: string): string | undefined {
 	return missingBlock(text, "CERTIFICATE");
 }
 
-/** Undefined if it looks like a private key. */
+/** Says what is wrong with the private key. Undefined if it looks like one. */
 export function privateKeyProblem(text: string): string | undefined {
 	return /^-----BEGIN [A-Z ]*PRIVATE KEY-----[ \t]*$/m.test(text) ? undefined : missingBlock(text, "PRIVATE KEY");
 }
