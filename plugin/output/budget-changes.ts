@@ -27,7 +27,7 @@ export class BudgetChangeLines {
 		this.#options = options;
 	}
 
-	/** Lines for stdout. */
+	/** Returns the lines for stdout. */
 	rows(changed: readonly BudgetRow[], gone: readonly BudgetName[], members: readonly MemberState[]): readonly string[] {
 		const { isWide, now, headers, columns } = this.#options;
 		const clusters = members.map(({ name }) => name);
@@ -50,7 +50,7 @@ export class BudgetChangeLines {
 		return all.map((row) => fitLast(rowLine(row, widths), columns()));
 	}
 
-	/** Lines for stderr: what the rows have no room for, each once. */
+	/** Returns the lines for stderr: what the rows have no room for, each once. */
 	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
 		const { now } = this.#options;
 		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);

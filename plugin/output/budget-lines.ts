@@ -80,7 +80,10 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	];
 }
 
-/** "?" for an unknown count, which means that nothing is allowed; "off" for a suspended budget, and "-" for what it does not need. */
+/**
+ * Returns the cells with numbers: "?" for an unknown count, which means that nothing is allowed, "off" for a suspended budget, and "-" for
+ * what it does not need.
+ */
 function countCells(row: BudgetRow): readonly string[] {
 	return [
 		row.namespace,
@@ -141,7 +144,7 @@ function missingCells(row: BudgetRow, { cluster, pods, mislabelled = false }: Mi
 	return [formatBudgetName(row), cluster, "-", state, "-", "-", "-", "-", ""];
 }
 
-/** A ServiceAccount as `kubectl get serviceaccounts -A` shows it. Other accounts are unchanged. */
+/** Shows a ServiceAccount as `kubectl get serviceaccounts -A` does. Other accounts are unchanged. */
 export function accountText(account: string): string {
 	return account.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, "$1/$2");
 }
@@ -155,7 +158,7 @@ function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
 	return sinceSeconds === undefined ? undefined : formatElapsed(now - sinceSeconds * 1_000);
 }
 
-/** Only the last column is shortened, because people copy the others. */
+/** Shortens only the last column, because people copy the others. */
 export function fitLast(line: string, columns: number | undefined): string {
 	return columns === undefined || line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
 }

@@ -54,7 +54,7 @@ function shownOf(cells: readonly string[], shown: LeaseColumns): readonly string
 	});
 }
 
-/** "-" for nothing, "?" for an unknown value. */
+/** Returns the cells of a row: "-" for nothing, "?" for an unknown value. */
 export function leaseCells(row: LeaseRow, shown: LeaseColumns): readonly string[] {
 	return shownOf(allCells(row), shown);
 }

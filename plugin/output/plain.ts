@@ -184,7 +184,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		}
 	}
 
-	/** Empty if no context leads to the cluster. */
+	/** Names the command that shows more. Empty if no context leads to the cluster. */
 	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
 		const context = members.find((member) => member.cluster === cluster)?.context;
 		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });

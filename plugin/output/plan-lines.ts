@@ -34,7 +34,7 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
 }
 
-/** Pods that can be evicted but whose replacements would find no node. */
+/** Returns the lines about pods that can be evicted but whose replacements would find no node. */
 function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
 	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
 	if (stranded.length === 0) return [];
@@ -192,7 +192,7 @@ interface NamedPod {
 	readonly owner: string;
 }
 
-/** A single pod has its own name. Several pods of one owner have the owner's name. */
+/** Names a single pod by its own name, and several pods by that of their owner. */
 function nameOf(pods: readonly NamedPod[]): string {
 	const [first] = pods;
 	if (!first) return "";
