@@ -103,7 +103,6 @@ export async function readBudgetRow(
 	);
 }
 
-/** One member's budgets. */
 export type ListOfMember = Pick<BudgetsOfMember, "clusterName" | "budgets">;
 
 /** Returns the budget to count, or its finished row if it cannot be counted. Without a selector, no pod can be counted. */
