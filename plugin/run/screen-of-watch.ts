@@ -6,7 +6,6 @@ import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import type * as Screens from "../ui/screens.ts";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "./ui-choice.ts";
 
-/** Options for the screen. */
 export interface ScreenOfWatchOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
