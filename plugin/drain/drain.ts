@@ -58,7 +58,6 @@ export interface DrainDependencies {
 	readonly onNode?: () => void;
 }
 
-/** The result of draining a node. */
 export type NodeOutcome =
 	| { readonly kind: "drained" }
 	/** Not started or not finished because the run was stopped. */
