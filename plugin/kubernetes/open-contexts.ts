@@ -17,7 +17,6 @@ import { createKubernetesClient } from "./kubernetes-client.ts";
 import { LoginDesk, type LoginEnd } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
-/** Options for a run that works in the contexts. */
 export interface OpenOptions {
 	/** Receives the warnings of the API servers. Default: stderr. */
 	readonly onWarning?: ServerWarningSink;

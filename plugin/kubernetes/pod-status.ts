@@ -7,7 +7,6 @@ export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 	return status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
 }
 
-/** Whether the pod has finished. */
 export function isFinished({ status }: V1Pod): boolean {
 	return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
