@@ -9,7 +9,6 @@ import { accountText } from "./budget-lines.ts";
 
 export type ListedContext = Extract<LeasesOfContext, { kind: "listed" }>;
 
-/** A Lease in a context. */
 export interface LeaseRow extends Pick<ListedContext, "context" | "cluster" | "at"> {
 	readonly lease: ListedLease;
 }

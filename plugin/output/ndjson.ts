@@ -18,7 +18,6 @@ export interface NdjsonOptions {
 	readonly commandLine: string;
 	/** The user who runs it, as user@host, according to the operating system. */
 	readonly by: string;
-	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
