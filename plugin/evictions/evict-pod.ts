@@ -249,7 +249,9 @@ async function orAfterFailure(
 	}
 }
 
-/** Returns the step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the members had been asked. */
+/**
+ * Returns the next step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the members had been asked.
+ */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;

@@ -9,7 +9,7 @@ import { readPod } from "./send-eviction.ts";
 import type { FailedPod, PodOutcome } from "./pod-outcome.ts";
 
 export interface TerminationOptions {
-	/** If above 0, a pod is not waited for if its deletionTimestamp is older than this. */
+	/** If above 0, pods whose deletionTimestamp is older than this are not waited for. */
 	readonly skipAfterSeconds: number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 	readonly wallClock: () => number;

@@ -20,7 +20,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
 	readonly gracePeriodSeconds: number;
-	/** DELETE instead of the eviction subresource: Kubernetes' own budgets are not checked. */
+	/** Whether to send a DELETE instead of an eviction: Kubernetes' own budgets are then not checked. */
 	readonly deletes: boolean;
 	readonly dryRun: boolean;
 }
