@@ -1,4 +1,4 @@
-// Builds the Event that says what a person did with a budget. It is for the cluster and namespace of that budget.
+// Builds the Event that says what a person did with a budget. It belongs beside the budget, in the same cluster and namespace.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { type PersonEvent, personEvent } from "./person-event.ts";
 
