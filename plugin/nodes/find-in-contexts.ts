@@ -158,9 +158,9 @@ export async function searchForOne<T extends Identified>(
 
 /**
  * Finds something by name in every context that has it, or in the one that the word names. Empty if that one is lost. With one context,
- * throws the API server's own NotFound. Throws UsageError if none of several contexts has it, or if two of them are the same cluster.
- * Throws FleetUncoveredError if none of those that answer has it and another one does not answer. A lenient search throws the error of the
- * latter instead.
+ * throws the API server's own NotFound. Throws UsageError if none of several contexts has it, or if two of them are the same cluster. If
+ * none of those that answer has it and another one does not answer, throws FleetUncoveredError, or in a lenient search the error of that
+ * other one.
  */
 export async function searchForAll<T extends Identified>(
 	word: Word,
