@@ -13,7 +13,7 @@ export interface OwnCluster {
 
 const mountedAt = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Undefined outside a pod. `folder`: where the kubelet puts the ServiceAccount's files. */
+/** Returns the cluster. Undefined outside a pod. `folder`: where the kubelet puts the ServiceAccount's files. */
 export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnCluster | undefined {
 	const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
 	const port = env["KUBERNETES_SERVICE_PORT"] ?? "";

@@ -14,7 +14,7 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/**
 	 * Called synchronously right before the request is written, after every wait: for credentials, a free slot, a connection.
-	 * If false, nothing is sent, and the call rejects with NotSentError. It is for any request that depends on an age.
+	 * If false, nothing is sent, and the call rejects with NotSentError. Meant for requests that depend on an age.
 	 */
 	readonly guard?: () => boolean;
 	/** False: a 429 or 5xx is thrown at once, whatever Retry-After says. */
