@@ -1,4 +1,4 @@
-// Appends rows to a table for a watch, as `kubectl get -w` does: headers once, and columns that later rows can only widen.
+// Formats rows that a watch appends to a table, as `kubectl get -w` does: headers once, and columns that later rows can only widen.
 import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
 
 export interface AppendedRowsOptions {

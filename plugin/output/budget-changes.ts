@@ -1,4 +1,4 @@
-// Prints `kubectl xpdb budgets -w` without a screen: a growing table like that of `kubectl get -w`, with a row for each visible change.
+// Formats `kubectl xpdb budgets -w` without a screen: a growing table like that of `kubectl get -w`, with a row for each visible change.
 // The first rows set the widths of the columns.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";

@@ -1,4 +1,4 @@
-// Prints `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, or if budgets
+// Formats `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, or if budgets
 // are named, all these pods follow below. Notes get their own lines.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";

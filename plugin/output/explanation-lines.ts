@@ -1,4 +1,4 @@
-// Prints `kubectl xpdb explain` for people: first the answer, then the reasons, then the commands to run next.
+// Formats `kubectl xpdb explain` for people: first the answer, then the reasons, then the commands to run next.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -134,7 +134,7 @@ function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOpti
 	return lines;
 }
 
-/** Pods with the same reasons are printed together. */
+/** Lists pods with the same reasons together. */
 function reasonLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {
 	const byReason = Map.groupBy(pods, (pod) => whyOf(pod, options.now));
 	return [...byReason].flatMap(([why, each]) => {

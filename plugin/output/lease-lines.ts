@@ -1,4 +1,4 @@
-// Prints `kubectl xpdb leases` for people: a row for each Lease and, with -o wide, each granted pod below them. Unreadable Leases are
+// Formats `kubectl xpdb leases` for people: a row for each Lease and, with -o wide, each granted pod below them. Unreadable Leases are
 // reported on stderr.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease, ListedReservation } from "../../proto/listed-lease.ts";

@@ -1,4 +1,4 @@
-// Prints a plan for people: pods that can never be evicted, pods that would not come back, the pods in order, the budgets, and the total.
+// Formats a plan for people: pods that can never be evicted, pods that would not come back, the pods in order, the budgets, and the total.
 // The total comes last, so that it is still visible after a long table.
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
 import { counted } from "../terminal/counted.ts";

@@ -1,4 +1,4 @@
-// Prints rows as kubectl does: columns padded to their widest cell, with three spaces between.
+// Formats rows as kubectl does: columns padded to their widest cell, with three spaces between.
 import { oneLine } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 
