@@ -168,8 +168,8 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
 }
 
 /**
- * Assembles the fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. Otherwise the
- * returned fleet closes them.
+ * Assembles the fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. Otherwise
+ * close() of the returned fleet closes them.
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
