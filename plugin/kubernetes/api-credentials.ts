@@ -50,7 +50,7 @@ interface Known extends Secured, Credentials {
 /** Adds the credentials to the options of a request. Resolves with whether the agent in them is one for a proxy. */
 type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 
-/** Credentials from files and exec plugins change, so they are read again after this time. */
+/** Credentials from files and exec plugins change, so they are checked again after this time. */
 const freshForMs = 30_000;
 
 /**

@@ -159,7 +159,7 @@ function namedEntries(
 
 const pathFields = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** Paths in a kubeconfig are relative to its folder. So is a plugin that is not looked up in PATH. */
+/** Paths in a kubeconfig are relative to its folder. So is the path of a plugin that is not looked up in PATH. */
 function withAbsolutePaths(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
 	const absolute = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
 	const changed: Record<string, unknown> = { ...entry };

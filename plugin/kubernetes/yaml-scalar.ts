@@ -80,7 +80,7 @@ function decodeBinary(text: string): string {
 	return Buffer.from(packed, "base64").toString();
 }
 
-/** By the rules of Go's StdEncoding: with padding, and without other characters in between. */
+/** Whether the text is base64 by the rules of Go's StdEncoding: with padding, and without other characters in between. */
 export function isBase64(text: string): boolean {
 	return /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text);
 }
