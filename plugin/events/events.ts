@@ -119,7 +119,7 @@ export type RunEvent =
 			readonly unsuspend: boolean;
 			readonly message: string;
 	  } & BudgetOfMember)
-	/** A suspension that could not be written in all members was taken back in this one. */
+	/** An attempt to take back a suspension in this member, because it could not be written in all of them. */
 	| ({
 			readonly type: "budget.takenBack";
 			/** The state now. Left out if unknown. */
@@ -202,8 +202,7 @@ export type RunEvent =
 			readonly type: "budget.changed";
 			readonly budget: string;
 			/**
-			 * Only from the watch: the budget's pods that are not healthy. The watch reports every change, and also reports when it no
-			 * longer can.
+			 * Only from the watch: the pods that use the budget up. The watch reports every change, and also reports when it no longer can.
 			 */
 			readonly usedBy?: readonly UsedBy[];
 	  } & Omit<BudgetState, "budget">)
