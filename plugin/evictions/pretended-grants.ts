@@ -13,7 +13,7 @@ import type { RoundCandidate, Verdict, Waiting } from "../../disruption/budget/v
 export type PretendedVerdict = Verdict<{ readonly kind: "goes"; readonly after?: Waiting }>;
 
 export interface PretendedPod extends RoundCandidate {
-	/** No healthy pod will ever replace it: no controller makes another one, or no node could run that one. */
+	/** Whether no healthy pod will ever replace it: no controller makes another one, or no node could run that one. */
 	readonly staysAway: boolean;
 }
 
