@@ -49,7 +49,7 @@ export function flagWords(names: readonly string[], { flags }: CommandInput): re
 	return names.map((name) => (flags[name] === true ? `--${name}` : `--${name}=${String(flags[name])}`));
 }
 
-/** How a message shows a flag to type again. "=..." stands for a value that only the first user knows. */
+/** Returns a flag to type again as a message shows it. "=..." stands for a value that only the first user knows. */
 export function writtenAgain(name: string): string {
 	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
 }
