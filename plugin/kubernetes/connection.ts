@@ -176,7 +176,7 @@ function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEnt
 		changed["client-key"] = resolve(flags.clientKey);
 	}
 	if (flags.token !== undefined || flags.username !== undefined) {
-		// A token or user name from a flag replaces all other credentials.
+		// A token or user name from a flag replaces all other credentials but a client certificate.
 		for (const field of ["exec", "auth-provider", "tokenFile", "token", "username", "password"]) delete changed[field];
 	}
 	if (flags.token !== undefined) changed["token"] = flags.token;

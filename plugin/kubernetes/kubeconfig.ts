@@ -21,7 +21,7 @@ export interface Kubeconfig {
 	readonly users: ReadonlyMap<string, KubeconfigEntry>;
 	readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
 	readonly currentContext: string;
-	/** The cluster of the pod that the plugin runs in, used if no context is chosen. */
+	/** The cluster of the pod that the plugin runs in, used if neither a context nor a cluster, user or server is chosen. */
 	readonly ownCluster: OwnCluster | undefined;
 	/** The files of KUBECONFIG, if none of them exists. */
 	readonly missing?: readonly string[] | undefined;
