@@ -106,7 +106,7 @@ export type RunEvent =
 			readonly uncordon: boolean;
 			readonly message: string;
 	  } & InContext)
-	/** One event for each member, and only after the change is in place in all of them. */
+	/** One event for each member that has the budget, and only after the change is in place in all of them, or was a dry run. */
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
