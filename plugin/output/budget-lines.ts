@@ -69,7 +69,7 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	const { problem, members } = row;
 	const suspension = suspensionOf(members);
 	const who = suspension ? ` ${suspensionNow(suspension, now)}` : "";
-	// While every eviction is refused anyway, differences between bounds do not matter.
+	// While every eviction is refused anyway, differences between members do not matter.
 	const differ = problem === undefined ? differences(members, clusters) : undefined;
 	return [
 		...(problem === undefined ? [] : [`${name} refuses every eviction: ${problem}`]),
