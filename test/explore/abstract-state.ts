@@ -1,12 +1,12 @@
-// A short summary of the state of a run, without versions, ids and clocks. The number of new summaries that a scenario still brings tells
-// whether more of its schedules are worth their time. The lag of views is left out, because it would make the number of states endless.
+// Summarizes the state of a run, without versions, ids and clocks. The number of new summaries that a scenario still brings tells whether
+// more of its schedules are worth their time. The lag of views is left out, because it would make the number of states endless.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { World } from "./world.ts";
 
 /** By Lease object: each version of a Lease is parsed once. */
 const leaseWords = new WeakMap<LeaseObject, string>();
 
-/** A 32-bit FNV-1a hash of the summary. */
+/** Returns a 32-bit FNV-1a hash of the summary. */
 export function abstractState(world: World): number {
 	const words: string[] = [];
 	for (const { server, workloads } of world.clusters) {
@@ -25,7 +25,7 @@ export function abstractState(world: World): number {
 	return hashText(words.join("|"));
 }
 
-/** The holder of the Lease, or its phase if it has none, and the pods that are reserved in it. */
+/** Returns the holder of the Lease, or its phase if it has none, and its reservations: the pod, and whether it is being cancelled. */
 function wordOf(lease: LeaseObject): string {
 	const known = leaseWords.get(lease);
 	if (known !== undefined) return known;

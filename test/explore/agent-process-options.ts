@@ -6,7 +6,7 @@ import type { ApiCall, SimulatedApiServer } from "./simulated-api.ts";
 import type { ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
 import type { StreamFaults } from "./streamed-views.ts";
 
-/** `Agent` is the process itself. It is a parameter because that module imports this one. */
+/** `Agent` is AgentProcess. It is a type parameter because agent-process.ts imports this file. */
 export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly name: string;
 	readonly server: SimulatedApiServer;
@@ -17,7 +17,7 @@ export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
-	/** All members of the fleet. */
+	/** All members that the agent's cluster declares, as the agent calls them. */
 	readonly members: (from: Agent) => readonly AgentCluster[];
 	/** The budget as the other clusters have it now. No network is simulated for this question. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];

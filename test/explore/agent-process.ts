@@ -1,4 +1,5 @@
-// One agent of a simulated cluster: the shipped LocalCluster, views and sweep. The scheduler decides when they see events.
+// One agent of a simulated cluster: the shipped LocalCluster, views, sweep and cleanup of Leases. The scheduler decides when they see
+// events.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
@@ -51,7 +52,6 @@ export class AgentProcess extends WatchingProcess {
 			},
 			wanted: () => undefined,
 		};
-		// Requests of one step share a read. A step here stands for one turn of the event loop in production.
 		const carrier = <T>(call: ApiCall<T>): Promise<T> => carry(this, call);
 		const versions = this.versions;
 		const asked = {
@@ -71,6 +71,7 @@ export class AgentProcess extends WatchingProcess {
 		const known = options.knowsMembers ? simulatedMembership(membership) : undefined;
 		this.greetings = known?.greetings;
 		const { api: judged } = known ?? { api: asked };
+		// Equal requests of one step share a read. A step stands for one turn of the event loop in production.
 		this.#api = withWatchedLeases(withSharedReads(judged, queueMicrotask), leaseViewOf(this.leases));
 		this.local = new LocalCluster({
 			api: this.#api,
@@ -111,7 +112,7 @@ export class AgentProcess extends WatchingProcess {
 		return this.#api.listPods();
 	}
 
-	/** Lists all pods, as a watch does that has to start over. */
+	/** Lists all pods, as a watch does when it has to start over. */
 	relist(): void {
 		this.task("lists all pods", () => this.pods.refresh());
 	}

@@ -1,5 +1,5 @@
 // The calls that stand around each operand of an `await` in the driven code, so that a run can stop a process there. Only the threads that
-// explore load the code with these calls (driven-sources.ts). The shipped code contains none of it.
+// explore load the code with these calls (driven-sources.ts). The shipped code has none of them.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { StoppableProcess } from "./await-stops.ts";
 
@@ -18,7 +18,7 @@ export function awaitPoint<T>(value: T, place: string): T | Promise<Awaited<T>> 
 	return stop ? afterStop(value, () => stops.stop(process, stop)) : value;
 }
 
-/** The process stops when the awaited value is there, and before it continues with it. */
+/** Stops the process once the awaited value has settled, before the process continues with it. */
 async function afterStop<T>(value: T, stop: () => Promise<void>): Promise<Awaited<T>> {
 	try {
 		return await value;

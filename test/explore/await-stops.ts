@@ -1,5 +1,5 @@
 // The awaits at which a run stops a process, as SIGSTOP, a page fault or a blocking write would. The process does nothing until it is
-// resumed. Its clock has moved meanwhile.
+// resumed, and then its clock has moved on.
 import type { Step } from "./scheduler.ts";
 
 /** The parts of a simulated process that a stop needs. */
@@ -20,13 +20,13 @@ export interface PlannedStop {
 	readonly ms: number;
 }
 
-/** Returns the stop that is planned for a process at a place. It is called once for each pair. */
+/** Returns the stop that is planned for a process at a place. Called at most once for each pair. */
 export type StopPlan = (where: string) => PlannedStop | undefined;
 
 /** An await of a process. */
 interface Place {
 	readonly planned: PlannedStop | undefined;
-	/** How often the process has come here. */
+	/** How often the process has come here. Counted only if a stop is planned. */
 	passed: number;
 }
 
@@ -36,13 +36,19 @@ interface StandingStop {
 	readonly goOn: () => void;
 }
 
-/** Longer than every age of a grant, list or count that is checked. Many stops are shorter than these ages. */
+/**
+ * Longer than the time for which a Lease, a grant or a list of budgets holds. Two stops together can outlast the 20 s in which a count can
+ * be committed. Many stops are shorter than any of these times.
+ */
 const longestStopMs = 18_000;
 /** A run meets 100 to 300 pairs of process and place. About two of them stop. */
 const chancePerPlace = 0.012;
 const mostStops = 4;
 
-/** Draws the place first, each as likely, and then the occurrence. So a rare await is stopped as often as a frequent one. */
+/**
+ * Draws for each place, with the same chance, whether the process stops there, and then at which occurrence. So a rare await is stopped
+ * almost as often as a frequent one.
+ */
 export function drawnStops(random: () => number): StopPlan {
 	return (where) => {
 		if (random() >= chancePerPlace) return undefined;
@@ -51,7 +57,7 @@ export function drawnStops(random: () => number): StopPlan {
 	};
 }
 
-/** The stops of an earlier run. */
+/** Plans the stops of an earlier run. */
 export function knownStops(stops: readonly PlannedStop[]): StopPlan {
 	return (where) => stops.find((stop) => stop.where === where);
 }
@@ -71,7 +77,7 @@ export class AwaitStops {
 		this.#spares = spares;
 	}
 
-	/** Whether the process stops at this await. */
+	/** Returns the stop that begins at this await. Undefined if the process does not stop. */
 	findStop({ name }: StoppableProcess, place: string): PlannedStop | undefined {
 		if (this.made.length >= mostStops) return undefined;
 		let places = this.#places.get(name);
@@ -84,7 +90,7 @@ export class AwaitStops {
 		return known.passed === planned.nth ? planned : undefined;
 	}
 
-	/** Resolves when the process is resumed. */
+	/** Stops the process, and resolves when it is resumed. Resolves at once for a process that is dead or spared. */
 	async stop(process: StoppableProcess, planned: PlannedStop): Promise<void> {
 		if (!process.alive || this.#spares(process)) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -94,7 +100,7 @@ export class AwaitStops {
 		await promise;
 	}
 
-	/** The steps that resume each stopped process. */
+	/** Adds the steps that resume stopped processes, one for each stop. */
 	addSteps(steps: Step[]): void {
 		for (const stop of this.#standing) {
 			const { process, planned } = stop;

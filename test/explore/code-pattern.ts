@@ -1,9 +1,9 @@
-// A place in the source, named by the symbol that contains it and by its code.
+// Edits a place in the source that is named by the symbol that contains it and by a pattern of its code.
 //
-// Both are compared as syntax. Layout, comments, types and the names of local variables do not matter. In a pattern, `$x` stands for any
-// one piece (`$x;` for a statement). `$$x` stands for any number of pieces in a list: arguments, elements, properties or statements. In
-// the replacement, both stand for the source that they matched. A pattern that names a local variable is refused, because the next rename
-// would break it.
+// The pattern and the code are compared as syntax: layout, comments and type annotations do not matter. In a pattern, `$x` stands for any
+// one piece (`$x;` for a statement). `$$x` stands for any number of pieces in a list: arguments, elements, properties or statements. In the
+// replacement, both stand for the source that they matched. A pattern that names a local variable is refused, because the next rename would
+// break it.
 import { childNodes, identifierName, isNode, parseSource, type SyntaxNode, walk } from "../architecture/syntax-tree.ts";
 
 export interface CodeEdit {
@@ -55,7 +55,7 @@ function replacement(text: string, kind: Kind, holes: ReadonlyMap<string, string
 		return found;
 	});
 	if (kind === "expression") return `(${filled})`;
-	// An empty literal, which leaves no extra comma.
+	// To remove a property, an empty spread replaces it, so that no extra comma is left.
 	return kind === "property" ? filled.trim().replace(/^\{/, "").replace(/\}$/, "") || "...{}" : filled;
 }
 
@@ -96,7 +96,7 @@ function findSymbol(program: SyntaxNode, symbol: string): SyntaxNode | undefined
 	return undefined;
 }
 
-/** The whole pattern can be one node, or several neighbours in a list of statements. */
+/** Finds where the pattern occurs: as one node, or as neighbours in a list of statements. */
 function findMatches(scope: SyntaxNode, { kind, nodes }: Pattern, text: string): readonly Match[] {
 	const matches: Match[] = [];
 	walk(scope, (node) => {
@@ -160,7 +160,7 @@ function matchesValue(pattern: unknown, value: unknown, holes: Map<string, strin
 	if (Array.isArray(pattern))
 		return Array.isArray(value) && matchesList(pattern as SyntaxNode[], value as SyntaxNode[], holes, text);
 	if (typeof pattern === "object" && pattern !== null) return JSON.stringify(pattern) === JSON.stringify(value);
-	// Fields that the parser leaves out, or sets to an empty value.
+	// The parser leaves some fields out, or sets them to null.
 	return (pattern ?? undefined) === (value ?? undefined);
 }
 
@@ -188,7 +188,7 @@ function matchesList(
 	return next !== undefined && matchesNode(first, next, holes, text) && matchesList(rest, others, holes, text);
 }
 
-/** The name of `$$x`, which stands for an argument, a statement or a property. */
+/** Returns the name of `$$x`, which can stand for arguments, statements or properties. Undefined for another node. */
 function nameOfMany(node: SyntaxNode): string | undefined {
 	const inner =
 		node.type === "ExpressionStatement" ? node["expression"] : node.type === "Property" ? node["key"] : node;
@@ -215,7 +215,7 @@ function refuseLocals(scope: SyntaxNode, { symbol, file, find, replace }: CodeEd
 	}
 }
 
-/** Every name that parameters, variables and catch clauses declare. */
+/** Returns every name that parameters, variables and catch clauses declare. */
 function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	const addPattern = (node: unknown): void => {
@@ -238,7 +238,7 @@ function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	return names;
 }
 
-/** Every name that is read or written, without the names of properties. */
+/** Returns every name that is read or written, without the names of properties and holes. */
 function namesIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	for (const root of nodes) {

@@ -1,9 +1,10 @@
-// Judges one plugin process: what a command promises must hold, even where budgets are kept anyway.
+// Judges one plugin process by what its command promises besides keeping the budgets.
 //
-// - A dry run changes no pod and no node, and asks for no Lease.
-// - A paused process asks for no round, uses no grant that was made during this pause, and evicts no pod without a grant.
-// - After its timeout, or after it was stopped, a process asks for no round and uses no grant that was made after that.
-// - A node that is reported as drained has no pods, and its pods go in their order.
+// - A dry run changes no pod and no node, and requests no Lease.
+// - A paused process requests no round, uses no grant that was made during this pause, and evicts no pod without a grant.
+// - After it was stopped, a process requests no round, uses no grant that was made after that, and evicts no pod without a grant. After its
+//   timeout, a pod gets no round of its own, and no grant that was made after that is used for it.
+// - A node that is reported as drained has no pods, and its pods are evicted in the chosen order.
 import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
 import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -15,13 +16,13 @@ export class CommandJudge {
 	readonly #data: DrainData;
 	readonly #stop: AbortSignal;
 	readonly #bug: (error: Error) => void;
-	/** By the uids of the pods. */
+	/** By the pod's uid. */
 	readonly #timeouts = new Map<string, AbortSignal>();
 	/** Counts pauses and resumes: odd while the process is paused. */
 	#pauses = 0;
-	/** Grants that were made in a pause, by their reservations. */
+	/** Grants that were made in a pause, by their reservation's id: the value of `#pauses` then. */
 	readonly #grantedInPause = new Map<string, number>();
-	/** Reservations of grants that were made too late. */
+	/** Ids of the reservations of grants that were made after the stop, or after the pod's timeout. */
 	readonly #grantedLate = new Set<string>();
 
 	constructor(data: DrainData, stop: AbortSignal, bug: (error: Error) => void) {

@@ -1,4 +1,4 @@
-// Mutants of the requests that a command makes besides evictions: each must reach the API server as the command means it.
+// Mutants of dry runs, deletes, pauses and server errors: a command must send what it promises, and nothing else.
 import type { Mutant } from "./mutant.ts";
 
 const request = { file: "plugin/evictions/send-eviction.ts", symbol: "requestEviction" } as const;

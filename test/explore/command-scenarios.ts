@@ -1,11 +1,10 @@
-// Options of the eviction engine besides plain evictions: deletes, a dry run and a pause. And errors of an API server that has executed
-// the request, or will do so later.
+// Scenarios of deletes, dry runs and pauses, and of errors of an API server that has executed the request or will do so later.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, isCall, isCancelled, nobodyIsEvicted, waitsToSend } from "./staging.ts";
 import type { World } from "./world.ts";
 
-/** Pauses the drain, as the pause key of the screen does. */
+/** Pauses all drains, as the pause key of the screen does. */
 const pauseAll: EventData<World> = {
 	name: "all drains are paused",
 	run: (world) => {
@@ -19,7 +18,7 @@ const resumeAll: EventData<World> = {
 	},
 };
 
-/** Pauses and resumes the drain again. */
+/** Pause and resume all drains, at most twice. */
 export const pauses: readonly EventData<World>[] = [
 	{ ...pauseAll, times: 2, when: (world) => world.times(pauseAll.name) === world.times(resumeAll.name) },
 	{ ...resumeAll, times: 2, when: (world) => world.times(pauseAll.name) > world.times(resumeAll.name) },

@@ -1,4 +1,4 @@
-// Budgets, fleets, scales and owners that differ between members or change while rounds run.
+// Scenarios in which budgets, fleets, scales or owners differ between members or change while rounds run.
 import { reservationsIn } from "./lease-text.ts";
 import type { BudgetData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable, statefulSet, trouble, web } from "./scenario-parts.ts";

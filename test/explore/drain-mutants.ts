@@ -1,4 +1,4 @@
-// Mutants that make a drain of nodes break what it promises (see command-judge.ts).
+// Mutants that make a run or a drain break what its command promises (see command-judge.ts).
 import type { Mutant } from "./mutant.ts";
 
 const drain = "plugin/drain/drain.ts";

@@ -1,8 +1,8 @@
-// A thin plugin process, for runs in which the eviction engine (plugin-process.ts) is too much. In exhaustive searches, each timer and
-// look of the engine multiplies the states. In some random runs, rounds should meet as densely as they can.
+// A thin plugin process, for runs in which the eviction engine (plugin-process.ts) is too much. In exhaustive searches, each timer and look
+// of the engine multiplies the states. In some random runs, rounds should meet as densely as they can.
 //
-// It asks through the shipped runRound, and evicts granted pods through the shipped evictUnderTicket. It ends when all its pods are gone
-// or its attempts are used up. The code around these two calls imitates the plugin.
+// It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. It ends when all its pods are
+// gone or its attempts are used up. The code around these two calls imitates the plugin.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -66,7 +66,7 @@ export class DrainProcess extends Drain {
 		await Promise.all(verdicts.map((verdict) => this.#use(verdict, round)));
 	}
 
-	/** Returns no verdicts if the round lost its lease. */
+	/** Runs one round. Returns no verdicts if the round lost its lease. */
 	async #run(
 		candidates: readonly RoundCandidate[],
 		budgets: readonly RoundBudget[],
@@ -87,7 +87,7 @@ export class DrainProcess extends Drain {
 		);
 		try {
 			const { signal } = this.#running;
-			// As in the plugin.
+			// As in grant-queue.ts: after a round that had to wait in line, the next one waits from the start.
 			const contended = this.#contended;
 			this.#contended = false;
 			const queued = (): void => {
@@ -128,7 +128,7 @@ export class DrainProcess extends Drain {
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
 	}
 
-	/** Evicts a pod that costs nothing. The eviction names only the pod's uid. */
+	/** Evicts a pod that needs no grant. The eviction names only the pod's uid. */
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
 		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
@@ -155,7 +155,7 @@ export class DrainProcess extends Drain {
 		});
 	}
 
-	/** All budgets of all members that cover one of the pods, as a plugin finds them before a round. */
+	/** Finds all budgets of all members that cover one of the pods, as a plugin does before a round, and the pods that no budget covers. */
 	#coverage(candidates: readonly RoundCandidate[]): {
 		readonly budgets: readonly RoundBudget[];
 		readonly uncovered: readonly RoundCandidate[];
@@ -175,7 +175,7 @@ export class DrainProcess extends Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
-	/** The budgets as they are at this instant, as in #coverage(). */
+	/** Lists the budgets as they are when the list is requested, without the network, as #coverage() does. */
 	#currentBudgets(): CurrentBudgets {
 		return {
 			list: async () => ({
@@ -220,12 +220,14 @@ export class DrainProcess extends Drain {
 	}
 
 	#done({ clusterId, pod }: RoundCandidate): void {
-		// A process that follows a name also asks for the next pod of that name.
+		// A process that follows a name continues with the next pod of that name, until it has evicted two pods.
 		if (!this.data.follows || this.evicted > 1) this.#pods.delete(`${clusterId}/${pod.name}`);
 	}
 }
 
-/** The evictor's interface asks for both fields, because every eviction under a reservation names both. */
+/**
+ * Returns preconditions without a version. The evictor's type requires both fields, because every eviction under a reservation names both.
+ */
 function uidOnly(uid: string): { readonly uid: string; readonly resourceVersion: string } {
 	return { uid } as { readonly uid: string; readonly resourceVersion: string };
 }

@@ -1,10 +1,11 @@
-// Drains of nodes by the shipped drain. It lists the pods itself, evicts them in its own order, and reports what became of each node.
+// Scenarios of nodes that the shipped drain drains. It lists the pods itself, evicts them in its own order, and reports what became of each
+// node.
 import { pauses } from "./command-scenarios.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { World } from "./world.ts";
 
-/** The pods of the cluster alternate between two nodes. */
+/** Returns a cluster whose pods alternate between two nodes. */
 function onNodes(id: string, replicas: number): ClusterData {
 	return cluster(id, replicas, { workloads: [statefulSet(replicas, { nodes: ["n1", "n2"] })] });
 }

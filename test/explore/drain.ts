@@ -1,4 +1,4 @@
-// A plugin process of the simulation, of either kind. It runs until it can do no more.
+// A plugin process of the simulation: the base class of PluginProcess and DrainProcess.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { running } from "./await-points.ts";
@@ -30,9 +30,9 @@ export abstract class Drain extends SimulatedProcess {
 	readonly data: DrainData;
 	/** The process has done what it could, and nothing that it started is still running. */
 	finished = false;
-	/** Pods whose evictions were accepted. */
+	/** The number of pods whose evictions were accepted. */
 	evicted = 0;
-	/** Why the last round ended, for people. */
+	/** The latest verdict or error, for people. */
 	last = "";
 	protected readonly world: DrainWorld;
 	protected readonly runtime: RoundRuntime;

@@ -1,4 +1,4 @@
-// A drain of nodes in a plugin process: the shipped drain, over nodes with only the fields that it asks for.
+// Drains nodes in a plugin process: runs the shipped drain over nodes that have only the fields that it reads.
 import { drain } from "../../plugin/drain/drain.ts";
 import type { EventSink } from "../../plugin/events/events.ts";
 import type { Evictions } from "../../plugin/evictions/evictions.ts";

@@ -1,6 +1,6 @@
-// Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of
-// a long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule. Comments and types
-// change none either, so they do not count.
+// Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of a
+// long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule. Comments and types
+// change none either, so they do not count, except inside the functions of a scenario, which are hashed as they are written.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -29,7 +29,7 @@ export class DrivenHash {
 		this.#scenarioLines = files.filter((file) => scenarioFiles.test(file)).flatMap((file) => read(file).split("\n"));
 	}
 
-	/** The hash for the schedules of one scenario. */
+	/** Returns the hash for the schedules of one scenario. */
 	of(scenario: Scenario<World>): string {
 		return createHash("sha256")
 			.update(`${this.#sources} ${textOf(scenario)} ${this.#linesWith(scenario.name)}`)
@@ -37,13 +37,16 @@ export class DrivenHash {
 			.slice(0, 16);
 	}
 
-	/** The lines that name a scenario. If a helper makes it there, the source of its functions does not show the helper's arguments. */
+	/**
+	 * Returns the lines that name a scenario. If a helper makes the scenario, the source of its functions does not show the helper's
+	 * arguments.
+	 */
 	#linesWith(name: string): string {
 		return this.#scenarioLines.filter((line) => line.includes(`"${name}"`)).join("\n");
 	}
 }
 
-/** These files of the repository, and all files that they import values from, directly or not. */
+/** Returns these files of the repository, and all files that they import values from, directly or not. */
 export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	const found = new Set<string>();
 	const waiting = [...entries];
@@ -60,15 +63,15 @@ export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	return found;
 }
 
-/** The text of a file, without its list of scenarios. So a new scenario does not change the hash of the others. */
+/** Returns the text of a file, without its list of scenarios. So a new scenario does not change the hash of the others. */
 function withoutScenarios(file: string): string {
 	const text = read(file);
 	return scenarioFiles.test(file) ? text.replace(/^export const \w+: [^=]*= \[\n[\s\S]*?^\];\n/gm, "") : text;
 }
 
-/** The program without its comments, types and layout: what runs. */
+/** Returns the program without its comments, types and layout. */
 export function codeOf(text: string): string {
-	// Imports stay as they are written: an import without a use would run a module.
+	// Unused imports are kept, because an import runs its module.
 	const tsconfigRaw = { compilerOptions: { verbatimModuleSyntax: true } };
 	return transformSync(text, { loader: "ts", minifyWhitespace: true, legalComments: "none", tsconfigRaw }).code;
 }
@@ -77,7 +80,7 @@ function read(file: string): string {
 	return readFileSync(join(root, file), "utf8");
 }
 
-/** The whole scenario as text, with the source of its functions. */
+/** Returns the whole scenario as text, with the source of its functions. */
 function textOf(scenario: Scenario<World>): string {
 	return JSON.stringify(scenario, (_, value: unknown) => (typeof value === "function" ? String(value) : value));
 }

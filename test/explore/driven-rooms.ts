@@ -5,7 +5,7 @@
 import { parseSource, walk } from "../architecture/syntax-tree.ts";
 
 export interface DrivenRoom {
-	/** For example "agent/server". Files directly in the folder belong to the room "agent". */
+	/** For example "agent/server". Files directly in the folder "agent" belong to the room "agent". */
 	readonly room: string;
 	readonly isAll: boolean;
 	/** With `isAll` the files that are not driven, otherwise the files that are. */
@@ -26,7 +26,7 @@ const functions: ReadonlySet<string> = new Set([
 	"FunctionExpression",
 ]);
 
-/** The rows of the table. Throws if the page has no such table. */
+/** Returns the rows of the table. Throws if the page has no such table, or if a row names no file and is neither "all" nor "nothing". */
 export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	const [, table] = page.split(heading);
 	if (table === undefined) throw new Error(`docs/design.md has no table with "${heading}"`);
@@ -40,13 +40,13 @@ export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	});
 }
 
-/** The room of a file. Folders below a room belong to the room. */
+/** Returns the room of a file. Folders below a room belong to the room. */
 export function roomOf(path: string): string {
 	const [folder = "", room = "", ...rest] = path.split("/");
 	return rest.length > 0 ? `${folder}/${room}` : folder;
 }
 
-/** What is wrong with the table, one problem a line. `entered` has the paths of the files that schedules enter. */
+/** Returns what is wrong with the table, one text for each problem. `entered` has the paths of the files that schedules enter. */
 export function judgeDrivenRooms(
 	rooms: readonly DrivenRoom[],
 	{ sources, entered }: { readonly sources: readonly SourceFile[]; readonly entered: ReadonlySet<string> },

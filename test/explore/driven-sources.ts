@@ -1,5 +1,5 @@
-// The sources of the driven code as threads that explore load them: with a call around each operand of an `await`, and with a mutant if one
-// is asked for.
+// Prepares the sources of the driven code for threads that explore: with a call around each operand of an `await`, and with a mutant if one
+// is chosen.
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,13 +9,13 @@ import { mutatedSources } from "./mutant.ts";
 import { findMutant } from "./mutants.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** The folders that the exploration drives. */
+/** The folders at whose awaits processes can stop. The exploration drives files of other folders, too. */
 const drivenFolders = ["disruption", "agent/leases", "agent/views", "plugin/drain", "plugin/evictions", "plugin/fleet"];
 
-/** Those of the shipped code, made once in a process. */
+/** The sources without a mutant, made once in a process. */
 let shipped: Sources | undefined;
 
-/** The changed sources by URL. `mutantName`: undefined for the shipped code. */
+/** Returns the changed sources by URL. `mutantName` is undefined for the shipped code. */
 export function drivenSources(mutantName: string | undefined): Sources {
 	shipped ??= findAwaitPoints();
 	if (mutantName === undefined) return shipped;
@@ -34,7 +34,7 @@ function findAwaitPoints(): Sources {
 	return new Map(entries);
 }
 
-/** The text of the file with `awaitPoint(operand, "file:line")` in place of the operand of each await. */
+/** Returns the text of the file with `globalThis.awaitPoint(operand, "file:line")` in place of the operand of each await. */
 export function withAwaitPoints(file: string, text: string): string {
 	const edits: { readonly at: number; readonly text: string }[] = [];
 	walk(parseSource(file, text), (node) => {

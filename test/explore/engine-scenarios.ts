@@ -1,5 +1,5 @@
-// What goes wrong besides the rounds: uncovered pods, and labels, budgets and members that change at any step. And what the eviction
-// engine remembers of all these.
+// Scenarios of what goes wrong besides the rounds: uncovered pods, and labels, budgets and members that change at any step while the
+// eviction engine remembers them.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";
@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 const free = { app: "free" };
 const four = [{ name: "web", selector: web, minAvailable: 3 }];
 
-/** A cluster with pods that no budget covers, and pods that a budget covers. */
+/** Returns a cluster with pods that no budget covers, and pods that a budget covers. */
 function mixed(id: string, uncovered: number) {
 	const moving = { kind: "StatefulSet", name: "free", labels: free, replicas: uncovered } as const;
 	return cluster(id, 3, { workloads: [statefulSet(3), moving], budgets: four });

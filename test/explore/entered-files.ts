@@ -1,5 +1,6 @@
-// Prints, as JSON, the files of the shipped code that schedules enter. V8 counts the calls of one process, which runs a few schedules of
-// every scenario. Counting begins after everything is loaded, so a file that is only imported is not entered.
+// Prints, as JSON, the files that schedules enter: those of the shipped code, and the exploration's own. V8 counts the calls of one
+// process, which runs a few schedules of every scenario. Counting begins after everything is loaded, so a file that is only imported is not
+// entered.
 import { Session } from "node:inspector/promises";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,10 +1,11 @@
-// Known holes of the shipped code that the judge would find in every run. They are excused until they are fixed. Each line names its
-// hole: when you fix it, delete the line.
+// Lists known holes of the shipped code, which the judge excuses until they are fixed. Each line names its hole: when you fix it, delete
+// the line.
 
 /**
- * - `created`: a grant is used, although a budget is known by now that the grant was not made under.
- * - `edited`: a grant is used, although a budget that it was granted under has changed by now.
- * - `stopped`: a plugin that is stopped at an await continues with an old judgement. No plugin is stopped in that scenario.
+ * - `created`: a grant is used, although a budget is known by then under which it was not made.
+ * - `edited`: a grant is used, although a budget under which it was made has changed since.
+ * - `stopped`: a plugin that was stopped at an await continues with an old judgement. With this excuse, no plugin of the scenario is
+ *   stopped.
  */
 export type Excuse = "created" | "edited" | "stopped";
 

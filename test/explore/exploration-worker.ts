@@ -8,7 +8,7 @@ import { loadDriven } from "./load-driven.ts";
 enableCompileCache();
 const { sources } = workerData as WorkerOptions;
 loadDriven(sources);
-// Errors are ordinary answers here, thousands in each run, and nothing reads their stack traces.
+// Errors are ordinary answers here, thousands in each run, and their stack traces would take time. `--replay` shows the trace of a bug.
 Error.stackTraceLimit = 0;
 const { runJob } = await import("./job-runner.ts");
 

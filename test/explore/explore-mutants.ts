@@ -17,7 +17,9 @@ const mostSearchedStates = 1_500;
  */
 const harmlessSchedules = { ofSeveral: 60, ofOne: 15 };
 
-/** Resolves to true if each mutant behaved as it should with every seed: a mutant that one seed catches by luck can survive another. */
+/**
+ * Resolves to true if each mutant behaved as it should with every seed. A mutant that one seed catches by luck can survive another seed.
+ */
 export async function exploreMutants({
 	seeds,
 	only,
@@ -63,7 +65,7 @@ interface Catch extends JobFailure {
 	readonly scenario: string;
 }
 
-/** `harmless`: how many schedules of each scenario a harmless mutant gets. */
+/** Returns the first catch. `harmless` is the number of schedules of each scenario for a harmless mutant. */
 async function firstCatch(mutant: Mutant, seed: number, harmless: number): Promise<Catch | undefined> {
 	const random = (from: number, to: number): readonly Job[] =>
 		mutant.scenarios.map((scenario) => ({ kind: "random", scenario, seed, from, count: to - from, settles: true }));

@@ -22,7 +22,10 @@ const leastNewStates = 0.01;
 /** A longer run is cut, and the search reports that it is not complete. */
 const mostSearchedSteps = 400;
 
-/** Resolves to true if nothing was found. Each scenario gets its floor. The rest goes to scenarios that still bring new states. */
+/**
+ * Resolves to true if nothing was found. Each scenario gets its floor, as far as `schedules` allows. The rest goes to scenarios that still
+ * bring new states.
+ */
 export async function exploreRandomly(
 	scenarios: readonly Scenario[],
 	{ schedules, seed }: { readonly schedules: number; readonly seed: number },
@@ -45,7 +48,7 @@ export async function exploreRandomly(
 	return report(failure);
 }
 
-/** Runs schedules until they are spent or one fails, and adds them to the sums. The batch of the failed one is not added. */
+/** Runs schedules until they are spent, one fails or `stop` aborts, and adds them to the sums. The batch of the failed one is not added. */
 export async function spend(
 	sums: ReadonlyMap<string, ScenarioSum>,
 	{

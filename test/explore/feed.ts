@@ -4,7 +4,7 @@ import type { Step } from "./scheduler.ts";
 
 export interface Feed {
 	readonly what: string;
-	/** Versions are compared under this name. */
+	/** The name under which versions are compared (seen-versions.ts). */
 	readonly resource: string;
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
@@ -16,7 +16,7 @@ export interface Feed {
 
 interface FeedOptions<T> {
 	readonly shown?: number;
-	/** What the agent makes of an object. Left out: the object itself. */
+	/** What the agent makes of an object. By default, the object itself. */
 	readonly read?: (object: T) => T;
 }
 

@@ -1,4 +1,4 @@
-// Pods that finish. They are not healthy and never become healthy again. Their controllers replace them or leave them.
+// Scenarios of pods that finish, end or have not started. They need no grant. A finished or terminating pod never becomes healthy again.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
@@ -21,7 +21,7 @@ function finishes(name: string, ready: boolean, when: (world: World) => boolean 
 	};
 }
 
-/** Fails if the drain has ended and left a pod that costs nothing: the drain asked for a grant, and the budget had no room for one. */
+/** Fails if the drain has ended and has left a pod that needs no grant: it requested one, and the budget had no room. */
 function isLeft(name: string): EventData<World> {
 	return {
 		name: `${name} is left`,
@@ -33,7 +33,7 @@ function isLeft(name: string): EventData<World> {
 	};
 }
 
-/** An agent may let a pod wait if the agent itself runs out of time. */
+/** Whether the step is a timer of the agent. An agent that runs out of time may let a pod wait. */
 function isTimerOfAgent({ kind, actor }: Step): boolean {
 	return kind === "timer" && actor === "c1/agent-0";
 }
@@ -42,7 +42,10 @@ function isFinished(name: string): (world: World) => boolean {
 	return (world) => world.times(`${name} finishes`) > 0;
 }
 
-/** web-0 costs nothing. While the plugin logs in to evict it, etcd comes back from a backup in which web-0 costs something. */
+/**
+ * Returns a scenario in which web-0 needs no grant. While the plugin logs in to evict it, etcd comes back from a backup in which web-0
+ * needs one.
+ */
 function freeBeforeRestore(name: string, event: EventData<World>): Scenario<World> {
 	return {
 		name,
@@ -181,7 +184,7 @@ export const finishedScenarios: readonly Scenario<World>[] = [
 	freeBeforeRestore("terminating-before-a-restore", isDeleted("web-0")),
 ];
 
-/** The drain has heard that its pod costs nothing, and waits for its login. */
+/** Whether the drain waits for its login, which it does once it knows that its pod needs no grant. */
 function logsIn(world: World): boolean {
 	const timer = world.drains[0]?.clock.next();
 	const leftMs = timer ? timer.at - (world.drains[0]?.clock.now() ?? 0) : 0;

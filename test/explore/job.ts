@@ -4,7 +4,7 @@ import type { Violation } from "./oracle.ts";
 import { type StrategyName, strategyNames } from "./strategy-name.ts";
 
 export interface WorkerOptions {
-	/** Those of `drivenSources()`. */
+	/** The result of `drivenSources()`. */
 	readonly sources: Sources;
 }
 
@@ -40,7 +40,7 @@ export interface JobResult {
 	/** States that a search entered. */
 	readonly states: number;
 	readonly isComplete: boolean;
-	/** Processor time of the thread, in milliseconds. */
+	/** Processor time that the job took, in milliseconds. */
 	readonly cpuMs: number;
 	/** Hashes of the abstract states that exactly one schedule of the job met. `several` has the states that more than one met. */
 	readonly once: Uint32Array;

@@ -1,4 +1,4 @@
-// Controllers whose kind is removed and added again, and API servers whose versions go back.
+// Scenarios of controllers whose kind or owner changes, and of API servers whose etcd comes back from a backup.
 import { leaseText, reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
@@ -25,7 +25,7 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
-/** A restore loses reservations and evictions since the backup (docs/guarantees.md). It also loses deletions. */
+/** Whether a restore would lose no reservation, eviction or deletion. Those since the backup are not guaranteed (docs/guarantees.md). */
 function nothingToLose({ oracle, clusters }: World): boolean {
 	return (
 		oracle.evictions === 0 &&
@@ -93,7 +93,7 @@ function outgrown(name: string, about: string, bumped: boolean): Scenario<World>
 /** Longer than the time for which an agent remembers a ReplicaSet's owner. */
 const ownerTimeMs = 6_000;
 
-/** A pod of a Deployment is evicted and not yet replaced. Then its ReplicaSet gets another owner, and the next pod is asked for. */
+/** A pod of a Deployment is evicted and not yet replaced. Then its ReplicaSet leaves the Deployment, and a drain wants the next pod. */
 function disowned(name: string, about: string, change: (world: World) => void): Scenario<World> {
 	const what = "the ReplicaSet leaves its Deployment";
 	return {
@@ -294,7 +294,7 @@ export const kindScenarios: readonly Scenario<World>[] = [
 	),
 ];
 
-/** The number of commits in the history of the cluster's Leases. */
+/** Returns the number of commits in the history of the cluster's Leases. */
 function committedBy(world: World, clusterId: string): number {
 	const { leaseEvents } = server(world, clusterId);
 	return leaseEvents.filter(({ object }) => leaseText(object).startsWith("committed")).length;

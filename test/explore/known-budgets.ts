@@ -1,8 +1,8 @@
-// The budgets that a count has to know of, for the judge.
+// Records, for the judge, which budgets a count must know of.
 //
-// Promise under test: a count knows every budget that its agent's watch had shown when the Lease was acquired. This holds if the watch
-// was alive, and its last comparison with a list had begun at most 5 s before on the agent's clock. Otherwise the count knows every
-// budget that existed when the Lease was acquired. For counts that are asked for again, the moment is when the question came to the
+// Promise under test: a count knows every budget that its agent's watch had shown when the Lease was acquired. This holds if the watch was
+// alive, and its last comparison with a list had begun at most 5 s before on the agent's clock. Otherwise the count knows every budget that
+// existed when the Lease was acquired. For repeated counts, and for holds that are not written, the moment is when the request reached the
 // agent.
 import type { Acquisition, Count, UnwrittenHold } from "../../disruption/budget/cluster.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -34,7 +34,7 @@ export class KnownBudgets {
 	readonly #askedAt = new WeakMap<Count, number>();
 	/** By cluster and nonce: the same times, for counts that their callers have received. */
 	readonly #unwritten = new Map<string, number>();
-	/** By acquisition: the agent that was asked for a count. */
+	/** By count (askedKey): the agent that was asked for it. */
 	readonly #asked = new Map<string, AgentProcess>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
@@ -46,30 +46,30 @@ export class KnownBudgets {
 		return this.#configs.length - 1;
 	}
 
-	/** When a hold that was not written was asked for. Undefined for a written hold. */
+	/** Returns when a hold that was not written was requested. Undefined for a written hold. */
 	unwrittenAt(clusterId: string, nonce: string): number | undefined {
 		return this.#unwritten.get(keyOf(clusterId, nonce));
 	}
 
-	/** The latest time of which the agent knows every budget. */
+	/** Returns the latest time up to which the agent knows every budget. */
 	knownTo(agent: AgentProcess): number {
 		const index = this.#clusters.findIndex(({ id }) => id === agent.local.id);
 		return this.#configs.findLastIndex((config) => (config[index]?.revision ?? 0) < agent.budgetsUnseenFrom);
 	}
 
-	/** The latest time of which every living agent of the cluster knows every budget. */
+	/** Returns the latest time up to which every living agent of the cluster knows every budget. */
 	knownToAll({ agents }: SimulatedCluster): number {
 		return Math.min(this.now, ...agents.filter(({ alive }) => alive).map((agent) => this.knownTo(agent)));
 	}
 
-	/** A Lease was written. */
+	/** Called when a Lease was written. */
 	wrote({ id, agents }: SimulatedCluster, lease: LeaseObject): void {
 		const key = keyOf(id, lease.uid, lease.spec.leaseTransitions, nonceOf(lease));
 		if (this.#acquired.has(key)) return;
 		this.#acquired.set(key, new Map(agents.map((agent) => [agent, this.knownTo(agent)])));
 	}
 
-	/** An agent has counted. `asked` is what it knew when it was asked. */
+	/** Called when an agent has counted. `asked` is what it knew when it was asked. For an acquire, `askedAt` is that time. */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
 		this.#asked.set(askedKey(acquisition), agent);
@@ -80,8 +80,8 @@ export class KnownBudgets {
 	}
 
 	/**
-	 * The agent that the caller asked for the count, once: a caller keeps to its agent until a call fails. So only the first commit is
-	 * sent there.
+	 * Returns the agent that the caller asked for the count, but only once. A caller keeps to its agent until a call fails, so only the
+	 * first commit must go there.
 	 */
 	takeAsked(acquisition: AskedAcquisition): AgentProcess | undefined {
 		const key = askedKey(acquisition);
@@ -90,7 +90,7 @@ export class KnownBudgets {
 		return agent;
 	}
 
-	/** Over the wire, the caller has its own copy of a count, decoded from the agent's bytes. */
+	/** Records that `read` is the caller's copy of a count: over the wire, it is decoded from the agent's bytes. */
 	copied(said: Count, read: Count): void {
 		const known = this.#counted.get(said);
 		if (known !== undefined) this.#counted.set(read, known);
@@ -98,7 +98,7 @@ export class KnownBudgets {
 		if (askedAt !== undefined) this.#askedAt.set(read, askedAt);
 	}
 
-	/** A caller has received this count. */
+	/** Called when a caller has received this count. */
 	heard({ acquisition, count }: CountedUnder): void {
 		const known = this.#counted.get(count);
 		const key = keyOf(count.clusterId, acquisition.nonce);
@@ -107,7 +107,10 @@ export class KnownBudgets {
 		if (askedAt !== undefined) this.#unwritten.set(key, askedAt);
 	}
 
-	/** What the round knew of this cluster by the acquisitions that it committed there. Undefined if it committed none there. */
+	/**
+	 * Returns the latest time up to which the round knew every budget of this cluster, by the counts of the acquisitions that it committed
+	 * there. Undefined without such a count.
+	 */
 	ofRound(clusterId: string, committed: readonly { readonly cluster: string; readonly nonce: string }[]) {
 		const own = committed.filter(({ cluster }) => cluster === clusterId);
 		return own.reduce<number | undefined>((latest, { nonce }) => {
@@ -117,7 +120,7 @@ export class KnownBudgets {
 	}
 }
 
-/** An absent id is an empty string in a message. */
+/** Identifies a count. A message has an empty string in place of an absent countId. */
 function askedKey({ leaseUid, nonce, countId = "", unwritten }: AskedAcquisition): string {
 	return keyOf(leaseUid, nonce, unwritten?.lease ?? countId);
 }

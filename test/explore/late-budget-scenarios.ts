@@ -1,4 +1,4 @@
-// One interleaving each: a budget is made while a decision that could not know of it is under way.
+// Scenarios that each force one interleaving: a budget is made while a decision that could not know of it is under way.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import { evictedAllTheSame, nobodyIsEvicted, reserved, server, waitsToSend } from "./staging.ts";
@@ -6,14 +6,14 @@ import type { World } from "./world.ts";
 
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
-/** A login that takes longer than a grant, or the lists that leave a pod uncovered, may be used without a new look. */
+/** Longer than a grant, or lists by which a pod is uncovered, may be used without a new check. */
 const slowLoginMs = 1_500;
 
-/** Together they take more than a second, and each takes less. */
+/** Together, these two take more than a second, and each takes less. */
 const lateAnswerMs = 800;
 const quickLoginMs = 400;
 
-/** The agent has counted, and the caller has not received the count yet. */
+/** Whether the agent has counted, and the caller has not received the count yet. */
 function waitsForCount(world: World): boolean {
 	return world.network.answered("drain-1").some((what) => what.startsWith("acquire")) && nobodyIsEvicted(world);
 }

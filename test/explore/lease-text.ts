@@ -1,9 +1,9 @@
-// Leases as they are on a simulated API server, read without the code under test. The judge uses them, and so do texts for people.
+// Reads the Leases of a simulated API server without the code under test, for the judge and for texts for people.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface State extends StateText {
-	/** Filled only when asked for: most Leases are only read for their holder. */
+	/** Filled when it is first needed, because most Leases are read for something else. */
 	standing?: readonly StandingReservation[];
 	signOfLife?: string;
 }
@@ -44,7 +44,7 @@ export function hasReservations(server: SimulatedApiServer): boolean {
 	return false;
 }
 
-/** How many reservations have ended, counted once for each Lease that held them. */
+/** Returns how many reservations have ended, counted once for each Lease that held them. */
 export function endedReservations(server: SimulatedApiServer): number {
 	const ever = new Set<string>();
 	for (const { object } of server.leaseEvents) {
@@ -53,7 +53,7 @@ export function endedReservations(server: SimulatedApiServer): number {
 	return ever.size - reservationsIn(server).length;
 }
 
-/** The nonce of the latest acquisition. */
+/** Returns the nonce of the latest acquisition. */
 export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;
 }
@@ -62,13 +62,13 @@ export function isCommitted(lease: LeaseObject): boolean {
 	return stateOf(lease).phase === "committed";
 }
 
-/** Changes with every acquisition and with every renewal of it. */
+/** Returns a text that changes with every acquisition and with every renewal of it. */
 export function signOfLifeOf(lease: LeaseObject): string {
 	const state = stateOf(lease);
 	return (state.signOfLife ??= `${lease.uid} ${lease.spec.leaseTransitions} ${state.nonce} ${state.renewals}`);
 }
 
-/** For example "held by drain-1 (acquisition 7), observed 99, reserved: web-0 as drain-1.3, version 104". */
+/** Describes a Lease, for example "held by drain-1 (acquisition 7), observed 99, reserved: web-0 as drain-1.3, version 104". */
 export function leaseText(lease: LeaseObject): string {
 	const { phase, observed, reservations } = stateOf(lease);
 	const { holderIdentity, leaseTransitions } = lease.spec;

@@ -1,13 +1,13 @@
-// How a thread loads changed sources in place of those on disk.
+// Makes a thread load changed sources in place of those on disk.
 import { registerHooks } from "node:module";
 
 /** Source texts by URL. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** From now on this thread loads these sources. Call it before anything else is loaded. */
+/** Makes this thread load these sources from now on. Call it before any of these modules is loaded. */
 export function loadSources(sources: Sources): void {
 	registerHooks({
-		// As Node resolves such an import, without a look at the disk.
+		// Resolves such an import as Node does, but without reading the disk.
 		resolve: (specifier, context, nextResolve) =>
 			/^\.\.?\/.*\.ts$/.test(specifier)
 				? { url: new URL(specifier, context.parentURL).href, shortCircuit: true }

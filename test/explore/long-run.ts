@@ -1,4 +1,4 @@
-// `npm run explore -- --long`: many schedules, counted over as many runs as they take. The counts stay valid while the sources,
+// `npm run explore -- --long`: runs many schedules and adds them up over as many runs as it takes. The counts stay valid while the sources,
 // strategies and scenarios are the same.
 import { DrivenHash } from "./driven-hash.ts";
 import { printSums, report, spend, sumOf } from "./explore-scenarios.ts";
@@ -7,7 +7,7 @@ import type { Scenario } from "./scenario.ts";
 import type { ScenarioSum } from "./scenario-sum.ts";
 import type { World } from "./world.ts";
 
-/** The total of all runs. */
+/** The number of schedules of all runs together. */
 const longTotal = 1_000_000;
 /** A staged scenario has few states. In a free one, a hole can show in only one of thousands of schedules. */
 const stagedFloor = 500;

@@ -1,8 +1,8 @@
-// The Leases with which most runs begin.
+// Makes the Leases with which most runs begin.
 import { leaseName } from "../../disruption/lease/lease.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 
-/** Makes the Leases as a first round leaves them: free, and with the version up to which that round listed. */
+/** Makes the Leases as a first round leaves them: without a holder, and with the version up to which that round listed. */
 export function makeLeases(clusters: readonly SimulatedCluster[]): void {
 	const names = new Set(clusters.flatMap(({ data }) => data.budgets.map(({ name }) => name)));
 	for (const { server } of clusters) {

@@ -1,5 +1,5 @@
-// `npm run explore`: runs schedules of the real round code on simulated clusters, by seed or all schedules of a small cluster. The same
-// schedules have to catch the mutants.
+// `npm run explore`: runs schedules of the shipped code on simulated clusters, random ones by seed or all of a small scenario. The same
+// scenarios must catch the mutants.
 import { enableCompileCache } from "node:module";
 import yargs from "yargs";
 
@@ -46,7 +46,7 @@ function seedsFrom(first: number, count: number): readonly number[] {
 const defaultSchedules = 10_000;
 
 async function main(): Promise<boolean> {
-	// First, because a mutant must be in place before the code under test is loaded, and some scenarios load that code.
+	// Replays come first: their mutant must be in place before the code under test is loaded, and the imports below load that code.
 	const { printShrunk, replay } = await import("./replay.ts");
 	if (flags.replay !== undefined) {
 		if (flags.scenario === undefined) throw new Error("--replay needs --scenario");

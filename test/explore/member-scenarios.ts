@@ -1,15 +1,15 @@
-// Lists of members that become too short though no person forgot a member. Agents remember their members and the clusters that greet
-// them.
+// Scenarios of lists of members that are too short although no person has forgotten a member. Agents remember their members and the
+// clusters that greet them.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import { agent, begins } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const both = ["c1", "c2"];
-/** One pod of this cluster is down, so a round over both clusters can take no pod. */
+/** One pod of this cluster is down, so a round over both clusters grants nothing. */
 const second = cluster("c2", 2, { agents: 1, workloads: [statefulSet(2, { unready: [0] })] });
 
-/** c1 leaves c2 out of its list, after an agent of c1 obeyed the longer list. c2 is not forgotten. */
+/** c1 leaves c2 out of its list after an agent of c1 has obeyed the longer list. c2 is not forgotten. */
 function leavesOut(when: (world: World) => boolean): EventData<World> {
 	return {
 		name: "c1 leaves c2 out",

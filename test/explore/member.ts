@@ -1,4 +1,4 @@
-// A member of the fleet as a simulated process asks it. Every call goes over the simulated network to one of the member's agents.
+// A member of the fleet as a simulated process calls it. Every call goes over the simulated network to one of the member's agents.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -15,13 +15,13 @@ export interface MemberOptions {
 	readonly agent: number | undefined;
 	/** The call is for the agent that keeps the line. That agent does not forward it. */
 	readonly here?: boolean;
-	/** Whether this agent forwards callers to another, whose line counts then. Its own line is from the time before there was another. */
+	/** Whether this agent forwards callers to another agent. Then only that agent's line counts: what is left of this one's is older. */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
-	/** Gets every count. */
+	/** Is told of every count. */
 	readonly budgets: KnownBudgets;
-	/** Every hold has to be written. */
+	/** Whether every hold must be written. */
 	readonly writtenHolds: boolean;
-	/** A caller that does not wait got a Lease before callers that wait in line. */
+	/** Called when a caller that does not wait gets a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 

@@ -1,5 +1,5 @@
-// The rule about members, checked over the shipped KnownMembers. Two agents of one cluster answer from lists, and a person edits the
-// lists meanwhile. Requests, watches and restarts come in every possible order.
+// Checks the rule about members over the shipped KnownMembers. Two agents of one cluster answer from its list of members, and a person
+// edits the list meanwhile. Requests, watches and restarts come in random orders, or in every possible order.
 //
 // What must never happen: an answer rests on a list without a cluster that an earlier answer rested on, or that had greeted this cluster
 // before. The exception is a cluster that the list forgets by name. "Before" is in real time: it means all that was over when the later
@@ -24,7 +24,7 @@ export interface MembershipScenario {
 	readonly greeter?: string;
 	/** Whether the second agent can restart once. */
 	readonly restarts?: boolean;
-	/** The steps that begin, in this order and one after the other. Only requests come in every order. */
+	/** If set, only these steps begin, in this order and each when no agent is busy. In between, requests are answered in any order. */
 	readonly staged?: readonly string[];
 	/** How many reads or writes of a Lease can be lost: the request, or only its answer. */
 	readonly losses?: number;
@@ -70,11 +70,11 @@ export const membershipScenarios: readonly MembershipScenario[] = [
 
 export interface MembershipResult {
 	readonly schedules: number;
-	/** The first run that broke the rule, as its steps. */
+	/** What went wrong in the first run that broke the rule, and its steps. */
 	readonly violation: string | undefined;
 }
 
-/** Runs the scenario's steps in random orders, until one breaks the rule. */
+/** Runs the scenario's steps in `most` random orders, or until one breaks the rule. */
 export async function exploreMembership(
 	scenario: MembershipScenario,
 	most: number,
@@ -89,7 +89,7 @@ export async function exploreMembership(
 	}
 }
 
-/** Runs the scenario's steps in every order, or in the first `most` of them. It takes long. */
+/** Runs the scenario's steps in every order, or in the first `most` of them, until one breaks the rule. It takes long. */
 export async function searchMembership(scenario: MembershipScenario, most: number): Promise<MembershipResult> {
 	let path: readonly number[] = [];
 	for (let schedules = 1; ; schedules += 1) {
@@ -114,7 +114,7 @@ interface Step {
 
 interface Obeyed {
 	readonly ids: readonly string[];
-	/** The steps so far. Its length serves as the clock. */
+	/** The number of steps before the answer ended. Steps serve as the clock. */
 	readonly endedAt: number;
 }
 
@@ -132,7 +132,7 @@ class MembershipRun {
 	#restarts: number;
 	#violation: string | undefined;
 
-	/** `choose` picks the next of so many steps. */
+	/** `choose` returns the index of the next of `of` steps. */
 	constructor(scenario: MembershipScenario, choose: (of: number) => number) {
 		this.#scenario = scenario;
 		this.#choose = choose;
@@ -232,7 +232,7 @@ class MembershipRun {
 		});
 	}
 
-	/** At the end, every cluster that was ever named is listed or forgotten. Then the agents must obey the list. */
+	/** Checks the end: once every cluster that was ever named is listed or forgotten, each agent must obey the list. */
 	async #neverSettled(): Promise<string | undefined> {
 		this.#server.fleet = fleetOf(["a", "-b", "-c", "-g"], this.#lists + 1);
 		for (const agent of this.#agents) {
@@ -303,7 +303,7 @@ class SimulatedMember {
 		return this.#shown < this.#server.leaseEvents.length;
 	}
 
-	/** The clusters that have greeted this cluster, as far as this agent has to know. */
+	/** Yields the clusters that have greeted this cluster, as far as this agent must know. */
 	*greeters(): Iterable<string> {
 		for (const [id, revision] of this.#greeters) if (this.#shownRevision() >= revision) yield id;
 	}

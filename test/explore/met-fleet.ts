@@ -1,4 +1,4 @@
-// The fleet of a plugin process, discovered by the shipped meeting, lists and routes. The connections of its clients are simulated.
+// Discovers the fleet of a plugin process with the shipped meeting, lists and routes. The connections of its clients are simulated.
 import { type Fleet, assembleFleet } from "../../plugin/fleet/fleet.ts";
 import { meet } from "../../plugin/fleet/meeting.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
@@ -34,7 +34,7 @@ export async function meetFleet({ contexts, clientOf, memberIds, bug }: MeetingO
 	return fleet;
 }
 
-/** A process that begins with a fleet has heard all its members, and they agreed either before the meeting or after it. */
+/** Checks a fleet with which a process begins: all its members have answered, and they agreed on it before or after the meeting. */
 function judgeMet(
 	{ members, descriptions }: Fleet,
 	declared: readonly ((id: string) => readonly string[])[],

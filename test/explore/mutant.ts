@@ -1,4 +1,4 @@
-// A mutant is the shipped code with one safeguard removed. The exploration has to notice.
+// A mutant is the shipped code with one safeguard removed. The exploration must catch it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -29,7 +29,7 @@ export interface Mutant {
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The mutated files. Throws if an edit does not fit the current code. */
+/** Returns the mutated files by URL. Throws if an edit does not fit the current code. */
 export function mutatedSources(mutant: Mutant): Sources {
 	const sources = new Map<string, string>();
 	for (const edit of mutant.edits) {
@@ -54,7 +54,7 @@ function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** From now on this thread loads the mutant in place of the shipped code. Call it before anything else is loaded. */
+/** Makes this thread load the mutant in place of the shipped code. Call it before any of that code is loaded. */
 export function loadMutant(mutant: Mutant): void {
 	loadSources(mutatedSources(mutant));
 }

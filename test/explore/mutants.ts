@@ -1,4 +1,5 @@
-// All mutants: one for each safeguard of the design, and one for each mistake of an earlier draft.
+// All mutants that schedules must catch. They lack a safeguard of the design, or repeat a mistake of an earlier draft. Membership has
+// mutants of its own (membership-mutants.ts).
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
 import { decisionMutants } from "./decision-mutants.ts";

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets of a cluster, next to xpdb's budgets: its API server refuses an eviction that was granted.
+// Scenarios with PodDisruptionBudgets of a cluster, next to xpdb's budgets: its API server refuses an eviction that was granted.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { reserved } from "./staging.ts";
@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 const threeAvailable = { selector: web, minAvailable: 3 };
 
-/** Checks that the drain of web-0 has ended and left no reservation. */
+/** When the drain of web-0 has ended, checks that it left no reservation and was refused only once. */
 function isRefusedForGood(): EventData<World> {
 	return {
 		name: "drain-1 is refused for good",

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets of a cluster, as the API server's eviction handler applies them.
+// Applies the PodDisruptionBudgets of a cluster as the API server's eviction handler does.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { matches } from "./oracle-config.ts";
 import type { NativeBudgetData } from "./scenario.ts";

@@ -1,8 +1,8 @@
-// Carries every request and every answer, to the API servers and from the rounds to the agents.
+// Carries every request and every answer between plugins, agents and API servers.
 //
-// A request waits until the scheduler lets it arrive. It can be lost, arrive twice, or lose its answer. Its caller can give it up while
-// it is still on its way: then it is executed late or never. A process that has died receives nothing more, and what it sent continues
-// without it.
+// A request waits until the scheduler lets it arrive. It can be lost, arrive twice, or lose its answer. Its caller can give it up while it
+// is still on its way: then it is executed late or never. A process that has died receives nothing more, and what it sent continues without
+// it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { running } from "./await-points.ts";
 import { type Fault, faultText } from "./fault.ts";
@@ -14,7 +14,7 @@ export interface Route<T> {
 	readonly name: string;
 	/** The agent that executes it. Undefined for an API server, which never dies here. */
 	readonly process?: SimulatedProcess;
-	/** `gone` gives a signal that aborts when the caller stops waiting. A process must ask for it at once. */
+	/** `gone` gives a signal that aborts when the caller stops waiting. A process must call it before it first waits. */
 	run(gone: () => AbortSignal): T | Promise<T>;
 }
 
@@ -23,15 +23,15 @@ export interface Request<T> {
 	readonly cluster: string;
 	readonly what: string;
 	readonly detail: () => string;
-	/** The routes to every process that can execute the request now. The same process always gets the same object. */
+	/** Returns a route to each process that can execute the request now, always the same object for the same process. */
 	routes(): readonly Route<T>[];
-	/** Aborted when the caller stops waiting. The server learns of it. */
+	/** Aborted when the caller stops waiting. The executing process is told later, in a step of its own. */
 	readonly signal?: AbortSignal;
-	/** Answered at once and without a step: nothing can change what the request reads, so its moment does not matter. */
+	/** Answered at once and without a step, for example because nothing can change what the request reads. */
 	readonly atOnce?: boolean;
 	/** A real network, or a client that retries, could deliver the request twice. */
 	readonly mayDouble: boolean;
-	/** What the server answers if it refuses without a look at the pod (an eviction under a PodDisruptionBudget). */
+	/** What the server answers if it refuses for a reason that is not simulated, as for a PodDisruptionBudget. */
 	readonly refusal?: () => T;
 }
 
@@ -63,7 +63,7 @@ interface Offers {
 export type { Fault } from "./fault.ts";
 
 export interface NetworkOptions {
-	/** Whether answers travel on their own. Otherwise they arrive in the moment of the execution. */
+	/** Whether answers arrive in a step of their own. Otherwise they arrive at the moment of the execution. */
 	readonly splitAnswers: boolean;
 	/** Whether one more fault of this kind is allowed, for this request. */
 	readonly mayFail: (fault: Fault, request: Request<unknown>) => boolean;
@@ -129,7 +129,7 @@ export class Network {
 		}
 	}
 
-	/** The requests of this process that are still on their way. */
+	/** Returns the requests of this process that are still on their way. */
 	waiting(from: string): readonly string[] {
 		return this.#asked(from, "requested");
 	}
@@ -141,7 +141,7 @@ export class Network {
 		return false;
 	}
 
-	/** The requests of this process that have an answer which it has not received. */
+	/** Returns the requests of this process whose answers it has not received yet. */
 	answered(from: string): readonly string[] {
 		return this.#asked(from, "answered");
 	}
@@ -158,7 +158,10 @@ export class Network {
 		return this.#calls.size === 0 && this.#closing.size === 0;
 	}
 
-	/** A process has died. Its own requests wait for no answer, and requests that it was executing are never answered. */
+	/**
+	 * Called when a process has died. Its own requests may still arrive, but no caller waits for them. Requests that it was executing fail:
+	 * the connection broke.
+	 */
 	died(process: SimulatedProcess): void {
 		for (const call of this.#calls) {
 			if (call.request.from === process) this.#abandon(call);
@@ -168,7 +171,7 @@ export class Network {
 		}
 	}
 
-	/** An API server was restarted. Requests and answers that were on their way to or from it are lost. */
+	/** Called when an API server was restarted. Requests and answers that were on their way to or from it are lost. */
 	broke(server: string): void {
 		for (const call of Array.from(this.#calls)) {
 			if (!call.request.routes().some(({ name }) => name === server)) continue;
@@ -286,7 +289,7 @@ export class Network {
 		}
 	}
 
-	/** A copy of the request. Its answer goes to no caller. */
+	/** Returns a copy of the request. Its answer goes to no caller. */
 	#double(call: Call): Call {
 		return { ...call, controller: undefined, awaited: false, settle: () => undefined, offers: noOffers(undefined) };
 	}
@@ -360,7 +363,7 @@ export class Network {
 	}
 }
 
-/** A route to each of these processes, which are looked up at each call. */
+/** Returns a function that gives a route to each of these processes, which it looks up at each call. */
 export function routesTo<P extends SimulatedProcess, T>(
 	processes: () => readonly P[],
 	run: (process: P, gone: () => AbortSignal) => Promise<T>,

@@ -1,15 +1,15 @@
-// What budgets, scales and fleets demand at one time, read without the code under test. The judge uses it.
+// Reads what budgets, scales and fleets demand at one time, without the code under test, for the judge.
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import { namespace, type Workload } from "./workload.ts";
 
 /** What one cluster declares at one time. */
 export interface ClusterConfig {
 	readonly id: string;
-	/** Ids of the members that the cluster declares, in their order. */
+	/** Sorted ids of the members of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
 	readonly fleet: readonly string[];
 	/** By the budget's name. */
 	readonly budgets: ReadonlyMap<string, RawBudget>;
-	/** The number of expected pods that the selector selects. */
+	/** Returns the number of expected pods that the selector selects. */
 	expected(selector: Labels): number;
 }
 
@@ -35,9 +35,10 @@ export function configOf(clusters: readonly SimulatedCluster[]): Config {
 	});
 }
 /**
- * The expected pods of a workload. A controller with a scale expects its replicas, for every selector that selects one of its pods. Pods
- * without a controller, and those of Jobs, are expected one by one: those that exist and have not finished, and those that rounds have
- * evicted. If a controller is deleted while one of its pods is gone, the fleet expects fewer pods from then on.
+ * Returns the expected pods of a workload. A controller with a scale expects its replicas, for every selector that selects one of its pods,
+ * or its spec's labels while it has none. Pods without a controller, and those of Jobs, are expected one by one while they exist and have
+ * not finished. A pod that never had a controller stays expected after a round has evicted it. If a controller is deleted while one of its
+ * pods is gone, the fleet expects fewer pods from then on.
  */
 function scaleOf(workload: Workload): {
 	readonly labels: readonly Labels[];
@@ -53,7 +54,7 @@ function scaleOf(workload: Workload): {
 	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 
-/** The configs of all members side by side, each from its own time on, as far as they go. */
+/** Returns the configs of all members side by side, each from its own time on, up to the last config. */
 export function configsFrom(configs: readonly Config[], from: readonly number[]): readonly Config[] {
 	const first = Math.min(...from);
 	return configs
@@ -61,7 +62,7 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
-/** Fleets that include the cluster of this index, and that each of their members has declared at one of these times. */
+/** Returns the fleets that the cluster of this index had at one of these times, and that each of their members had at one of them, too. */
 export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
 	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
 	return [...declared].flatMap(([text, fleet]) => {
@@ -75,7 +76,7 @@ export function ofFleet(configs: readonly Config[], fleet: readonly string[]): r
 	return configs.map((config) => config.filter(({ id }) => fleet.includes(id)));
 }
 
-/** Every budget with every selector that a member gives it. */
+/** Returns every budget with every selector that a member gives it. */
 export function selectorsOf(config: Config): readonly { readonly budget: string; readonly selector: Labels }[] {
 	const found = new Map<string, { readonly budget: string; readonly selector: Labels }>();
 	for (const { budgets } of config) {
@@ -87,8 +88,8 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 }
 
 /**
- * The least number of healthy pods that a caller can have read as demanded. The caller asked every member at some time among these, one
- * member after the other. It is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget
+ * Returns the least number of healthy pods that a caller can have read as demanded. The caller asked every member at some time among these,
+ * one member after the other. It is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget
  * could be read as absent from all members, or as suspended in all.
  */
 export function leastDesired(

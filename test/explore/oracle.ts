@@ -1,31 +1,30 @@
 // The judge: it knows what is true, whatever the agents have counted.
 //
 // Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts that these rounds saw. The judge
-// checks every eviction that a round has executed. After it, the pods that are up over all clusters must be at least the desired healthy,
-// by the true scales of the controllers. Everything that a round caused counts, however late it was executed. A cluster counts for no
-// more pods than it expects (counted-pods.ts). A finished pod is not healthy, even if it still reports Ready, and its eviction costs
-// nothing. A pod with a pre-activity must not be evicted under a grant. Three things that a round could not know are excused, and are
-// added to what is up:
-// - A pod that failed, or was deleted past the budgets, unless every view of its cluster had seen that before the round began.
-//   (Involuntary disruptions are counted as soon as views show them, and not prevented.) The same holds for a pod whose new labels took
-//   it out of the budget.
-// - A pod that another round evicted: that round was granted it after this round began, and under other budgets only (its labels, or the
-//   budgets, changed between the two).
-// - Earlier budgets and scales. Of each member, the least counts that it demanded at any time since the round's first acquisition. A
-//   change and a round at the same time can be put in either order, member by member. A budget under which the round did not count is
-//   judged member by member, from when the member's count had to know of it (known-budgets.ts), whatever its caller had listed. If it was
-//   known all the time, it is judged from the first acquisition, because its content is read after that. A budget that did not exist all
-//   that time is not checked. A pod that got other labels since its grant is judged from then on, because it cannot have been evicted
-//   before.
-// If etcd came back from a backup, everything that is written from then on is newer than all that a view had seen of it.
+// checks every eviction that was executed for a round. After it, the pods that are up over all clusters must be at least the desired
+// healthy, by the true scales of the controllers. Everything that a round caused counts, however late it was executed. A cluster counts for
+// no more pods than it expects (counted-pods.ts). A finished pod is not healthy, even if it still reports Ready, and its eviction costs
+// nothing. A pod with a pre-activity must not be evicted under a grant, unless it has finished. Three things that a round could not know
+// are excused. The first two count as up:
+// - A pod that failed, was deleted past the budgets, or was evicted without a round, unless every view of its cluster had seen that before
+//   the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) The same holds for a pod whose
+//   new labels took it out of the budget.
+// - A pod that another round evicted, if that round was granted it after this round began, and only under other budgets: its labels, or the
+//   budgets, changed between the two.
+// - Earlier budgets and scales. Of each member, the least counts that it demanded at any time since the round's first acquisition. A change
+//   and a round at the same time can be put in either order, member by member. A budget under which the round did not count is judged
+//   member by member, from when the member's count had to know of it (known-budgets.ts), whatever its caller had listed. If it was known
+//   all the time, it is judged from the first acquisition, because its content is read after that. A budget that did not exist all that
+//   time is not checked. A pod that got other labels since its grant is judged from then on, because it cannot have been evicted before.
+// If etcd came back from a backup, everything that is written from then on counts as newer than what a view had seen.
 // If members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round must not have started, or must be uncovered: in some member-by-member reading of the budgets, no
-// budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second before it
-// sent the request (on its clock). Without such a list, only what was true at the sending is read.
+// A pod that is evicted without a round must be terminating, finished, not started, or uncovered: in some member-by-member reading of the
+// budgets, no budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second
+// before it sent the request (on its clock). Without such a list, only what was true at the sending is read.
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
-// - If a grant is older than a second, old budgets are excused until a second before its eviction was sent. A budget that every agent of
-//   its member knew by then holds, whether or not the round counted under it. Nothing else is excused then.
+// - If a grant is older than a second, its budgets are read from a second before its eviction was sent. A budget under which the round did
+//   not count holds too, if every agent of its member knew it by then. For that budget, nothing else is excused.
 // Known holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
 // If nothing fails and no budget changes, there are no excuses, and the rule is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -90,9 +89,9 @@ export interface OracleOptions {
 
 export class Oracle {
 	readonly #options: OracleOptions;
-	/** One config for each change of budgets or scales. */
+	/** One config for each change of budgets, scales, labels or fleets. */
 	readonly #configs: Config[] = [];
-	/** The budgets that counts have to know of. */
+	/** The budgets that counts must know of. */
 	readonly budgets: KnownBudgets;
 	/** When processes asked all members for their budgets, on their own clocks, and the config at that time. */
 	readonly #lists = new Map<SimulatedProcess, { readonly at: number; readonly config: number }[]>();
@@ -115,18 +114,18 @@ export class Oracle {
 		this.#excuses = new RoundExcuses({ clusters, configs: this.#configs, budgets, senders: this.#senders });
 	}
 
-	/** Starts to note the clock of a process that asks for rounds and evicts. */
+	/** Starts to record the clock of a process that requests rounds and evicts. */
 	follows(process: SimulatedProcess): void {
 		this.#senders.follow(process);
 	}
 
-	/** A commit of the round is sent. */
+	/** Called when a commit of the round is sent. */
 	commits(round: RoundRecord, cluster: string, nonce: string): void {
 		round.committedAt ??= round.process.clock.now();
 		round.committed.push({ cluster, nonce });
 	}
 
-	/** A Lease was written. */
+	/** Called when a Lease was written. */
 	wrote(cluster: SimulatedCluster, lease: LeaseObject): void {
 		this.budgets.wrote(cluster, lease);
 		if (!isCommitted(lease)) return;
@@ -135,12 +134,15 @@ export class Oracle {
 		if (round) round.stoodAt ??= round.process.clock.now();
 	}
 
-	/** Budgets, scales or labels have changed. */
+	/** Called when budgets, scales, labels or fleets may have changed. */
 	configChanged(): void {
 		this.#configs.push(configOf(this.#options.clusters));
 	}
 
-	/** How many evictions have been executed. */
+	/**
+	 * Returns how many evictions were executed. Evictions of terminating pods do not count. Without a round, those of pods that had
+	 * finished or not started do not count either.
+	 */
 	get evictions(): number {
 		return this.#evictions;
 	}
@@ -165,14 +167,14 @@ export class Oracle {
 		return round;
 	}
 
-	/** etcd of this cluster came back from a backup: new writes get versions that views may have seen before. */
+	/** Called when etcd of this cluster came back from a backup: new writes get versions that views may have seen before. */
 	restored({ id, server }: SimulatedCluster): void {
 		const index = this.#options.clusters.findIndex((cluster) => cluster.id === id);
 		this.#senders.restored(index, server.revision);
 		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, server.revision));
 	}
 
-	/** `verdicts` is empty if the round rejected. */
+	/** Called when the round ends. `verdicts` is empty if it threw an error. */
 	roundEnds(round: RoundRecord, verdicts: readonly RoundVerdict[]): void {
 		round.decidedAt = this.#options.step();
 		round.decidedConfig = this.#configs.length - 1;
@@ -186,7 +188,10 @@ export class Oracle {
 		if (round.granted.size === 0 && this.#options.faults() === round.faults) this.#checkTakenBack(round);
 	}
 
-	/** A pod was evicted under a reservation of this round. `pod` is its state before, and `sentAt` is on the clock of the sender. */
+	/**
+	 * Called when a pod was evicted under a reservation of this round, or freely by a thin process. `pod` is its state before, and `sentAt`
+	 * is on the clock of the sender.
+	 */
 	evicted(cluster: SimulatedCluster, pod: PodRecord, round: RoundRecord, sentAt: number): void {
 		if (pod.terminating) return;
 		this.#evictions += 1;
@@ -207,13 +212,13 @@ export class Oracle {
 		}
 	}
 
-	/** The process asks all members for their budgets. */
+	/** Called when the process asks all members for their budgets. */
 	lists(process: SimulatedProcess): void {
 		const asked = { at: process.clock.now(), config: this.#configs.length - 1 };
 		this.#lists.set(process, [...(this.#lists.get(process) ?? []), asked]);
 	}
 
-	/** An eviction without a round is sent. */
+	/** Called when an eviction without a round is sent. Returns what its sender can have read. */
 	sendsFreely(process: SimulatedProcess): FreeEviction {
 		const now = process.clock.now();
 		const young = this.#lists.get(process)?.find(({ at }) => now - at <= listedWithinMs);
@@ -221,7 +226,10 @@ export class Oracle {
 		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
-	/** A pod was evicted without a round. That is right only if no budget covers it. */
+	/**
+	 * Called when a pod was evicted without a round. That is right only if no budget covers it, or if it was terminating, finished or not
+	 * started.
+	 */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
 		const isDown = pod.terminating || pod.finished;
 		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
@@ -241,7 +249,7 @@ export class Oracle {
 		}
 	}
 
-	/** An eviction that a round was granted before this run began. */
+	/** Executes an eviction that a round was granted before this run began. */
 	evictedBefore(cluster: SimulatedCluster, pod: PodRecord): void {
 		cluster.server.evict(pod, { uid: pod.uid });
 		const slot = cluster.slotOf(pod);
@@ -309,7 +317,8 @@ export class Oracle {
 				desired: leastDesired(ofFleet(all, fleet), budget, selector, ofFleet(scaled, fleet)),
 			});
 		});
-		// The budget forbids it for every fleet that the round can have had, or its members never agreed on a fleet.
+		// It is a violation if the budget forbids it for every fleet that the round can have had, or if the members never agreed on a
+		// fleet.
 		if (shortfalls.includes(undefined)) return;
 		const [shortfall = "no members agreed who the fleet is"] = shortfalls;
 		this.#options.onViolation({
@@ -320,7 +329,10 @@ export class Oracle {
 		});
 	}
 
-	/** Judges a budget under which the round did not count, if it was known a second before the request was sent. */
+	/**
+	 * Judges a budget under which the round did not count, if every agent of its member knew it at the last moment that the eviction must
+	 * know of (grantOf).
+	 */
 	#checkNewer({ budget, selector, pod, round, now, sentAt }: Judged): void {
 		const sent = this.#excuses.grantOf(round, sentAt);
 		if (!sent || round.granted.get(pod.uid)?.includes(budget) !== false || this.#isExcused("created")) return;
@@ -347,7 +359,7 @@ export class Oracle {
 		return isExcused(excuse, this.#options.scenario);
 	}
 
-	/** How the members of this fleet break the budget. Undefined if they do not. */
+	/** Returns how the members of this fleet break the budget. Undefined if they do not. */
 	#shortfall({
 		budget,
 		selector,
@@ -381,7 +393,7 @@ export class Oracle {
 		return `${sum}; down are ${down.map(nameOf).join(", ")}`;
 	}
 
-	/** Without grants and lost messages, no Lease may contain a reservation of this round. */
+	/** For a round that was granted nothing and met no fault: no Lease may contain one of its reservations. */
 	#checkTakenBack(round: RoundRecord): void {
 		const own = new Set(round.ids);
 		for (const { id, server } of this.#options.clusters) {

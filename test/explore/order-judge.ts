@@ -1,4 +1,4 @@
-// Judges fairness, which is no question of safety: no caller passes a line, and no caller takes a Lease from a holder that shows life.
+// Judges fairness, which is not a question of safety: no caller passes a line, and no caller takes a Lease from a holder that shows life.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { nonceOf, signOfLifeOf } from "./lease-text.ts";
 import type { Violation } from "./oracle.ts";
@@ -11,14 +11,14 @@ export interface OrderJudgeOptions {
 
 export class OrderJudge {
 	readonly #options: OrderJudgeOptions;
-	/** By Lease and sign of life: when the sign was given, on the clock of each process. */
+	/** By sign of life of a Lease: when it was given, on each agent's clock. */
 	readonly #signs = new Map<string, ReadonlyMap<SimulatedProcess, number>>();
 
 	constructor(options: OrderJudgeOptions) {
 		this.#options = options;
 	}
 
-	/** An agent has written a Lease of its cluster. */
+	/** Called when an agent has written a Lease of its cluster. */
 	wrote(by: SimulatedProcess, before: LeaseObject | undefined, after: LeaseObject): void {
 		if (before) this.#judge(by, before, after);
 		const { processes } = this.#options;
@@ -27,7 +27,7 @@ export class OrderJudge {
 		this.#signs.set(sign, new Map(processes().map((process) => [process, process.clock.now()])));
 	}
 
-	/** A caller that does not wait got a Lease, and other callers wait for it at the same agent. */
+	/** Called when a caller that does not wait got a Lease for which other callers wait at the same agent. */
 	passedLine(agent: SimulatedProcess, what: string): void {
 		this.#options.onViolation({ rule: "order", message: `${agent.name} lets a newcomer past its line: ${what}` });
 	}

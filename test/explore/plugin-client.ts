@@ -1,4 +1,4 @@
-// A simulated API server as the plugin calls it: the few paths that the eviction engine uses, over the simulated network.
+// A simulated API server as the plugin calls it: the few paths that evictions and drains use, over the simulated network.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -15,15 +15,15 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
-	/** Called with each executed eviction: the pod that it hit, and the reservation that it named. */
+	/** Called with each executed eviction or delete: the pod that it hit, and its reservation, or what its sender can have read. */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
 	/** Called with each request that has changed something. */
 	readonly onChanged: (what: string) => void;
-	/** The clock of the process: it says when a request is sent. */
+	/** The clock of the process, for the time at which a request is sent. */
 	readonly now: () => number;
-	/** Called when an eviction is sent that names no reservation. */
+	/** Called when an eviction or a delete is sent that has no reservation. */
 	readonly onSentFreely: () => FreeEviction;
-	/** If an eviction or its answer is lost, the API server answers 500 and 504 in turn. */
+	/** If an eviction or its answer is lost, the API server answers 504 and 500 in turn. */
 	readonly serverErrors: boolean;
 	/** The reservation that the delete of this pod uses. */
 	readonly deletedUnder: (uid: string) => string | undefined;
@@ -184,7 +184,7 @@ function refusedBy(refusal: string): ApiError {
 	return new ApiError(message, { code: 429, reason: "TooManyRequests", causes });
 }
 
-/** The pod as it is in a list. */
+/** Returns the pod as the API server answers it to the plugin. */
 export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {

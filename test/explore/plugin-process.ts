@@ -1,8 +1,8 @@
-// One plugin process: the shipped eviction engine with its queues, groups, coverage lists, slots, tickets and native evictions. Members
-// and API servers are behind the simulated network.
+// One plugin process: the shipped eviction engine with its queues, groups, coverage lists, slots, tickets and native evictions. Members and
+// API servers are behind the simulated network.
 //
-// It stops, as after Ctrl-C, when its attempts are used up. Rounds, looks that found no room and questions about the fleet use up
-// attempts.
+// It stops, as after Ctrl-C, when its attempts are used up. A round or a reconnect uses up one attempt. A look or a list of budgets uses up
+// a third of one.
 import type { Cluster } from "../../disruption/budget/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
 import type { RoundVerdict } from "../../disruption/round/ticket.ts";
@@ -32,11 +32,11 @@ import { simulatedFleet } from "./simulated-fleet.ts";
 import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-/** How many pods of one name a process that follows it asks for, one after the other. */
+/** How many pods of one name a process evicts, one after the other, if it follows the name. */
 const mostFollowed = 2;
-/** A look is made every 300 ms. This many looks count as one attempt of a round. */
+/** This many looks count as one attempt. The first looks are 300 ms apart. */
 const looksPerAttempt = 3;
-/** The plugin asks what covers its pods before the first round. */
+/** Lists of budgets before the first round, which use up no attempt. */
 const firstQuestions = 2;
 
 export class PluginProcess extends Drain {
@@ -47,9 +47,9 @@ export class PluginProcess extends Drain {
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
 	readonly #timeout = new AbortController();
-	/** By the reservations that the rounds made. */
+	/** By the ids that the rounds made, which include those of their reservations. */
 	readonly #rounds = new Map<string, RoundRecord>();
-	/** By pod: the reservation that its delete uses. The delete itself names none. */
+	/** By the pod's uid: the reservation that its delete uses. The delete itself names none. */
 	readonly #deletedUnder = new Map<string, string>();
 	readonly #judge: CommandJudge;
 	#turns = 0;
@@ -65,7 +65,7 @@ export class PluginProcess extends Drain {
 		this.#contextIds = [...new Set([...names, ...(data.meets ?? [])])];
 	}
 
-	/** Starts the engine over this fleet. `judged` gives a member of it, with the judge looking on. */
+	/** Starts the engine over this fleet. `judged` wraps a member so that the judge sees its calls. */
 	#begin(fleet: EvictionFleet, judged: (member: AgentCluster) => AgentCluster): Evictions {
 		const { data, world, runtime } = this;
 		const emit = (event: RunEvent): void => this.#heard(event);
@@ -147,7 +147,7 @@ export class PluginProcess extends Drain {
 		await this.#leftBehind.settled();
 	}
 
-	/** Undefined if the fleet cannot be found. Then the process touches nothing. */
+	/** Finds the fleet and starts the engine. Undefined if the fleet cannot be found: then the process changes nothing. */
 	#findFleet(): Evictions | Promise<Evictions | undefined> {
 		const { data, world } = this;
 		if (data.meets && world.wire) return this.#meetFleet(world.wire);
@@ -310,7 +310,7 @@ export class PluginProcess extends Drain {
 	}
 }
 
-/** The member, which also notes for the judge what is committed there. */
+/** Wraps the member so that the judge is told of each commit there. */
 function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,

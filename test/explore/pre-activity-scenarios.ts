@@ -1,4 +1,4 @@
-// Pre-activities: annotations that keep a pod from being evicted until they are removed. They can appear at any moment.
+// Scenarios of pre-activities: annotations that keep a pod from being evicted until they are removed. They can appear at any moment.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import { isCall, nobodyIsEvicted, reserved } from "./staging.ts";

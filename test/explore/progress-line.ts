@@ -1,4 +1,4 @@
-/** One line that is overwritten on a terminal. In a log, a line every ten seconds. */
+/** Shows one line that is overwritten on a terminal. In a log, prints a line every ten seconds at most. */
 export function createProgressLine(): { show(text: string): void; clear(): void } {
 	const { stderr } = process;
 	let shownAt = Number.NEGATIVE_INFINITY;

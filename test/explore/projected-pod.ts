@@ -2,7 +2,7 @@
 import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
 import { type PodRecord, preActivityPrefix } from "../../disruption/budget/pod.ts";
 
-/** Reads pods for the agents of one cluster. Each version of a pod is read once for all agents. */
+/** Returns a function that reads pods for the agents of one cluster. Each version of a pod is read once for all agents. */
 export function projectedPods(): (pod: PodRecord) => PodRecord {
 	const project = createPodProjection();
 	const projected = new WeakMap<PodRecord, PodRecord>();
@@ -13,7 +13,7 @@ export function projectedPods(): (pod: PodRecord) => PodRecord {
 	};
 }
 
-/** Only the pod garbage collector marks pods as failed that still report Ready. */
+/** A finished pod that still reports Ready was marked as failed by the pod garbage collector. */
 export function phaseOf({ finished, ready }: Pick<PodRecord, "finished" | "ready">): string {
 	if (!finished) return "Running";
 	return ready ? "Failed" : "Succeeded";
@@ -23,7 +23,7 @@ export function preActivityAnnotations({ preActivities }: Pick<PodRecord, "preAc
 	return Object.fromEntries(preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""]));
 }
 
-/** The pod as the API server has it. */
+/** Returns the pod as the API server has it. */
 export function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {

@@ -1,6 +1,6 @@
 // Seeded randomness: the same seed gives the same numbers on every machine.
 
-/** Numbers from 0 to below 1 (mulberry32, by Tommy Ettinger, public domain). */
+/** Returns a function that gives numbers from 0 to below 1 (mulberry32, by Tommy Ettinger, public domain). */
 export function seededRandom(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
 	};
 }
 
-/** A seed for the schedule of this number, different from those of other scenarios and other base seeds. */
+/** Returns a seed for the schedule of this number. Other scenarios and other base seeds give other seeds, except by a rare coincidence. */
 export function scheduleSeed(base: number, scenario: string, index: number): number {
 	let hash = 0x811c9dc5;
 	for (const character of `${scenario} ${base}`) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

@@ -14,11 +14,11 @@ export async function replay(scenarioName: string, choices: string, mutant: stri
 	return violation === undefined;
 }
 
-/** Prints a failing schedule made short. Resolves to true if it does not fail. */
+/** Prints a failing schedule made short. Always resolves to false, because the schedule fails or cannot be shortened. */
 export async function printShrunk(scenarioName: string, seed: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+$/.test(seed)) throw new Error(`--shrink takes a seed, is "${seed}"`);
 	loadDriven(drivenSources(mutant));
-	// Errors are ordinary answers here, thousands in each run, and nothing reads their stack traces.
+	// Errors are ordinary answers here, thousands in each run, and their stack traces would take time.
 	Error.stackTraceLimit = 0;
 	const [{ shrink }, { findScenario }] = await Promise.all([import("./shrink.ts"), import("./scenarios.ts")]);
 	const { steps, kept, runs, table, message } = await shrink(findScenario(scenarioName), Number(seed));

@@ -1,4 +1,4 @@
-// What happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
+// Scenarios of what happens to a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
 import { reservationsIn } from "./lease-text.ts";
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
@@ -290,12 +290,12 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** The version of the last change of a pod of c1. */
+/** Returns the version of the last change of a pod of c1. */
 function revisionOf(world: World): number {
 	return Number(world.cluster("c1").server.podEvents.at(-1)?.resourceVersion ?? 0);
 }
 
-/** From now on budget front covers all pods. With `leases`, the watches on Leases have shown everything then. */
+/** Budget front begins to cover all pods. With `leases`, the watches on Leases have shown everything by then. */
 function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () => true): EventData<World> {
 	return {
 		name: coversAll,
@@ -309,7 +309,10 @@ function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () =
 	};
 }
 
-/** A candidate was not ready when it was counted. It is ready when its commit counts again and skips a pod that is reserved by then. */
+/**
+ * A candidate is not ready when it is counted, and ready when its commit counts again. It must not make up for a pod that was reserved in
+ * between.
+ */
 function readySince(name: string): Scenario<World> {
 	const base = coveredSince({ name, leases: false, writtenHolds: false });
 	return {

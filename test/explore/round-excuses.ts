@@ -1,4 +1,4 @@
-// What a round could not know: where the judge's excuses begin and end.
+// Says what a round could not know: where the judge's excuses begin and end.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterSlot } from "./counted-pods.ts";
 import type { KnownBudgets } from "./known-budgets.ts";
@@ -11,7 +11,10 @@ import type { Slot } from "./workload.ts";
 
 /** How old a grant can be, on its sender's clock, if the budgets are not checked again. That check can be as old. */
 const freshForMs = 1_000;
-/** How old the counts of a commit can be. Counts age while others are asked for, through every pause of a run. */
+/**
+ * How old the counts of a commit can be, on its sender's clock. Agents allow only 20 s, but on their own clocks, so pauses of the sender
+ * count here, too.
+ */
 const countedWithinMs = 60_000;
 
 export interface RoundExcusesOptions {
@@ -34,17 +37,17 @@ export class RoundExcuses {
 		this.#senders = senders;
 	}
 
-	/** The last moment that the counts of this round can have missed. */
+	/** Returns the last moment that the counts of this round must know of. Undefined if the round committed nothing. */
 	countsOf({ process, committedAt }: RoundRecord): Moment | undefined {
 		return committedAt === undefined ? undefined : this.#senders.asOf(process, committedAt - countedWithinMs);
 	}
 
-	/** The last moment that the written commit can have missed. A commit that waited for longer must not be accepted. */
+	/** Returns the last moment that the written commit must know of. A commit whose counts are older must not be accepted. */
 	writeOf({ process, stoodAt }: RoundRecord): Moment | undefined {
 		return stoodAt === undefined ? undefined : this.#senders.asOf(process, stoodAt - countedWithinMs);
 	}
 
-	/** The last moment that an eviction under this round's grant can have missed. A fresh grant knows what its counts knew. */
+	/** Returns the last moment that an eviction under this round's grant must know of. A fresh grant knows what its counts knew. */
 	grantOf(round: RoundRecord, sentAt: number): Moment | undefined {
 		const { process, committedAt = sentAt } = round;
 		const isFresh = sentAt - committedAt <= freshForMs;
@@ -55,7 +58,7 @@ export class RoundExcuses {
 		return this.#clusters.findIndex((cluster) => cluster.slotOf(pod) !== undefined);
 	}
 
-	/** The config at the first of the acquisitions that the round's grants rest on. Everything is read after it. */
+	/** Returns the config at the first of the acquisitions that the round's grants rest on. Everything is read after it. */
 	configAt({ committed }: RoundRecord): number {
 		const times = committed.flatMap(({ cluster, nonce }) => {
 			const index = this.#clusters.findIndex(({ id }) => id === cluster);
@@ -75,7 +78,7 @@ export class RoundExcuses {
 		return Math.max(Math.min(...times, this.#configs.length - 1), 0);
 	}
 
-	/** The config from which on the member must have read a budget as present, though the round did not count under it. */
+	/** Returns the config from which on the member's count must have known a budget, although the round did not count under it. */
 	knownFrom(budget: string, index: number, round: RoundRecord): number {
 		const known = this.#budgets.ofRound(this.#clusters[index]?.id ?? "", round.committed) ?? round.config;
 		const acquired = this.configAt(round);
@@ -83,7 +86,7 @@ export class RoundExcuses {
 		return isNamed ? Math.max(known, acquired) : known;
 	}
 
-	/** The config in which the pod got its current labels. */
+	/** Returns the config in which the pod got its current labels. */
 	labelledAt(pod: PodRecord): number {
 		const index = this.indexOf(pod);
 		const events = this.#clusters[index]?.server.podEvents.filter(({ object }) => object.uid === pod.uid) ?? [];
@@ -106,13 +109,15 @@ export class RoundExcuses {
 		return !granted.includes(budget) && by.decidedAt > Math.max(round.startedAt, this.countsOf(round)?.step ?? 0);
 	}
 
-	/** The pod revision up to which no view of the cluster excuses a round. */
+	/** Returns the pod revision up to which the round must know of every failure in the cluster. */
 	seenBy(round: RoundRecord, cluster: SimulatedCluster): number {
 		const since = this.countsOf(round)?.views[this.#clusters.indexOf(cluster)];
 		return Math.max(round.viewsAt.get(cluster.id) ?? 0, since ?? 0);
 	}
 
-	/** Pods that new labels took out of the budget, and that some view of their cluster still had in it when the round began. */
+	/**
+	 * Returns the pods that new labels took out of the budget, and that some view of their cluster could still have in it for this round.
+	 */
 	relabelledSince(budget: string, selector: Labels, round: RoundRecord): readonly string[] {
 		return this.#clusters.flatMap((cluster) =>
 			cluster.workloads.flatMap((workload) => {

@@ -1,4 +1,4 @@
-// Mutants of the round, of the decision and of the Lease that the round holds.
+// Mutants of the round and of the Leases that it holds.
 import type { Mutant } from "./mutant.ts";
 
 const acquiring = "disruption/round/acquire-leases.ts";

@@ -1,4 +1,4 @@
-// One round as the judge knows it.
+// What the judge records of one round.
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 /** One round of one process, and what the round can have known. */

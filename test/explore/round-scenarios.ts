@@ -1,10 +1,10 @@
-// Rounds against rounds: Leases, commits, lines, and all faults of messages and processes.
+// Scenarios of rounds against rounds: Leases, commits, lines, and all faults of messages and processes.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** A person ends the holding of the current holder by hand. */
+/** A person ends the current hold of a Lease by hand. */
 function endsHolding(id: string): EventData<World> {
 	const held = (world: World) =>
 		[...world.cluster(id).server.leases.values()].find(({ spec }) => spec.holderIdentity !== undefined);

@@ -40,11 +40,11 @@ export interface RandomRunOptions {
 	readonly onStep?: (step: Step) => void;
 }
 
-/** A random stream for the properties of a schedule, separate from that of its steps. */
+/** Gives the properties of a schedule a random stream of their own, separate from that of its steps. */
 const mannerSeed = 0x5bd1e995;
 const stopsShare = 0.5;
 const settledShare = 0.25;
-/** A separate random stream, so that the other schedules are the same with and without the wire. */
+/** Gives the choice of the wire a random stream of its own, so that the other schedules are the same with and without the wire. */
 const wireSeed = 0x2c1b3c6d;
 /** A schedule over the wire takes 1.7 times the processor time. */
 const wiredShare = 0.3;
@@ -52,10 +52,12 @@ const streamSeed = 0x7a3f19d5;
 /** A schedule whose watches run over streams takes more steps and reads JSON. */
 const streamedShare = 0.25;
 
-/** More than any run needs that makes progress. Other runs are settled after that. */
+/**
+ * More steps than any run that makes progress needs. A run that is staged fails then. Another one ends, as if all its processes were done.
+ */
 const mostSteps = 1_500;
 
-/** The world of a schedule as its seed draws it, and how its steps are chosen. `stops` are those of an earlier run. */
+/** Returns the world of a schedule as its seed draws it, and how its steps are chosen. `stops` are those of an earlier run. */
 export function drawRun(
 	scenario: Scenario<World>,
 	seed: number,
@@ -121,13 +123,13 @@ export async function runRandom(
 export interface SearchedRun extends RunResult {
 	/** For each choice, the number of steps to choose from. */
 	readonly widths: readonly number[];
-	/** The run reached a state from which everything has been explored. */
+	/** The run reached a state that the search had already entered. */
 	readonly pruned: boolean;
 	/** The run was longer than the search allows. */
 	readonly cut: boolean;
 }
 
-/** One path of an exhaustive search: the choices of `prefix`, and after that always the first one. */
+/** Runs one path of an exhaustive search: takes the choices of `prefix`, and after that always the first one. */
 export async function runSearched(
 	scenario: Scenario<World>,
 	prefix: readonly number[],
@@ -180,7 +182,10 @@ export async function runSearched(
 	return { ...result, widths: choices.widths, pruned, cut };
 }
 
-/** Timers only if no message and no watch step is left, and no bookmarks. Both change only the timing. */
+/**
+ * Returns the steps that a search tries. While a message or a watch step is left, these are all steps except timers and bookmarks, which
+ * change only the timing. After that it is the next timer alone, if there is one.
+ */
 function searchedSteps(world: World): readonly Step[] {
 	const steps = worldSteps(world).filter(({ kind, what }) => kind !== "timer" && !what.startsWith("sees that no pod"));
 	if (steps.some(({ kind }) => kind === "message" || kind === "watch")) return steps;
@@ -195,7 +200,7 @@ function take(world: World, steps: readonly Step[], choices: Choices, weightOf: 
 	return step;
 }
 
-/** All processes have finished or died. If the scenario is staged, all its events have happened, too. */
+/** Whether all plugins have finished or died. If the scenario is staged, all its events must have happened, too. */
 function isOver(world: World): boolean {
 	return everybodyIsDone(world) && (!world.scenario.holdsBack || allHasHappened(world));
 }

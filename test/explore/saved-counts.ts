@@ -1,4 +1,4 @@
-// The results of a scenario's long runs so far, kept with this project's other caches. There is one file for each scenario, seed and hash
+// Keeps the results of a scenario's long runs so far, with this project's other caches. There is one file for each scenario, seed and hash
 // of all sources that the schedules depend on.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +8,7 @@ import { emptySum, type ScenarioSum } from "./scenario-sum.ts";
 export interface CountsKey {
 	readonly scenario: string;
 	readonly seed: number;
-	/** DrivenHash.of() the scenario. */
+	/** The result of DrivenHash.of() for the scenario. */
 	readonly hash: string;
 }
 
@@ -17,7 +17,7 @@ export function countsFolder(environment: Readonly<Record<string, string | undef
 	return join(cache ? cache : join(homedir(), ".cache"), "xpdb", "exploration");
 }
 
-/** An empty sum if no counts were kept or they cannot be read. Then the schedules are run again. */
+/** Returns an empty sum if no counts were kept or they cannot be read. Then the schedules are run again. */
 export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	try {
 		const { seen, seenOnce, ...counts } = JSON.parse(readFileSync(fileOf(folder, key), "utf8")) as SavedCounts;

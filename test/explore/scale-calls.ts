@@ -1,4 +1,4 @@
-// Scales as an agent asks for them: the shipped code and its discovery, over the simulated network.
+// Reads scales as an agent does: with the shipped code and its discovery, over the simulated network.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { getScale } from "../../agent/cluster-api/controller-scale.ts";
 import { createApiAsker } from "../../agent/kubernetes/api-asker.ts";

@@ -22,7 +22,7 @@ export function onlyOnce(name: string, path: string, more: Partial<DrainData> = 
 	return drain(name, [path], { attempts: 1, neverWaits: true, ...more });
 }
 
-/** All faults of messages and processes. */
+/** Most faults of messages and processes, and sweeps and writes to pods. */
 export const trouble: Partial<Limits> = {
 	agentJumps: 4,
 	drainJumps: 2,

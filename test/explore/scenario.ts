@@ -2,7 +2,7 @@
 import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
-/** A budget as one member has it. `selector` has its matchLabels. */
+/** A budget as one member has it. `selector` holds its matchLabels. */
 export interface BudgetData {
 	readonly name: string;
 	readonly selector: Readonly<Record<string, string>>;
@@ -40,19 +40,19 @@ export interface DrainData {
 	/** Pods are evicted in the order of this label's value (--order-by). */
 	readonly orderBy?: string;
 	/**
-	 * If set, the process discovers its fleet by the shipped code, with the contexts of its pods and of these clusters. Only over the
-	 * wire.
+	 * If set, the process discovers its fleet with the shipped code, through the contexts of its pods and of these clusters. If calls do
+	 * not go over the wire, the fleet is simulated instead.
 	 */
 	readonly meets?: readonly string[];
-	/** The number of rounds that the process asks for before it gives up. */
+	/** The number of attempts before the process gives up. A round is one attempt; plugin-process.ts says what else uses them up. */
 	readonly attempts: number;
 	/** The members over which the process runs its rounds, in its own order. By default all, as listed. */
 	readonly members?: readonly string[];
 	/** Index of the agent that the process asks in each cluster. By default any agent. */
 	readonly agent?: number;
-	/** The process reaches all members through the agents of this cluster. Only over the wire. */
+	/** The process reaches all members through the agents of this cluster. Without the wire, this has no effect. */
 	readonly through?: string;
-	/** If an eviction or its answer is lost, the API server answers 500 and 504 in turn. The eviction may still have been executed. */
+	/** If an eviction or its answer is lost, the API server answers 504 and 500 in turn. The eviction may still have been executed. */
 	readonly serverErrors?: boolean;
 	/** The process deletes pods instead of evicting them (--disable-eviction). */
 	readonly deletes?: boolean;
@@ -60,15 +60,15 @@ export interface DrainData {
 	readonly dryRun?: boolean;
 	/** When its pod is gone, the process continues with the next pod of that name. */
 	readonly follows?: boolean;
-	/** The process is killed when it would wait in line. A round after a wait is like any round after the first. */
+	/** A thin process is killed when it would wait in line. A round after a wait is like any round after the first. */
 	readonly neverWaits?: boolean;
 	/** The first eviction waits this long before it is written, for credentials or a connection. */
 	readonly firstSendAfterMs?: number;
-	/** The process does nothing while no budget covers its pods. A plugin would evict them as kubectl does. */
+	/** A thin process does not evict pods while no budget covers them. A plugin evicts them as kubectl does, whatever this says. */
 	readonly waitsForBudget?: boolean;
 }
 
-/** Something that happens at most `times`, at any moment at which `when` holds. */
+/** Something that happens at most `times` times (once by default), at any moment at which `when` holds. */
 export interface EventData<W = never> {
 	readonly name: string;
 	readonly times?: number;
@@ -82,9 +82,9 @@ export interface Limits {
 	readonly agentJumps: number;
 	/** A drain's clock jumps past the time for which a grant is fresh. */
 	readonly drainJumps: number;
-	/** A process with calls on their way does nothing for a few seconds. The answers to it, and its timers, are late. */
+	/** A process with calls on their way does nothing for a few seconds. Then answers reach it late, and its timers fire late. */
 	readonly pauses: number;
-	/** An agent's watches show no life until they come back. */
+	/** An agent's watches show no life until they come back, or one of its streams fails. */
 	readonly silences: number;
 	readonly lost: number;
 	readonly gaveUp: number;
@@ -169,7 +169,7 @@ export interface Scenario<W = never> {
 	readonly lineHost?: boolean;
 	/** What happens to evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
 	readonly afterEviction?: "replaced" | "ends" | "stays";
-	/** Answers travel on their own in every run. */
+	/** Answers arrive in a step of their own in every run. */
 	readonly splitAnswers?: boolean;
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
@@ -179,7 +179,7 @@ export interface Scenario<W = never> {
 	readonly prepare?: (world: W) => void;
 	/** Which faults can hit which requests. By default all. */
 	readonly mayFail?: (fault: string, what: string) => boolean;
-	/** The network fails only requests that begin with this word, for example "evict" or "acquire". */
+	/** The network fails only requests that begin with this text, for example "evict" or "evict pod web-0". */
 	readonly onlyFails?: string;
 	/**
 	 * Steps that wait for their moment, so that most runs come to what the scenario is about. They are taken anyway if only time could
@@ -192,7 +192,7 @@ export interface Scenario<W = never> {
 	 * Agents remember their members and greet each other. That makes a difference only if a fleet changes without a person's decision.
 	 */
 	readonly knowsMembers?: boolean;
-	/** etcd can come back from a backup. */
+	/** A backup of each etcd is taken when the run begins, so that an event can restore it. */
 	readonly isRestored?: boolean;
 	/** Whether all holds are written in every run, or in none. By default in half of the random runs, and in exhaustive searches. */
 	readonly writtenHolds?: boolean;

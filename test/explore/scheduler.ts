@@ -1,5 +1,5 @@
 // The deterministic scheduler. It takes one chosen step at a time. Then everything that the step caused runs until it waits for another
-// step. The sequence of choices determines a run completely.
+// step. The scenario, its options and the sequence of choices determine a run completely.
 import { seededRandom } from "./random.ts";
 
 export type StepKind =
@@ -9,20 +9,20 @@ export type StepKind =
 	| "late"
 	| "fault"
 	| "timer"
-	/** A clock moves on while nothing happens. */
+	/** A clock moves on while its process does nothing, or a stopped process is resumed. */
 	| "jump"
-	/** A view is shown an event. */
+	/** A watch opens, shows an event, or comes back. */
 	| "watch"
 	/** Pods end, are replaced and become ready. */
 	| "kubelet"
-	/** An agent acts by itself: evidence, cancels, sweeps. */
+	/** An agent acts by itself: it cancels, sweeps, cleans up or looks for evidence. */
 	| "agent"
-	/** An event of the scenario. */
+	/** An event of the scenario, a change of a pod, or a plugin that is told to stop. */
 	| "event";
 
 export interface Step {
 	readonly kind: StepKind;
-	/** The process that acts. All steps of one actor are fast or slow together. */
+	/** The process, or the cluster or person, that acts. All steps of one actor are fast or slow together. */
 	readonly actor: string;
 	readonly what: string;
 	run(): void;
@@ -53,7 +53,8 @@ export function randomChoices(seed: number): Choices & { readonly random: () => 
 }
 
 /**
- * The index at which `rest` falls when the weights lie side by side. Rounding can put it beyond the end: then the last weight above 0.
+ * Returns the index at which `rest` falls when the weights lie side by side. Rounding can put it beyond the end: then it is the index of
+ * the last weight above 0.
  */
 function weightedIndex(weights: readonly number[], rest: number): number {
 	let left = rest;
@@ -64,7 +65,7 @@ function weightedIndex(weights: readonly number[], rest: number): number {
 	);
 }
 
-/** The choices of an earlier run, and after them always the first. `widths` collects how many steps there were to choose from. */
+/** Returns the choices of an earlier run, and after them always the first. `widths` collects how many steps there were to choose from. */
 export function replayedChoices(prefix: readonly number[]): Choices & { readonly widths: readonly number[] } {
 	const taken: number[] = [];
 	const widths: number[] = [];
@@ -87,7 +88,7 @@ export async function drained(): Promise<void> {
 	waits += 1;
 	// Outside of a microtask, as in a thread's first schedule, a tick would come before all microtasks.
 	await Promise.resolve();
-	// Both callbacks come after all microtasks, including those that microtasks queue. A tick costs a fraction of a turn of the event
-	// loop. But Node reports unhandled rejections only at the end of a turn.
+	// Both callbacks come after all microtasks, including those that microtasks queue. A tick costs a fraction of a turn of the event loop.
+	// Some waits take a whole turn, because other work of the thread waits for one.
 	await new Promise<void>((resolve) => (waits % 64 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 }

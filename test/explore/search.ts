@@ -1,10 +1,10 @@
-// The exhaustive search of a small configuration: depth first over sequences of choices. Each sequence is run from the start.
+// Searches a small configuration exhaustively: depth first over sequences of choices. Each sequence is run from the start.
 //
 // A state is what every server holds, what every process has been told so far, its clock, and what is on its way. The code is
 // deterministic, so equal states have equal futures, and each state is entered once. The search is bounded as follows:
 // - The scenario's `search` limits faults, clock jumps, drains and events.
-// - Timers fire only if nothing else can happen.
-// - An answer arrives in the moment of its execution.
+// - A timer fires only if no message and no watch step is left. Then nothing else is tried.
+// - An answer arrives at the moment of its execution.
 // - All processes ask the same agent, or the one that is named for them.
 // `isComplete` is false if the number of states, or of steps in one run, cut the search in addition.
 import { createHash } from "node:crypto";

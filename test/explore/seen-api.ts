@@ -1,4 +1,4 @@
-// An API whose answers record how far its server has come, as the calls over a real connection do.
+// Wraps an API so that its writes of Leases and its lists of pods record how far the server has come, as calls over a real connection do.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 

@@ -1,4 +1,4 @@
-// What was true at a time of a sender's own clock. The judge's excuses end there.
+// Records what was true at a time of a sender's own clock. The judge's excuses end there.
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface Moment {
@@ -11,7 +11,7 @@ export interface Moment {
 	readonly views: number[];
 }
 
-/** Longer than every age that is asked about. Older moments are dropped. */
+/** Longer than every age for which asOf() is called. Older moments are dropped. */
 const keptMs = 120_000;
 
 export class SenderTime {
@@ -33,12 +33,12 @@ export class SenderTime {
 		};
 	}
 
-	/** The last moment at which the clock showed at most `at`. Undefined if it always showed more. */
+	/** Returns the last moment at which the clock showed at most `at`. Undefined if no such moment was recorded. */
 	asOf(process: SimulatedProcess, at: number): Moment | undefined {
 		return this.#moments.get(process)?.findLast((kept) => kept.at <= at)?.moment;
 	}
 
-	/** A cluster came back from a backup: what its views had seen beyond the backup no longer counts. */
+	/** Called when a cluster came back from a backup: what its views had seen beyond the backup no longer counts. */
 	restored(index: number, revision: number): void {
 		for (const kept of this.#moments.values()) {
 			for (const { moment } of kept) moment.views[index] = Math.min(moment.views[index] ?? 0, revision);

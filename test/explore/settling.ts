@@ -1,11 +1,11 @@
-// The end of a run: no more faults, everything on its way arrives, and time passes. Then all that the rounds took must have been given
+// Ends a run: there are no more faults, everything on its way arrives, and time passes. Then all that the rounds took must have been given
 // back, and a round that the budget has room for must be granted.
 import { reservationsIn } from "./lease-text.ts";
 import { drained } from "./scheduler.ts";
 import type { World } from "./world.ts";
 import { nextTimer, settlingStep } from "./world-steps.ts";
 
-/** A run that has not ended after this many more steps goes round in circles. */
+/** A run that has not ended after this many more steps has failed: it makes no progress. */
 const mostSteps = 6_000;
 /** Longer than the lease time, and than every time after which agents end reservations. */
 const longTimeMs = 31_000;
@@ -51,7 +51,7 @@ async function probe(world: World): Promise<void> {
 	passTime(world, longTimeMs);
 	for (const { id, workloads } of world.clusters) {
 		for (const workload of workloads) {
-			// The number of expected pods is unknown, so these pods wait for a controller.
+			// Such a pod waits for a controller if the budget's bound needs the number of expected pods.
 			if (!workload.hasScale) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
@@ -79,7 +79,7 @@ async function probeFinished(world: World): Promise<void> {
 	if (drain.evicted === 0) fail(world, `finished pod ${pod.name} is not evicted at the end: ${drain.last}`);
 }
 
-/** Takes the oldest step first, and timers only if nothing else is left to happen. */
+/** Takes steps in the order of settlingStep(), and timers only if nothing else is left to happen. */
 async function finish(world: World, isDone: () => boolean): Promise<void> {
 	for (let taken = 0; taken < mostSteps; taken += 1) {
 		await letRun(world);

@@ -1,5 +1,5 @@
-// Makes a failing schedule short enough for a person to read: the fewest steps, by actor and call, that still break the same rule.
-// Between these steps, the oldest message comes first. So only steps out of the usual order need to be listed.
+// Makes a failing schedule short enough for a person to read: the fewest steps, by actor and call, that still break the same rule. Between
+// these steps, messages, watches and resumed processes take their usual order. So only steps out of that order need to be listed.
 import { formatHistory } from "./history.ts";
 import { drawRun, runRandom } from "./run.ts";
 import type { Scenario } from "./scenario.ts";
@@ -22,9 +22,9 @@ export interface Shrunk {
 
 /** The most runs of one shrinking. Each takes some milliseconds. */
 const mostRuns = 400;
-/** The most steps of a run by names. Shorter runs fail before that. */
+/** The most steps of a run by names, before it is settled. */
 const mostSteps = 400;
-/** How many steps in the usual order to wait for a step, before it is taken as impossible. */
+/** How many steps in the usual order to take while waiting for a step. After that, the step is skipped as impossible. */
 const mostWaits = 12;
 
 export async function shrink(scenario: Scenario<World>, seed: number): Promise<Shrunk> {
@@ -98,7 +98,7 @@ function isUsual({ kind, what }: Step): boolean {
 	return kind === "message" || kind === "watch" || what.startsWith("goes on at ");
 }
 
-/** The step without versions and ids, which differ if less has happened before. */
+/** Names the step without versions and ids, which differ if less has happened before. */
 function labelOf({ actor, what }: Step): string {
 	const call = what
 		.replace(/\(uid[^)]*\)/, "")

@@ -1,8 +1,8 @@
 // A small but true API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
 //
-// One revision grows over all kinds, as in etcd. Every write makes a new version, except a write that changes nothing. Stale writes and
-// stale preconditions are conflicts. Pods, Leases and budgets leave their events in logs. Views are fed from these logs, as late as the
-// schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
+// One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease or a touch of a pod that
+// changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events in logs.
+// Views are fed from these logs, as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
 import {
 	ConflictError,
 	type ControllerName,
@@ -52,12 +52,12 @@ export type NewPod = Pick<PodRecord, "name" | "namespace"> &
 
 interface StoredPod {
 	readonly record: PodRecord;
-	/** Value of the condition xpdb.form3.tech/ReservationCancelled. */
+	/** Message of the pod's condition xpdb.form3.tech/ReservationCancelled; "" if it was never set. */
 	readonly touched: string;
 	readonly pendingDisruption: boolean;
 }
 
-/** Everything that a backup of etcd contains. */
+/** Everything that a restore brings back. The fleet and the served kinds stay as they are. */
 export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 	readonly leases: ReadonlyMap<string, LeaseObject>;
 	readonly pods: ReadonlyMap<string, StoredPod>;
@@ -76,9 +76,9 @@ export class SimulatedApiServer {
 	readonly #pods = new Map<string, StoredPod>();
 	readonly budgets = new Map<string, MemberBudget>();
 	readonly #controllers = new Map<string, SimulatedController>();
-	/** By group: the served kinds that are not Kubernetes' own. */
+	/** By group: the served kinds outside of the group apps. */
 	readonly kinds = new Map<string, ServedKind>();
-	/** A pod as agents read it. */
+	/** Reads a pod as agents do. */
 	readonly seenPod = projectedPods();
 	readonly podEvents: WatchEvent<PodRecord>[] = [];
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
@@ -87,7 +87,7 @@ export class SimulatedApiServer {
 	/** A watch cache can answer a list from any version that is not older than asked. Picks one of `count`; 0 is the newest. */
 	pickListVersion: (count: number) => number = () => 0;
 	podsMade = 0;
-	/** Counts the changes of pods, including those by a restore. While it is the same, the pods are the same. */
+	/** Counts the changes of pods, including restores. While the number is the same, the pods are the same. */
 	podChanges = 0;
 	#uids = 0;
 
@@ -134,7 +134,7 @@ export class SimulatedApiServer {
 		this.leaseEvents.push({ type: "DELETED", object: found, resourceVersion: this.#next() });
 	}
 
-	/** The Leases as they were at a version between `notOlderThan` and now. */
+	/** Returns the Leases of the namespace as they were at a version between `notOlderThan` and now. */
 	listLeases({ budgetNamespace, notOlderThan }: { readonly budgetNamespace: string; readonly notOlderThan: string }) {
 		const last = this.leaseEvents.findLastIndex(
 			(event) => compareResourceVersions(event.resourceVersion, notOlderThan) <= 0,
@@ -145,7 +145,7 @@ export class SimulatedApiServer {
 		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
 	}
 
-	/** The Leases as they were after this many events. */
+	/** Returns the Leases as they were after this many events. */
 	#leasesBefore(events: number): ReadonlyMap<string, LeaseObject> {
 		const leases = new Map<string, LeaseObject>();
 		for (const { type, object } of this.leaseEvents.slice(0, events)) {
@@ -191,7 +191,7 @@ export class SimulatedApiServer {
 		return this.#controllers.values();
 	}
 
-	/** The controller that has this name now. Of its apiVersion, only the group counts. */
+	/** Returns the controller that has this name now. Of its apiVersion, only the group counts. */
 	controller(controller: ControllerName, namespace: string): SimulatedController | undefined {
 		return this.#controllers.get(controllerKey(controller, namespace));
 	}
@@ -231,7 +231,7 @@ export class SimulatedApiServer {
 		if (decides) this.workloads.madePod(controllerKey(decides, namespace), decides, labels);
 	}
 
-	/** A change of a pod by kubelet, a person or a controller. */
+	/** Changes a pod as a kubelet, a person or a controller does. Always makes a new version. */
 	changePod(
 		pod: PodReference,
 		change: Partial<Omit<PodRecord, "uid" | "name" | "namespace" | "resourceVersion">>,
@@ -244,7 +244,7 @@ export class SimulatedApiServer {
 		});
 	}
 
-	/** Removes the object, after its grace period or at once. */
+	/** Removes the object, as after the grace period or by a forced delete. */
 	removePod(pod: PodReference): void {
 		const found = this.#find(pod);
 		if (!found) return;
@@ -311,8 +311,8 @@ export class SimulatedApiServer {
 	}
 
 	/**
-	 * etcd comes back from a backup, with its old versions, unless it continues from a higher `revision`. Open watches do not notice and
-	 * have to be restarted.
+	 * Restores etcd from a backup, with its old versions, unless it continues from a higher `revision`. Open watches do not notice and have
+	 * to be restarted.
 	 */
 	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {
@@ -332,7 +332,7 @@ export class SimulatedApiServer {
 		}
 	}
 
-	/** Equal for equal contents. */
+	/** Returns a text that is equal for equal contents. */
 	contents(): string {
 		const { revision, leases, budgets, fleet, kinds } = this;
 		const objects = [leases, this.#pods, budgets, this.#controllers, kinds].map((map) => [...map]);

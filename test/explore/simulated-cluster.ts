@@ -43,7 +43,7 @@ export class SimulatedCluster {
 		}
 	}
 
-	/** The members of the cluster's fleet, whatever its list says. */
+	/** The sorted ids of the members of the cluster's fleet: those that are listed or were named before, without the forgotten ones. */
 	get fleet(): readonly string[] {
 		const { members, forgotten } = this.server.fleet;
 		const ids = new Set([...this.named, ...members.map(({ id }) => id)]);
@@ -51,7 +51,7 @@ export class SimulatedCluster {
 		return [...ids].toSorted();
 	}
 
-	/** A person edits the cluster's list. */
+	/** Changes the cluster's list, as a person does. */
 	declares(members: readonly string[], forgotten: readonly string[]): void {
 		const { version } = this.server.fleet;
 		this.server.fleet = {
@@ -65,7 +65,7 @@ export class SimulatedCluster {
 		for (let index = 0; index < this.data.agents; index += 1) this.#newAgent(index).startSynced();
 	}
 
-	/** The agent dies, and an agent with an empty memory takes its place. */
+	/** Kills the agent, and starts one with an empty memory in its place. */
 	restartAgent(agent: AgentProcess): AgentProcess {
 		const index = this.agents.indexOf(agent);
 		agent.die();
@@ -87,7 +87,7 @@ export class SimulatedCluster {
 		return undefined;
 	}
 
-	/** The revision that every agent's view has reached. An agent without a view counts as current, because it will list. */
+	/** Returns the revision that every agent's view has reached. An agent without a view counts as current, because it will list. */
 	slowestView(): number {
 		return Math.min(
 			...this.agents.filter(({ hasView }) => hasView).map((agent) => agent.podRevision),
@@ -118,7 +118,9 @@ export class SimulatedCluster {
 	}
 }
 
-/** A few writes into the run, versions get one more digit. So a comparison of versions as text would be noticed. */
+/**
+ * Returns a first revision with which versions get one more digit after a few writes. So a comparison of versions as text would be noticed.
+ */
 function firstRevision({ workloads, budgets }: ClusterData): number {
 	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Database: 1, Job: 1, Bare: 0 } as const;
 	const made = workloads.reduce((sum, { kind, replicas }) => sum + replicas + controllers[kind], 2 * budgets.length);

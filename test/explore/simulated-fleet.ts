@@ -4,7 +4,7 @@ import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
-/** `contexts` are the clusters that the process has contexts of, and `memberIds` those that it knows when it begins. */
+/** `contexts` are the clusters for which the process has contexts, and `memberIds` the members that it knows when it begins. */
 export function simulatedFleet(
 	contexts: readonly string[],
 	memberIds: readonly string[],

@@ -1,4 +1,4 @@
-// What an agent does about the members of its fleet, put together as in agent/membership.ts, over the simulated network.
+// Connects what an agent does about the members of its fleet as agent/peers/membership.ts does, over the simulated network.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import type { Clock } from "../../agent/process/clock.ts";
@@ -16,7 +16,7 @@ export interface SimulatedMembershipOptions {
 
 export interface SimulatedMembership {
 	readonly known: KnownMembers;
-	/** Every fleet that this API returns includes all known members. */
+	/** getFleet() of this API refuses a fleet in which a known member is neither listed nor forgotten. */
 	readonly api: ClusterApi;
 	readonly greetings: Greetings;
 }
@@ -31,7 +31,7 @@ export function simulatedMembership(options: SimulatedMembershipOptions): Simula
 		greet: ({ id }, greeting) => greet(id, greeting),
 		keep: () => undefined,
 		clock,
-		// Greetings are steps of the schedule, so none is sent by itself.
+		// Not used: the schedule sends the greetings, and no timer does.
 		random: () => 0,
 		onGreeted: () => undefined,
 		report,

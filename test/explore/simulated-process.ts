@@ -10,11 +10,11 @@ export interface SimulatedTimer {
 	readonly callback: () => void;
 }
 
-/** Moves only when told to. The clocks of different processes agree on nothing. */
+/** A clock that moves only when told to. The clocks of different processes are independent. */
 export class SimulatedClock implements Clock {
 	#now = 0;
 	readonly #timers = new Set<SimulatedTimer>();
-	/** The scheduler asks for it before every step, so it is looked up again only after its removal. */
+	/** The timer that is due first. The scheduler needs it before every step, so it is looked up again only after its removal. */
 	#first: SimulatedTimer | undefined;
 	/** Called before the clock moves. */
 	beforeMove: (() => void) | undefined;
@@ -34,13 +34,13 @@ export class SimulatedClock implements Clock {
 		return 1_700_000_000 + Math.floor(this.#now / 1000);
 	}
 
-	/** Time passes and no timer fires: the process was busy, or stopped. */
+	/** Lets time pass without firing a timer, as if the process were busy or stopped. */
 	jump(ms: number): void {
 		if (ms > 0) this.beforeMove?.();
 		this.#now += ms;
 	}
 
-	/** The timer that is due first. */
+	/** Returns the timer that is due first. */
 	next(): SimulatedTimer | undefined {
 		if (this.#first || this.#timers.size === 0) return this.#first;
 		for (const timer of this.#timers) if (!this.#first || timer.at < this.#first.at) this.#first = timer;
@@ -98,7 +98,7 @@ export class SimulatedProcess {
 		return `${this.#idPrefix}.${this.#ids}`;
 	}
 
-	/** The step in which the clock moves to the next timer. */
+	/** Returns the step in which the clock moves to the next timer. Undefined if there is none, or if the process is stopped. */
 	timerStep(): Step | undefined {
 		const timer = this.clock.next();
 		if (!timer || this.isStopped) return undefined;
@@ -114,7 +114,7 @@ export class SimulatedProcess {
 		return { kind: "timer", actor: this.name, what: `a timer of ${timer.at} ms`, run };
 	}
 
-	/** Records what the process has been told. Its code is deterministic, so equal histories mean equal memories. */
+	/** Records what the process has been told, if the run needs that. Its code is deterministic, so equal histories mean equal memories. */
 	learns(what: () => string): void {
 		if (this.#keepsHistory) this.#history = createHash("sha1").update(this.#history).update(what()).digest("base64");
 	}
@@ -124,7 +124,10 @@ export class SimulatedProcess {
 	}
 }
 
-/** Shorter than any message takes. It passes at once, so a process that collects for a moment is no slower than others. */
+/**
+ * Sleeps of up to this pass at once. They are shorter than any message takes, so a process that collects for a moment is no slower than
+ * others.
+ */
 const momentMs = 10;
 
 /** Resolves after `ms` of the clock, or at once when the signal aborts. */

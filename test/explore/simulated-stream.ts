@@ -4,7 +4,7 @@ import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { bookmarkLine, type StreamedCollection } from "./streamed-collection.ts";
 
-/** How many events a watch cache can be behind when it begins to show a list. */
+/** The most events by which a watch cache can be behind when it begins to show a list. */
 const longestLag = 3;
 
 interface StreamOptions {
@@ -12,7 +12,7 @@ interface StreamOptions {
 	readonly collection: StreamedCollection;
 	readonly asked: ApiStreamOptions;
 	readonly now: () => number;
-	/** Whether the server has streamed lists. Kubernetes before 1.32 has none. */
+	/** Whether the server has streamed lists. By default, Kubernetes before 1.32 does not. */
 	readonly streamsLists: () => boolean;
 }
 
@@ -20,17 +20,17 @@ export interface NextLine {
 	/** For example "MODIFIED 1003". */
 	readonly what: string;
 	readonly line: () => string;
-	/** The same event as a line that cannot be read. Undefined if the line is no event. */
+	/** The same event as an unreadable line. Undefined if the line is not an event. */
 	readonly garbled: (() => string) | undefined;
 	shown(): void;
 }
 
 export class SimulatedStream {
 	readonly collection: StreamedCollection;
-	/** The answer. Undefined if the stream ended normally. Rejects as ApiConnection.stream does. */
+	/** Resolves to the answer that ended the stream, or to undefined if it ended normally. Rejects as ApiConnection.stream does. */
 	readonly ended: Promise<ApiAnswer | undefined>;
 	isOver = false;
-	/** The server has answered. */
+	/** Whether the server has accepted the request. */
 	isOpen = false;
 	readonly #options: StreamOptions;
 	readonly #query: URLSearchParams;
@@ -62,7 +62,7 @@ export class SimulatedStream {
 		return this.isOpen && this.#listEndsAt !== undefined;
 	}
 
-	/** The request reaches the server. */
+	/** Lets the request reach the server. */
 	open(): void {
 		const { server, collection, asked, streamsLists } = this.#options;
 		const { log } = collection;
@@ -110,7 +110,7 @@ export class SimulatedStream {
 		);
 	}
 
-	/** One line arrives. */
+	/** Delivers one line to the watch. */
 	show(line: string): void {
 		if (this.isOver) return;
 		try {
@@ -134,7 +134,7 @@ export class SimulatedStream {
 		if (this.isOpen && !this.isOver) this.#options.asked.signOfLife(this.#options.now());
 	}
 
-	/** The stream ends normally, or with an answer that is no stream. */
+	/** Ends the stream normally, or with an answer that is not a stream. */
 	end(answer?: ApiAnswer): void {
 		this.isOver = true;
 		this.#resolve(answer);

@@ -1,5 +1,5 @@
-// Timeouts of AbortSignal and the clock of a run, by the clock of the simulated process that asks for them. Only threads that explore use
-// it. So no schedule depends on the speed of the machine.
+// Makes AbortSignal.timeout(), performance.now() and Date.now() follow the clock of the simulated process that calls them. So no schedule
+// depends on the speed of the machine. Only threads that explore use it.
 import { running } from "./await-points.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 
@@ -9,7 +9,7 @@ export function simulateTime(): void {
 	const dateNow = Date.now.bind(Date);
 	const machineTimeout = AbortSignal.timeout.bind(AbortSignal);
 	performance.now = () => asking()?.clock.now() ?? machineMs();
-	// Always equally far ahead of the monotonic clock. The run clock would treat a difference as a sleep.
+	// It is always equally far ahead of the monotonic clock. The run clock would treat a difference as a sleep.
 	Date.now = () => {
 		const process = asking();
 		return process ? process.clock.now() + wallAheadMs : dateNow();

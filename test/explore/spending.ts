@@ -5,7 +5,7 @@
 // and Turing). New states prove nothing. But more schedules of a scenario without new states only repeat earlier ones.
 
 export interface SpendingOptions {
-	/** The total of all schedules. */
+	/** The most schedules of all scenarios together. */
 	readonly total: number;
 	/** The least number of schedules for the scenario of this name, as far as the total allows. */
 	readonly floorOf: (scenario: string) => number;
@@ -55,7 +55,7 @@ export class Spending {
 		for (const [scenario, { schedules }] of spent) this.#next.set(scenario, schedules);
 	}
 
-	/** The next batch. Undefined if enough is spent. */
+	/** Returns the next batch. Undefined if enough is spent. */
 	next(): Batch | undefined {
 		const { total, batch, floorOf } = this.#options;
 		const left = total - this.#given;
@@ -89,7 +89,9 @@ export class Spending {
 		}
 	}
 
-	/** The scenario that has got the smallest share of its floor, so that all progress together. */
+	/**
+	 * Returns the scenario that has the smallest share of its floor, so that all progress together. Undefined once all have their floors.
+	 */
 	#furthestBelow(floorOf: (scenario: string) => number): string | undefined {
 		let found: string | undefined;
 		let least = 1;
@@ -102,7 +104,7 @@ export class Spending {
 		return found;
 	}
 
-	/** The scenario that is expected to bring the most new states for a second of processor time. */
+	/** Returns the scenario that is expected to bring the most new states for its processor time. Undefined if none brings enough. */
 	#mostPromising(): string | undefined {
 		let found: string | undefined;
 		let most = -1;
@@ -121,7 +123,7 @@ export class Spending {
 	}
 }
 
-/** How many new states the next schedule is expected to bring. */
+/** Returns how many new states the next schedule is expected to bring. */
 export function newStatesOf({ schedules, seenOnce }: Spent): number {
 	return schedules === 0 ? Number.MAX_SAFE_INTEGER : seenOnce.size / schedules;
 }

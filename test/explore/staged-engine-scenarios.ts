@@ -1,4 +1,5 @@
-// One interleaving each, of what happens besides the rounds: sweeps, ends of runs, and evidence in the wrong order.
+// Scenarios that each force one interleaving of events outside the rounds, for example sweeps, runs that end, and evidence in the wrong
+// order.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";

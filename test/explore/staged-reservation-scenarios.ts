@@ -1,4 +1,4 @@
-// One interleaving of reservations each. Most runs reach it, and only a safeguard keeps it harmless.
+// Scenarios that each force one interleaving of reservations. Most runs reach it, and only a safeguard keeps it harmless.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
@@ -277,7 +277,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** The version of web-0 if its eviction has begun. Before that infinite, so that no view has reached it. */
+/** Returns the version of web-0 if its eviction has begun. Infinite before that, so that no view has reached it. */
 function evictedAt(world: World): number {
 	const { terminating, resourceVersion } = world.pod("c1", "web-0");
 	return terminating ? Number(resourceVersion) : Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// One interleaving of rounds and their Leases each. Most runs reach it, and only a safeguard keeps it harmless.
+// Scenarios that each force one interleaving of rounds and their Leases. Most runs reach it, and only a safeguard keeps it harmless.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, web } from "./scenario-parts.ts";
@@ -24,13 +24,16 @@ const stoppedMs = 70_000;
 
 const both = { ...web, tier: "db" };
 
-/** The scenario is about the double, so the agent must not yet learn that the double's caller does not wait. */
+/**
+ * Whether the step must wait, because the scenario is about a double: an acquire before it was doubled, or the news that the double's
+ * caller does not wait.
+ */
 function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 	if (what.startsWith("learns that")) return true;
 	return kind === "message" && what.startsWith("acquire") && world.times("doubled") === 0;
 }
 
-/** The agents know their pods. */
+/** Whether all agents know their pods. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
 }
@@ -346,7 +349,7 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** `isEnded`: agent-0 has ended the reservation on evidence before the budget covers the pod. */
+/** With `isEnded`, agent-0 has ended the reservation on evidence before the budget covers the pod. */
 function unseen({
 	name,
 	isEnded,

@@ -1,4 +1,4 @@
-// One interleaving each, of agents that see late or whose watches are dead. Safeguards keep their counts right.
+// Scenarios that each force one interleaving of agents that see late or whose watches are dead. Safeguards keep their counts right.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable as one, web } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";

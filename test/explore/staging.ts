@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 type Moment = (world: World) => boolean;
 
-/** Longer than the time of a Lease. Commits of older counts are still accepted. */
+/** Longer than the time of a Lease (10 s). A commit whose counts are this old is still accepted. */
 const leaseTimeMs = 11_000;
 /** Longer than the time for which a grant is used without a new check. */
 const freshTimeMs = 1_500;
@@ -24,12 +24,12 @@ export function agent(world: World, index: number, clusterId = "c1"): AgentProce
 	return found;
 }
 
-/** The reservation of this pod, in any Lease of c1. */
+/** Returns the reservation of this pod, in any Lease of c1. */
 export function reserved(world: World, pod: string): StandingReservation | undefined {
 	return reservationsIn(server(world)).find((reservation) => reservation.pod === pod);
 }
 
-/** The number of reservations of c1 that have ended. */
+/** Returns the number of reservations of c1 that have ended. */
 export function ended(world: World): number {
 	return endedReservations(server(world));
 }
@@ -46,7 +46,10 @@ export function nobodyIsEvicted({ oracle }: World): boolean {
 	return oracle.evictions === 0;
 }
 
-/** The version at which the eviction of a pod of c1 began. Before that infinite, so that no view has reached it. */
+/**
+ * Returns the version at which the eviction of a pod of c1 began. Infinite before that, so that no view has reached it, and once the pod is
+ * gone.
+ */
 export function evictedAt(world: World, pod: string): number {
 	const found = server(world).getPod({ namespace: "shop", name: pod });
 	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
@@ -54,12 +57,12 @@ export function evictedAt(world: World, pod: string): number {
 	return Number(first?.resourceVersion);
 }
 
-/** A reservation has ended and its pod lives. Before that, another drain would only wait. */
+/** Whether a reservation has ended and no pod was evicted. Before that, another drain would only wait. */
 export function isCancelled(world: World): boolean {
 	return nobodyIsEvicted(world) && ended(world) > 0;
 }
 
-/** How often this holder acquired Leases of the cluster. */
+/** Returns how often this holder acquired Leases of the cluster with written holds. */
 export function acquisitionsBy(world: World, holder: string, clusterId = "c1"): number {
 	const { leaseEvents } = server(world, clusterId);
 	const taken = leaseEvents.filter(({ object }) => object.spec.holderIdentity === holder);
@@ -71,7 +74,7 @@ export function waitsFor(world: World, from: string, what: string): boolean {
 	return world.network.waiting(from).some((asked) => asked.startsWith(what));
 }
 
-/** Whether a drain has a timer and no call under way, which means that it waits for its login. */
+/** Whether a drain has a timer and no request under way, which means that it waits for its login. */
 export function waitsToSend(world: World, name: string): boolean {
 	const found = world.drains.find((each) => each.name === name);
 	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
@@ -119,7 +122,7 @@ export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** All holdings that an agent knows expire. */
+/** An agent's clock passes the time of every Lease, so all holds that it knows expire. Its watches are alive afterwards. */
 export function agentSleeps(index: number, when: Moment, clusterId = "c1"): EventData<World> {
 	return {
 		name: `agent-${index} of ${clusterId} sleeps`,
@@ -204,7 +207,7 @@ export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
 }
 
-/** An agent of c1 gets no message and no event before its timer, which is due within a second. */
+/** The next timer of an agent of c1 fires before any message or event, if it is due within a second. */
 export function waitsASecond(index: number, when: Moment): EventData<World> {
 	const due = (world: World) => {
 		const { clock } = agent(world, index);
@@ -218,7 +221,7 @@ export function waitsASecond(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** A violation that the judge has to excuse, because a round could learn of it only at its commit. Here the round was in time to know. */
+/** Reports an eviction that the judge excuses, because a round cannot always know of what forbids it. Here the round could know. */
 export function evictedAllTheSame(
 	pod: string,
 	after: string,

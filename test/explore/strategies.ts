@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 
 type Random = () => number;
 
-/** Changes the weights of another strategy. */
+/** Changes the weights or the limits of a temper. */
 type Layer = (inner: Temper, random: Random, scenario: Scenario<World>) => Temper;
 
 /** About the length of most runs. A length learned from earlier runs would break replay by seed. */
@@ -19,26 +19,29 @@ const typicalChances = 40;
 /** Almost no weight against other steps. The step is still taken if there is no other. */
 const never = 1e-7;
 
-/** A step that no caller waits for: something that happens to a run besides its messages. */
+/** Whether the step is something that happens to a run besides its messages, so that no caller waits for it. */
 function isBesides({ kind }: Step): boolean {
 	return kind === "fault" || kind === "jump" || kind === "agent" || kind === "event";
 }
 
-/** The key of an event or a fault of one kind, whatever it hits. For an actor's own steps the actor, for a fault no message. */
+/**
+ * Returns the key under which steps count as the same: the name of an event, the text of a fault without its place, otherwise the kind and
+ * the actor.
+ */
 function besidesKey({ kind, what, actor }: Step): string {
 	if (kind === "event") return what;
 	if (kind === "fault") return what.replace(/ (at|in) .*|, .*/, "");
 	return `${kind} ${actor}`;
 }
 
-/** How often an event or a fault of one kind happens in a run. */
+/** How often an event or a fault of one kind happens in a run: one of these, each as likely. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
-/** Each event and fault happens at one of the steps at which it can, each as likely. Weights alone would favour early steps. */
+/** Each event and fault happens at steps that are drawn in advance from those at which it can. Weights alone would favour early steps. */
 const evenChances: Layer = (inner, random) => {
 	const chosen = new Map<string, number[]>();
 	const met = new Map<string, number>();
-	/** The chance at which it happens. Most events have few chances, so short ranges are drawn as often as long ones. */
+	/** Draws the chance at which it happens. Most events have few chances, so short ranges are drawn as often as long ones. */
 	const drawn = (): number => random() * typicalChances ** random();
 	return {
 		...inner,
@@ -94,7 +97,7 @@ const lanes: Layer = (inner, random) => {
 	};
 };
 
-/** Three times in a run, one process does nothing for long, while all others continue. */
+/** Three times in a run, one process does nothing for a long time, while all others continue. */
 const starving: Layer = (inner, random) => {
 	const plan = Array.from({ length: 3 }, () => {
 		const from = random() * typicalSteps;
@@ -152,7 +155,7 @@ export interface Strategy extends Temper {
 	readonly name: StrategyName;
 }
 
-/** The strategy of one schedule. A separate random stream chooses it. */
+/** Returns the strategy of one schedule. A separate random stream, `draw`, chooses its name. */
 export function drawStrategy(
 	scenario: Scenario<World>,
 	{ draw, random }: { readonly draw: Random; readonly random: Random },

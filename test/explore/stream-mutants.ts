@@ -1,4 +1,5 @@
-// Mutants of how the shipped watches treat the order of their lines, and the connection that carries them.
+// Mutants of the shipped watches and lists: the order of versions, events that cannot be read, and a list whose pages come over two
+// connections.
 import type { Mutant } from "./mutant.ts";
 
 const watch = "agent/kubernetes/watch.ts";

@@ -1,4 +1,5 @@
-// Agents whose views the shipped watches keep, in every run: what a line of a stream, its end or another connection does to a view.
+// Scenarios in which the shipped watches keep the agents' views in every run: what a line of a stream, its end or another connection does
+// to a view.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
@@ -49,7 +50,7 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
-/** The first page of agent-0's list is read and its answer arrives, in this moment. */
+/** Lets the first page of agent-0's list be read, and its answer arrive, at this moment. */
 function listsFirstPage({ network }: World): void {
 	for (const asked of ["list pods", "gets the answer to list pods"]) {
 		const steps: Step[] = [];
@@ -102,7 +103,7 @@ export const streamScenarios: readonly Scenario<World>[] = [
 				when: (world) => world.times(unreadable) > 0,
 				run: (world) => void server(world).changePod(world.pod("c1", "web-1"), {}),
 			},
-			// A view at this revision has seen the failure, too. Before that, a round could not know of it.
+			// A view at this revision has seen the failure, too. Until then, a round could not know of it.
 			begins(
 				"drain-1",
 				"c1/web-0",

@@ -18,13 +18,13 @@ export interface StreamedCollection {
 	readonly what: string;
 	readonly resource: ListedResource;
 	readonly log: readonly WatchEvent<unknown>[];
-	/** The number of events up to a revision. */
+	/** Returns the number of events up to a revision. */
 	eventsUntil(revision: number): number;
-	/** The lines that show the objects after this many events. */
+	/** Returns the lines that show the objects after this many events. */
 	objectLines(events: number): readonly string[];
-	/** The line of one event. With `isGarbled` the line cannot be read. */
+	/** Returns the line of one event. With `isGarbled` the line cannot be read. */
 	eventLine(event: WatchEvent<unknown>, isGarbled?: boolean): string;
-	/** The next page of a list, at the instant that the token names. */
+	/** Returns a page of a list: the first one for the token "", otherwise the next one, at the revision that the token names. */
 	page(token: string): ApiAnswer;
 }
 

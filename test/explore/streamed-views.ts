@@ -27,7 +27,7 @@ import {
 } from "./streamed-collection.ts";
 import { WatchClock } from "./watch-clock.ts";
 
-/** How long a view stays alive without a sign of life. A separate constant, so that the shipped one is under test. */
+/** Longer than a view stays alive without a sign of life (5 s). A separate constant, so that the shipped one is under test. */
 const viewHoldsForMs = 10_000;
 
 /** The faults of the streams of one run. */
@@ -59,7 +59,7 @@ export class StreamedViews {
 	readonly #collections: readonly StreamedCollection[];
 	#streams: readonly SimulatedStream[] = [];
 	#watches: readonly Watch[] = [];
-	/** When the watch on pods last ended normally, if nothing has failed since. */
+	/** When the watch on pods last ended normally, if the connection did not break during a later one. */
 	#podsEndedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: StreamedViewsOptions) {
@@ -98,7 +98,7 @@ export class StreamedViews {
 		for (const watch of this.#watches) watch.close();
 	}
 
-	/** The connection ends with all its streams. A view whose watch had ended normally before does not learn of it. */
+	/** Ends the connection with all its streams. A view whose watch had ended normally before does not learn of it. */
 	breaks(): void {
 		if (this.#streams.some(({ collection }) => collection.what === "pod")) this.#podsEndedAt = Number.NEGATIVE_INFINITY;
 		for (const stream of this.#streams) stream.breaks(this.#unavailable("the connection broke"));
@@ -110,7 +110,7 @@ export class StreamedViews {
 		return this.#podStream?.next()?.garbled !== undefined;
 	}
 
-	/** The next event of a pod arrives as a line that cannot be read. */
+	/** Delivers the next event of a pod as a line that cannot be read. */
 	garblesPodEvent(): void {
 		const stream = this.#podStream;
 		const garbled = stream?.next()?.garbled;
@@ -126,7 +126,7 @@ export class StreamedViews {
 		for (const stream of this.#streams) stream.signOfLife();
 	}
 
-	/** Shows all lines that the streams have now. */
+	/** Shows all lines that the streams have now. Returns false if there were none. */
 	seesEverything({ pods, leases }: { readonly pods: boolean; readonly leases: boolean }): boolean {
 		let any = false;
 		for (const stream of this.#streams) {
@@ -181,7 +181,7 @@ export class StreamedViews {
 		if (stream.isListing && silence) add("fault", "a streamed list falls silent", () => this.#clock.fire(silence));
 	}
 
-	/** A bookmark is news only to a process that waits for a version, and such a process has a timer. */
+	/** Whether the process may wait for a version. Only then is a bookmark news, and such a process has a timer. */
 	#isWaitedFor(): boolean {
 		const { process, server, versions } = this.#options;
 		return process.clock.next() !== undefined && Number(versions.mark("pods").version || "0") !== server.revision;

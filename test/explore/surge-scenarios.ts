@@ -1,9 +1,9 @@
-// Rollouts that make one pod too many for a while. That pod can be evicted, and it pays for no pod of another cluster.
+// Scenarios of rollouts that make one extra pod for a while. That pod can be evicted, but it does not make up for a pod of another cluster.
 import type { BudgetData, ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { World } from "./world.ts";
 
-/** Three pods are wanted, and four are ready. */
+/** Returns a cluster that wants three pods and has four ready ones. */
 function surging(id: string, budgets: readonly BudgetData[]): ClusterData {
 	const workloads = [{ kind: "Deployment", name: "web", labels: web, replicas: 3, surge: 1 }] as const;
 	return cluster(id, 0, { agents: 1, workloads, budgets });

@@ -7,14 +7,14 @@ import type { World } from "./world.ts";
 export interface Temper {
 	readonly limits: Limits;
 	readonly thinDrains: boolean;
-	/** All holds are written. */
+	/** Whether all holds are written. */
 	readonly writtenHolds: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;
 	/** Gets all possible next steps, before each is weighed. */
 	sees?(steps: readonly Step[]): void;
 	weightOf(step: Step): number;
-	/** A step was taken. It can make a process slow or fast. */
+	/** Called when a step was taken. It can make a process slow or fast. */
 	took(step: Step): void;
 }
 
@@ -60,7 +60,7 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 			let speed = actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
 			if (kind === "watch") return drawn(watchWeights, actor, kind) * speed;
-			// Timers that wake no process would fill a run in which all others are slow.
+			// Each timer in a row weighs less. Otherwise timers would fill a run in which all other steps are slow.
 			return (drawn(weights, kind, kind) * speed) / (kind === "timer" ? 4 ** timers : 1);
 		},
 		took: ({ kind }) => {

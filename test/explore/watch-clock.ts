@@ -1,5 +1,5 @@
-// The clock of a simulated agent as its watches have it. Their timers are steps of the watches only. Such a step moves the process's
-// clock and fires no other timer. So a pause before a watch is reopened wakes no round.
+// The clock that the watches of a simulated agent use. Their timers are steps of the watches only. Such a step moves the process's clock
+// and fires no other timer. So a pause before a watch is reopened wakes no round.
 import type { Clock } from "../../agent/process/clock.ts";
 import type { SimulatedClock, SimulatedTimer } from "./simulated-process.ts";
 
@@ -32,12 +32,12 @@ export class WatchClock implements Clock {
 		return () => void this.#timers.delete(timer);
 	}
 
-	/** The end of a pause before a watch is reopened. */
+	/** Returns the timer that ends a pause before a watch is reopened. */
 	nextPause(): SimulatedTimer | undefined {
 		return this.#first(true);
 	}
 
-	/** The end of the time for which a streamed list can be silent. */
+	/** Returns the timer that ends the time for which a streamed list can be silent. */
 	nextSilence(): SimulatedTimer | undefined {
 		return this.#first(false);
 	}

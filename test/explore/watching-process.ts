@@ -65,12 +65,15 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	/** Gets every failure. An error that the code under test should never throw is a bug. */
 	protected abstract check(error: unknown): void;
 
-	/** Comparisons happen when the feeds open, and when a scenario wants them. Few steps of a run are worth a list. */
+	/**
+	 * Whether the last comparison is recent. Comparisons happen when the feeds open, and when a scenario wants them: few steps of a run are
+	 * worth a list.
+	 */
 	protected get hasCompared(): boolean {
 		return this.clock.now() - this.comparedAt <= comparedWithinMs;
 	}
 
-	/** A run begins with the first lists done in this moment. */
+	/** Starts with the first lists done at once, as at the start of a run. */
 	startSynced(): void {
 		this.streams?.start();
 		this.#openFeeds();
@@ -85,12 +88,12 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
-	/** Its watches are open. Before that the process knows of no Lease. */
+	/** Whether its watches are open: with streams, those on budgets and workloads. */
 	get isStarted(): boolean {
 		return this.#feeds.length > 0;
 	}
 
-	/** The first list of pods goes over the network, and is repeated until it succeeds. */
+	/** Starts with an empty memory. The first list of pods goes over the network, and is repeated until it succeeds. */
 	startAnew(): void {
 		if (this.streams) {
 			this.#watching = false;
@@ -114,7 +117,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		});
 	}
 
-	/** The API server was restarted. Its watches broke, and requests reach it again. */
+	/** Called when the API server was restarted: the watches broke, and requests reach the server again. */
 	loseConnection(): void {
 		this.connections += 1;
 		this.streams?.breaks();
@@ -124,7 +127,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.#connection = "broken";
 	}
 
-	/** etcd came back from a backup, and the agent has noticed. */
+	/** Called when the agent has noticed that etcd came back from a backup. */
 	protected startOver(): void {
 		this.learns(() => "starts over");
 		for (const { sink } of this.#feeds) sink.reset();
@@ -145,17 +148,22 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return this.pods.synced;
 	}
 
-	/** Whether the process can count without a list. By the run's own rules, because the shipped view's idea of alive is under test. */
+	/**
+	 * Whether the process can count without a list. This is judged by the run's own rules, because the shipped view's rule is under test.
+	 */
 	get hasView(): boolean {
 		return this.isSynced && (this.streams?.hasPodView ?? this.isWatching);
 	}
 
-	/** The revision up to which the process knows its pods. */
+	/** Returns the revision up to which the process knows its pods. */
 	get podRevision(): number {
 		return Number(this.pods.resourceVersion || "0");
 	}
 
-	/** The first revision that can have made a budget unknown to this process. Infinite if a count lists the budgets. */
+	/**
+	 * Returns the first revision that can have made a budget unknown to this process. Infinite if it has seen all, or if a count lists the
+	 * budgets.
+	 */
 	get budgetsUnseenFrom(): number {
 		const feed = this.#feeds.find(({ sink }) => sink === this.budgets);
 		const listsThem = !this.#watching || this.clock.now() - this.comparedAt > namesHoldForMs;
@@ -177,7 +185,10 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
-	/** The watches continue from where they were, and first show what has happened since. */
+	/**
+	 * Brings the watches back. They continue from where they were, and first show what has happened since. If their connection broke, they
+	 * list again.
+	 */
 	watchesComeBack(): void {
 		if (this.#watching || this.#connection === "opening" || !(this.streams?.areOpen ?? true)) return;
 		this.learns(() => "its watches are back");
@@ -201,7 +212,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.streams?.signOfLife();
 	}
 
-	/** The next event of each watch, or the news that there is none. */
+	/** Adds the next event of each watch, or the news that there is none, or the return of the watches. */
 	addWatchSteps(steps: Step[]): void {
 		if (this.isStopped) return;
 		this.streams?.addSteps(steps);
@@ -227,7 +238,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		}
 	}
 
-	/** Shows all that the watches have, with or without the pods and Leases. Returns false if the process had seen everything. */
+	/** Shows all that the watches have, with or without pods and Leases. Returns false if the process had seen everything. */
 	seesEverything({ pods = true, leases = true }: { readonly pods?: boolean; readonly leases?: boolean } = {}): boolean {
 		let any = this.streams?.seesEverything({ pods, leases }) ?? false;
 		for (const feed of this.#feeds) {
@@ -237,14 +248,17 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return any;
 	}
 
-	/** The watches on budgets and workloads agree with lists. In production this happens every 2 s while a caller asks. */
+	/**
+	 * Compares the watches on budgets and workloads with lists: they show everything. In production this happens every 2 s while callers
+	 * need it.
+	 */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");
 		this.seesEverything({ pods: false, leases: false });
 		this.comparedAt = this.clock.now();
 	}
 
-	/** Something that the agent does by itself. A failure leaves it for another time. */
+	/** Runs something that the agent does by itself. After a failure, it is left for another time. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
 		running.run(this, run).catch((error: unknown) => this.check(error));
@@ -286,7 +300,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		];
 	}
 
-	/** The feeds of pods and Leases. In runs with streams there are none. */
+	/** Opens the feeds of pods and Leases. Runs with streams have none. */
 	#openOwnFeeds(revision: string): readonly Feed[] {
 		const { server } = this;
 		const after = (version: string): number => {

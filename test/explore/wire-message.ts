@@ -58,7 +58,10 @@ export function serviceError({ code = status.UNKNOWN, details = "", metadata }: 
 	return Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });
 }
 
-/** A call in a few words, the same as without the wire, because scenarios recognise calls by them. */
+/**
+ * Returns a call in a few words. Scenarios recognise calls by them, so these are the words of member.ts, except for calls that no scenario
+ * waits for.
+ */
 export function callText(method: WireMethod, request: unknown): string {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that any of the requests has
 	const asked = request as Partial<

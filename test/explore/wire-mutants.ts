@@ -1,4 +1,4 @@
-// Mutants of what the wire must carry. Without it, a caller and an agent speak of different things.
+// Mutants of what the wire must carry. Without it, a caller and an agent mean different things.
 import type { Mutant } from "./mutant.ts";
 
 export const wireMutants: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-// Rounds whose calls go over the wire in every run: what is lost, changed or mistaken between the bytes of a caller and those of an
+// Scenarios whose calls go over the wire in every run: what is lost, changed or mistaken between the bytes of a caller and those of an
 // agent.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";

@@ -1,6 +1,6 @@
 // An agent's service as callers reach it: the shipped handlers and gates of both ports, over bytes instead of connections.
 //
-// Only the check of tokens is imitated: every plugin has a token that is valid for all budgets.
+// Only the checks of tokens and of rights are imitated: every plugin has a token with the right to all budgets.
 import { EventEmitter } from "node:events";
 import type { Metadata, StatusObject } from "@grpc/grpc-js";
 import { createAgentService } from "../../agent/server/agent-service.ts";

@@ -1,5 +1,5 @@
-// The wire of one run: plugins and agents call agents by the shipped client and server. Each message is a step of the simulated network.
-// The judge looks on where an agent answers, and where a caller reads the answer.
+// The wire of one run: plugins and agents call agents through the shipped client and server. Each message is a step of the simulated
+// network. The judge looks on where an agent answers, and where a caller reads the answer.
 import type { PeerClients } from "../../agent/peers/peer-clients.ts";
 import { Peers } from "../../agent/peers/peers.ts";
 import type { AcquireOutcome, Count } from "../../disruption/budget/cluster.ts";
@@ -25,11 +25,11 @@ export interface WireOptions {
 	readonly network: Network;
 	readonly budgets: KnownBudgets;
 	readonly cluster: (id: string) => SimulatedCluster;
-	/** Whether this agent forwards callers to another, whose line counts then. */
+	/** Whether this agent forwards callers to another agent. Then only that agent's line counts. */
 	readonly passesOn: (agent: AgentProcess) => boolean;
-	/** A caller that does not wait got a Lease before callers that wait in line. */
+	/** Called when a caller that does not wait gets a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
-	/** An agent was greeted by this cluster, and has answered. */
+	/** Called when an agent was greeted by this cluster, and has answered. */
 	readonly onGreeted: (agent: AgentProcess, id: string) => void;
 	readonly onBug: (where: string, error: unknown) => void;
 }
@@ -40,9 +40,9 @@ export interface WireMember {
 	readonly agent: number | undefined;
 	/** The cluster whose agents are asked and forward the call to the member. Undefined: the member itself. */
 	readonly through?: string | undefined;
-	/** Set on a call that was already forwarded. */
+	/** Set on a call that was already forwarded to the agent that keeps the line. */
 	readonly passedOn?: "line";
-	/** Every hold has to be written. */
+	/** Whether every hold must be written. */
 	readonly writtenHolds: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Wire {
 		return writingHolds(remote, writtenHolds);
 	}
 
-	/** The agents of a cluster, for a plugin that discovers its fleet. Their answers are collected in `said`, for met(). */
+	/** Returns a client of a cluster's agents, for a plugin that discovers its fleet. Their answers are collected in `said`, for met(). */
 	client(
 		from: SimulatedProcess,
 		to: string,
@@ -85,7 +85,7 @@ export class Wire {
 		});
 	}
 
-	/** A member that was discovered over such clients. */
+	/** Wraps a member that was discovered over such clients. */
 	met(member: AgentCluster, said: ReadonlyMap<string, unknown>, { writtenHolds }: Pick<WireMember, "writtenHolds">) {
 		const hearing = this.#hearing(member, (nonce) => said.get(`${member.id} ${nonce}`), { isCaller: true });
 		return writingHolds(hearing, writtenHolds);
@@ -146,7 +146,10 @@ export class Wire {
 		}
 	}
 
-	/** The agent that a commit goes to first. Undefined at a member that only forwards it, because it was not asked for the count. */
+	/**
+	 * Returns the agent that a commit goes to first. Undefined at a member that only forwards it, because its agents were not asked for the
+	 * count.
+	 */
 	#takeAsked({ asked }: WireRequest, to: string): AgentProcess | undefined {
 		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request of a commit
 		const { clusterId, acquisition } = asked as wire.CommitRequest;
@@ -192,7 +195,7 @@ export class Wire {
 		});
 	}
 
-	/** The cluster as one of its agents answers for it, or forwards the call. */
+	/** Wraps the cluster as an agent serves it: its own, or another one to which it forwards calls. */
 	#judged(cluster: AgentCluster, agent: AgentProcess, answering: Answering): AgentCluster {
 		const { budgets, passesOn, onPassedLine } = this.#options;
 		const isOwn = cluster.id === agent.local.id;
@@ -218,7 +221,7 @@ export class Wire {
 		});
 	}
 
-	/** The cluster as its caller, or a forwarding agent, hears its answers. The judge compares them with what was said there. */
+	/** Wraps the cluster as its caller, or a forwarding agent, reads its answers. The judge is told which count each copy was made of. */
 	#hearing(
 		cluster: AgentCluster,
 		saidOf: (nonce: string) => unknown,
@@ -247,7 +250,7 @@ export class Wire {
 	}
 }
 
-/** Every hold has to be written if `all` is set. */
+/** Makes every hold a written one if `all` is set. */
 function writingHolds(cluster: AgentCluster, all: boolean): AgentCluster {
 	return forwardingCluster(cluster, {
 		acquire: (request, options) => cluster.acquire(all ? { ...request, mayBeUnwritten: false } : request, options),

@@ -1,4 +1,4 @@
-// Threads that explore: as many as there are processors, each with the shipped code or one mutant of it.
+// Runs jobs in threads, each with the shipped code or one mutant of it.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { drivenSources } from "./driven-sources.ts";
@@ -8,7 +8,7 @@ export const threads = availableParallelism();
 
 const program = new URL("./exploration-worker.ts", import.meta.url);
 
-/** Runs the jobs, a few at a time. Ends early, with the results so far, once `isEnough` accepts a result. */
+/** Runs the jobs, `threads` at a time. Begins no more of them once `isEnough` accepts a result. */
 export async function runJobs(
 	jobs: readonly Job[] | (() => Job | undefined),
 	options: {

@@ -1,4 +1,4 @@
-// Workloads whose pods in one cluster are all gone. They are still expected there, whether or not one of their pods was ever granted.
+// Scenarios of workloads that have no pod in a cluster. They are still expected there, whether or not one of their pods was ever granted.
 import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
@@ -74,7 +74,7 @@ function madeUnseen(name: string, about: string, before: (world: World) => void)
 	};
 }
 
-/** The Lease of c1 remembers a controller from earlier rounds. */
+/** Makes the Leases of c1 remember a controller, as after earlier rounds. */
 function remembers(world: World, { apiVersion, kind, name, uid }: ControllerReference): void {
 	const { server } = world.cluster("c1");
 	for (const lease of server.leases.values()) {
@@ -84,7 +84,7 @@ function remembers(world: World, { apiVersion, kind, name, uid }: ControllerRefe
 	}
 }
 
-/** The pod was evicted and is not yet replaced. */
+/** Whether the database's pod was evicted and is not yet replaced. */
 function isDatabaseGone(world: World): boolean {
 	return !nobodyIsEvicted(world) && world.cluster("c1").server.getPod({ namespace, name: "db-0" }).kind === "gone";
 }

@@ -126,7 +126,7 @@ export class Workload {
 		return this.isManaged && this.spec.kind !== "Job";
 	}
 
-	/** The pod in a slot as it is now. */
+	/** Returns the pod in a slot as it is now. */
 	podIn({ pod }: Pick<Slot, "pod">): PodRecord | undefined {
 		if (!pod) return undefined;
 		if (this.#recordsAt !== this.#server.podChanges) {
@@ -142,7 +142,7 @@ export class Workload {
 		return record === "gone" ? undefined : record;
 	}
 
-	/** Up: adds slots, which are empty at first. Down: the controller deletes the last pods. */
+	/** Scales the workload. Up: adds slots, which are empty at first. Down: the controller deletes the last pods. */
 	scale(replicas: number): void {
 		this.replicas = replicas;
 		this.#writeScale();
@@ -161,7 +161,7 @@ export class Workload {
 		}
 	}
 
-	/** etcd came back from a backup: pods that were up then are up, and no others. */
+	/** Called when etcd came back from a backup: pods that were up then are up, and no others. */
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
@@ -171,7 +171,8 @@ export class Workload {
 	}
 
 	/**
-	 * The pod's containers end. Or, with `ready`, the pod is marked as failed and still reports Ready, as the pod garbage collector does.
+	 * Ends the pod's containers. With `ready`, marks the pod as failed instead while it still reports Ready, as the pod garbage collector
+	 * does.
 	 */
 	finish(slot: Slot, { ready }: { readonly ready: boolean }): void {
 		const pod = this.podIn(slot);
@@ -185,7 +186,10 @@ export class Workload {
 		if (this.controller) this.#server.deleteController(this.controller, namespace);
 	}
 
-	/** A person edits the ReplicaSet, which leaves its Deployment and continues alone. The Deployment wants `wanted` replicas. */
+	/**
+	 * Takes the ReplicaSet away from its Deployment, as a person does who edits it. It continues alone, and the Deployment wants `wanted`
+	 * replicas.
+	 */
 	disown(wanted: number): void {
 		const { controller, replicas } = this;
 		const deployment = this.#deployment;
@@ -195,12 +199,12 @@ export class Workload {
 		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
 
-	/** The former Deployment of the ReplicaSet is deleted. */
+	/** Deletes the former Deployment of the ReplicaSet. */
 	deleteDeployment(): void {
 		if (this.#deployment) this.#server.deleteController(this.#deployment, namespace);
 	}
 
-	/** What kubelets and controllers can do next, or only which pods can end. */
+	/** Adds what kubelets and controllers can do next, or only the ends of pods. */
 	addSteps(steps: Step[], { onlyEnds }: { readonly onlyEnds: boolean }): void {
 		const { clusterId } = this.#server;
 		const step = (what: string, run: () => void): void =>
@@ -242,7 +246,7 @@ export class Workload {
 		if (slot.down?.cause === "involuntary") this.retired.push(slot);
 	}
 
-	/** A finished pod: a ReplicaSet makes another pod next to it, and other controllers delete it first. */
+	/** Adds the replacement of a finished pod. A ReplicaSet makes another pod next to it. Other controllers delete it first. */
 	#addReplacement(slot: Slot, pod: PodRecord, step: (what: string, run: () => void) => void): void {
 		if (!this.#namesAnew) {
 			step(`finished pod ${pod.name} is deleted`, () => {
@@ -257,7 +261,9 @@ export class Workload {
 		});
 	}
 
-	/** As in Kubernetes: pods of a StatefulSet keep their names, and those of a Deployment or a Job get new ones. */
+	/**
+	 * Whether new pods get new names. As in Kubernetes, pods of a StatefulSet keep their names, and those of a Deployment or a Job do not.
+	 */
 	get #namesAnew(): boolean {
 		return ["Deployment", "ReplicaSet", "Job"].includes(this.spec.kind);
 	}
@@ -275,7 +281,7 @@ export class Workload {
 		});
 	}
 
-	/** Undefined while all nodes of the workload are cordoned. The pod would be pending. */
+	/** Returns the node for a new pod. Undefined while all nodes of the workload are cordoned: the pod would be pending. */
 	#nodeFor({ ordinal }: Slot): string | undefined {
 		const { nodes = [""] } = this.spec;
 		const inTurn = nodes.map((_, index) => nodes[(ordinal + index) % nodes.length] ?? "");

@@ -5,17 +5,20 @@ import type { ProcessOptions } from "./simulated-process.ts";
 export interface WorldOptions extends ProcessOptions {
 	readonly choices: Choices;
 	readonly limits: Limits;
-	/** Plugins are rounds without the engine around them. */
+	/** Plugins are thin processes: rounds without the engine around them (drain-process.ts). */
 	readonly thinDrains: boolean;
 	/** All holds are written. */
 	readonly writtenHolds: boolean;
-	/** Answers travel on their own. */
+	/** Answers arrive in a step of their own. */
 	readonly splitAnswers: boolean;
-	/** Every process asks the one agent that the scenario names, or the first. */
+	/**
+	 * In each cluster, every plugin asks the agent that the scenario names for it, or the first. Otherwise a plugin for which none is named
+	 * asks any agent.
+	 */
 	readonly oneAgent: boolean;
-	/** Calls to Leases need not wait for their moment. */
+	/** Calls to Leases are executed and answered at once. */
 	readonly leaseCallsAtOnce: boolean;
-	/** Calls go over the wire, by the shipped client and server. */
+	/** Calls go over the wire, through the shipped client and server. */
 	readonly isWired: boolean;
 	/** Agents run the shipped watches on pods and Leases over simulated streams. */
 	readonly isStreamed: boolean;

@@ -1,4 +1,4 @@
-// Everything that can happen next in a world, besides messages.
+// Finds everything that can happen next in a world.
 import type { AgentProcess } from "./agent-process.ts";
 import type { Drain } from "./drain.ts";
 import { hasReservations, reservationsIn } from "./lease-text.ts";
@@ -9,15 +9,15 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** Longer than the lease time, a plugin's reservations and every other time of an agent. */
+/** Longer than the time of a Lease, and than the 30 s after which agents end the reservations of a silent run. */
 const agentJumpMs = 31_000;
 /** Longer than the time for which a grant is used without a new check. */
 const drainJumpMs = 1_500;
 
-/** Less than the time of a Lease, and about that of a count, of a sign of life and of a call. */
+/** Less than the time of a Lease (10 s), and at least that of a count (8 s), of a sign of life and of a call (5 s). */
 const longestPauseSeconds = 8;
 
-/** The possible steps while faults and events can happen. */
+/** Returns the possible steps while faults and events can happen. */
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
 	const steps: Step[] = [];
@@ -32,12 +32,12 @@ export function worldSteps(world: World): readonly Step[] {
 	const { holdsBack } = world.scenario;
 	if (!holdsBack) return steps;
 	const free = steps.filter((step) => goingOn.includes(step) || !holdsBack(step, world));
-	// The others wait for a step of the stopped process.
+	// The other processes wait for the stopped one.
 	if (goingOn.length > 0 && free.every(({ kind }) => kind === "timer" || kind === "jump")) return goingOn;
 	return free.some(({ kind }) => kind !== "timer" && kind !== "jump") ? free : steps;
 }
 
-/** The next step at the end of a run: the oldest message first, then what views and kubelets have to do. */
+/** Returns the next step at the end of a run: stopped processes first, then the oldest message, then what views and kubelets have to do. */
 export function settlingStep(world: World): Step | undefined {
 	if (world.violation) return undefined;
 	const steps: Step[] = [];
@@ -61,7 +61,7 @@ function addKubeletSteps(world: World, steps: Step[]): void {
 	}
 }
 
-/** The next timer of each process. The step moves its clock there. */
+/** Adds the next timer of each process. The step moves its clock there. */
 function addTimers(world: World, steps: Step[]): void {
 	for (const process of world.processes()) {
 		const step = process.timerStep();
@@ -69,7 +69,7 @@ function addTimers(world: World, steps: Step[]): void {
 	}
 }
 
-/** The timer that is due first. The same time passes for all other processes. This step is for when nothing else can happen. */
+/** Returns the timer that is due first. The same time passes for all other processes. This step is for when nothing else can happen. */
 export function nextTimer(world: World): Step | undefined {
 	const processes = world.processes();
 	const inMs = new Map<string, number>();
@@ -165,7 +165,7 @@ const cleanUp: Limited<AgentProcess> = {
 	run: (agent) => agent.cleanUp(),
 };
 
-/** Call it only for something that can happen. Most things cannot at most steps, and there are many steps. */
+/** Adds the step. Call it only for something that can happen: at most steps most things cannot, and there are many steps. */
 function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
 	let step = process.offered.get(limited);
 	if (!step) {

@@ -26,7 +26,7 @@ import { namespace } from "./workload.ts";
 /** More writes than happen until every agent has noticed a restore. So no version comes twice. */
 const writesSinceBackup = 1_000;
 
-/** After one of these, a round can leave something behind. */
+/** Faults of messages and processes: after one of these, a round can leave something behind. */
 const troubles: ReadonlySet<string> = new Set<keyof Limits>([
 	"lost",
 	"gaveUp",
@@ -124,7 +124,7 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** etcd of every cluster, or only of one, returns to its state before the run began, and its API server is restarted. */
+	/** Returns etcd of every cluster, or only of one, to its state before the run began. Unless `isHot`, its API server is restarted. */
 	restore({ only, bumped = false, isHot = false }: RestoreOptions = {}): void {
 		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
 		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
@@ -139,7 +139,7 @@ export class World {
 		}
 	}
 
-	/** Picks one of `count`, each as likely. */
+	/** Returns a number below `count`, each as likely. */
 	pick(count: number): number {
 		return this.options.choices.pick(Array.from({ length: count }, () => 1));
 	}
@@ -163,7 +163,7 @@ export class World {
 		return found;
 	}
 
-	/** The pod that has this name now. */
+	/** Returns the pod that has this name now. */
 	pod(clusterId: string, name: string): PodRecord {
 		const found = this.cluster(clusterId).server.getPod({ namespace, name });
 		if (found.kind === "present") return found.pod;
@@ -187,7 +187,7 @@ export class World {
 		return this.cluster(clusterId).server.fleet.members.map(({ id }) => id);
 	}
 
-	/** The cluster as a drain calls it. */
+	/** Returns the cluster as a drain calls it. */
 	member(from: Drain, id: string): AgentCluster {
 		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
 		return this.#memberFor(from, id, { agent, through: from.data.through });
@@ -253,14 +253,14 @@ export class World {
 		else this.history.push({ step: 0, actor: "", what: "at the start", effects: [effect] });
 	}
 
-	/** Code under test threw an error that it must never throw. */
+	/** Ends the run: code under test threw an error that it must never throw, or did what it must never do. */
 	bug(where: string, error: unknown): void {
 		const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
 		this.violation ??= { rule: "bug", message: `${where}: ${text}` };
 		this.notes(`BUG in ${where}: ${text}`);
 	}
 
-	/** Equal for worlds with the same possible futures. */
+	/** Returns a text that is equal for worlds with the same possible futures. */
 	fingerprint(): string {
 		return [
 			...this.clusters.map((cluster) => cluster.fingerprint()),
@@ -271,13 +271,16 @@ export class World {
 		].join("\n");
 	}
 
-	/** Whether the call reads something that nothing writes in this scenario. */
+	/**
+	 * Whether the moment of the call does not matter: nothing in this scenario changes what it reads, or calls to Leases are executed at
+	 * once.
+	 */
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
 		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
 		if (resource === "fleet" || resource === "scales" || resource === "budgets" || resource === "workloads")
 			return true;
-		// The list leaves out the counted budget's own Lease. So with a single budget the list is always empty.
+		// A count needs the other budgets' Leases only. So with a single budget, the list has nothing that it uses.
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
@@ -325,7 +328,7 @@ export class World {
 		});
 	}
 
-	/** All members of the fleet as an agent of this cluster calls them. */
+	/** Returns all members that this cluster declares, as an agent of it calls them. */
 	#membersOf(from: AgentProcess, clusterId: string): readonly AgentCluster[] {
 		return this.memberIds(clusterId).map((id) => (id === clusterId ? from.local : this.#memberFor(from, id)));
 	}
