@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
-/** gRPC and WebSockets load these, and use at most one function of each, for names and compression. Hardly any call of ours needs it. */
+/** gRPC and WebSockets load these at once, for host names and compression. Few of our calls need them. */
 const lateBuiltins: ReadonlySet<string> = new Set(["dns", "zlib"]);
 const loadsThem = /[\\/]node_modules[\\/](@grpc[\\/]grpc-js|ws)[\\/]/;
 
@@ -68,9 +68,9 @@ const withoutProtoReader: Plugin = {
 };
 
 /**
- * yargs for a program that is one file and has its own help, with a shim of the platform like the one that yargs has for browsers. The
- * shim has no help in columns (its tables of wide characters take 25 ms to load). It reads no package.json above the working folder, and
- * no translations from a folder. It also does not check our calls of yargs at each start, because types do.
+ * yargs for a program that is one file and has its own help, with a shim of the platform like the one that yargs has for browsers. The shim
+ * has no help in columns (its tables of wide characters take 25 ms to load). It reads no package.json above the working folder, and no
+ * translations from a folder. yargs also does not check our calls of it at each start, because types do.
  */
 export const yargsAlone: Plugin = {
 	name: "yargs-alone",
@@ -130,7 +130,7 @@ const lateStringWidth: Plugin = {
 		bundler.onResolve({ filter: /^string-width$/ }, async ({ path, kind, resolveDir }) => {
 			if (kind !== "import-statement") return undefined;
 			const { path: real } = await bundler.resolve(path, { kind: "require-call", resolveDir });
-			// A separate name for each version, which is not a file of the package.
+			// A separate name for each version of the package, which is not the path of a file.
 			return { path: real.replaceAll("node_modules", ""), namespace: "late-string-width", pluginData: real };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "late-string-width" }, ({ pluginData }) => ({
@@ -147,7 +147,7 @@ const lateStringWidth: Plugin = {
 	},
 };
 
-/** Ink asks for React's developer tools if DEV=true is set. They are not installed here. */
+/** Ink loads React's developer tools if DEV=true is set. They are not installed here. */
 const withoutDeveloperTools: Plugin = {
 	name: "without-developer-tools",
 	setup(bundler) {
@@ -171,7 +171,7 @@ const failPointsOfTests: Plugin = {
 	},
 };
 
-/** Plugins of everything that is shipped. */
+/** esbuild's plugins for everything that is shipped. */
 export const shippedPlugins: readonly Plugin[] = [
 	plainBuiltins,
 	withoutProtoReader,
@@ -231,7 +231,7 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 		buildOne("agent/main.ts", { ...options, entryNames: "agent", sourcemap: "linked" }),
 		bundlePlugin(options),
 	]);
-	// Under the name that it has on a machine or in an image.
+	// A copy with the program's own name, for people who run it.
 	copyFileSync(join(folder, "agent.js"), join(folder, "xpdb-agent"));
 	chmodSync(join(folder, "xpdb-agent"), 0o755);
 	const built = [...plugin, agent];
@@ -279,13 +279,14 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 		outExtension: { ".js": ".cjs" },
 		plugins: [partsOutside, yargsAlone, ...(options.plugins ?? [])],
 		define: { ...options.define, "import.meta.url": "bundleUrl" },
-		// An expression, which plugin/start.ts calls.
+		// Makes the program an expression whose value plugin/start.ts calls.
 		banner: {
 			js: '(function (__filename, require, importPart) { const bundleUrl = require("node:url").pathToFileURL(__filename).href;',
 		},
 		footer: { js: "})" },
 	});
-	// Node warns of an experiment if a script imports by itself.
+	// The program runs as a vm.Script. There, import() fails without importModuleDynamically, and Node's default loader for it prints an
+	// ExperimentalWarning.
 	const file = join(repositoryRoot, program.path);
 	writeFileSync(file, readFileSync(file, "latin1").replaceAll('import("./chunks/', 'importPart("./chunks/'));
 	for (const part of [screen, certificates]) refuseSharedClasses(program, part);
@@ -299,8 +300,8 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 }
 
 /**
- * Code in both bundles exists twice at run time. An instance of one copy of a class is no instance of the other, so `instanceof` is
- * refused.
+ * Code in both bundles exists twice at run time. An instance of one copy of a class is not an instance of the other. So a class in both
+ * that `instanceof` tests is refused.
  */
 function refuseSharedClasses(program: Built, part: Built): void {
 	const textOf = (input: string): string => readFileSync(join(repositoryRoot, input), "utf8");

@@ -24,7 +24,7 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors: Readonly<Record<string, string>> = { armv7: "arm" };
 const knownProcessors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"];
 
-/** Reads "linux", "arm64" and "musl" out of "@scope/binding-linux-arm64-musl". */
+/** Returns the platform that a name has, for example Linux, arm64 and musl for "@scope/binding-linux-arm64-musl". */
 function platformOf(name: string): { os: string[]; cpu: string[]; libc?: string[] } {
 	const words = name.slice(name.indexOf("/") + 1).split("-");
 	const os = words.find((word) => systems.includes(word));
@@ -49,7 +49,7 @@ function findMissing(packages: Lockfile["packages"]): [string, LockEntry][] {
 	);
 }
 
-/** By the path of each entry without integrity: the integrity that the registry reports now. */
+/** Returns the integrity that the registry reports now, by the path of each entry without one. */
 async function findIntegrity(packages: Lockfile["packages"]): Promise<ReadonlyMap<string, string>> {
 	const found = new Map<string, string>();
 	for (const [path, { version, integrity }] of Object.entries(packages)) {

@@ -1,12 +1,12 @@
-// The manifests of agent/deploy/ and the example of a team, as one file next to the code that installs them. The plugin is a single
-// program without a folder of manifests, and imports nothing of the agent. Helm reads nothing outside of a chart. `npm run generate`
-// writes the file.
+// Joins the manifests of agent/deploy/ and the example of a team into one text. `npm run generate` writes it into the plugin and into the
+// Helm chart. The plugin is a single program without a folder of manifests, and imports nothing of the agent. Helm reads nothing outside of
+// a chart.
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
 const source = join("agent", "deploy");
-/** A file that is not applied in every installation. */
+/** This file is not applied in every installation. */
 const team = join("agent", "team", "team.yaml");
 
 /** Paths from the root. */

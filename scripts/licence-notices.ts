@@ -1,4 +1,4 @@
-// The licences of the packages in a bundle: most require that their text comes with it.
+// Collects the licences of the packages in a bundle. Most of them require that their text comes with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -19,7 +19,7 @@ MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVE
 ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH
 THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** The folders of the packages that these files belong to, from the root, for example "node_modules/yargs". Each comes with its files. */
+/** Returns the folders of the packages that these files belong to, from the root, for example "node_modules/yargs", each with its files. */
 export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, readonly string[]> {
 	const packages = new Map<string, string[]>();
 	for (const path of inputs.toSorted()) {
@@ -30,8 +30,8 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 }
 
 /**
- * All licences in one text, for these programs ("kubectl-xpdb has"). Throws if a package contains no licence: then a person has to find
- * it.
+ * Returns all licences in one text, for these programs ("kubectl-xpdb has"). Throws if a package contains no licence: then a person must
+ * find it.
  */
 export function licenceNotices(programs: string, packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {
@@ -46,12 +46,14 @@ export function licenceNotices(programs: string, packages: ReadonlyMap<string, r
 	return `${programs} code of the following packages inside.\n\n${notices.join("\n")}`;
 }
 
-/** The notice of Node itself and of everything in it, for a program that contains Node. */
+/** Returns the notice of Node itself and of everything in it, for a program that contains Node. */
 export function nodeNotice(version: string, licence: string): string {
 	return `\n${rule}\nNode.js ${version}, in the program that needs no Node beside it\n\n${licence.trim()}\n`;
 }
 
-/** For a package with notices only in its sources: these notices and the text of its licence. The Apache License is also ours. */
+/**
+ * Returns the notices and the licence of a package that has notices only in its sources. The text of the Apache License is that of our own.
+ */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	const isApache = /\bApache-2\.0\b/.test(license);
 	if (!isApache && license !== "MIT") return [];

@@ -1,5 +1,5 @@
 // npm runs this at the end of `npm ci`. It builds the shipped programs and compiles what `npm start` runs, so that the first start is as
-// quick as the next one. Anything that fails here is made, or reported, when it is needed.
+// quick as the next one. What fails here is made, or its failure reported, when it is needed.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const { existsSync } = require("node:fs");

@@ -32,7 +32,7 @@ export function runCommand(
 		const child = spawn(program, args, {
 			cwd: options.folder ?? repositoryRoot,
 			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
-			// A plain shell has the machine's own Node first, and lacks our tools.
+			// Outside of npm's scripts, PATH has the machine's own Node first, and lacks our tools.
 			env: {
 				...process.env,
 				...options.environment,

@@ -2,7 +2,7 @@
 "use strict";
 const { compileCache, goOn, install } = require("./install.cjs");
 
-// A reader that stops (`| head -1`) has seen enough. The rest of the program notices by itself.
+// A reader that stops (`| head -1`) has seen enough. demo/main.ts notices this by itself.
 process.stdout.on("error", () => {});
 install({
 	quiet: true,

@@ -79,7 +79,8 @@ const realClusters = reportingStep(
 	),
 );
 /**
- * Only the time of this step counts. Each suite finds out by itself whether it can have the programs, and skips its tests by name if not.
+ * Exit code 3 counts for nothing here: it means that a program cannot be had. Each suite finds that out by itself, and skips its tests by
+ * name.
  */
 const building: Step = {
 	name: "building programs",
@@ -101,7 +102,7 @@ const reports = (): readonly SuiteReport[] =>
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
-/** A row for each suite, because suites on real clusters share one step. */
+/** Returns a row for each suite, because suites on real clusters share one step. */
 function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
 	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];

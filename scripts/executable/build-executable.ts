@@ -1,4 +1,4 @@
-// The plugin and Node in one file. It needs nothing from the machine that it runs on, and loads nothing from its disk.
+// Builds one file from the plugin and Node. It needs no Node on the machine that it runs on, and loads no code of its own from the disk.
 import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../repository-root.ts";
@@ -23,7 +23,7 @@ export interface ExecutableOptions {
 /** The text that Node looks for in itself. It is the same in every version that supports this. */
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-/** The output appears only when it is complete, and a program that runs from the old file keeps running. */
+/** Builds the executable. The output appears only when it is complete, and a program that runs from the old file keeps running. */
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
 	const [wanted, own] = [options.node, options.maker].map((path) => nodeVersionOf(readFileSync(path)));
 	if (wanted !== own) {
@@ -49,7 +49,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 			"--macho-segment-name",
 			"NODE_SEA",
 		]);
-		// Without it, Node starts as plain Node, without a message about the program in it.
+		// Without this mark, Node starts as plain Node and does not mention the program in it.
 		if (!readFileSync(unfinished).includes(`${fuse}:1`))
 			throw new Error("Node was not told that there is a program in it");
 		renameSync(unfinished, options.output);

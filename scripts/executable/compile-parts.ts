@@ -10,8 +10,8 @@ import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
 if (streams === "terminal") pretendTerminal();
-// Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. For this
-// call alone, the process pretends to start later. Other calls would wait for that time, as `evict` does before its first try.
+// Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. So for this
+// call, the process pretends to start a minute later.
 if (words[0] === "__complete") {
 	const uptime = process.uptime.bind(process);
 	const later = uptime() + 60;

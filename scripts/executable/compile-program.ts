@@ -1,4 +1,4 @@
-// Compiles the parts with V8 by a few calls of the program, so that no later call has to compile what these calls need.
+// Compiles the parts with V8 by running a few calls of the program, so that no later call has to compile what these calls need.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

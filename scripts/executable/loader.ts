@@ -20,7 +20,7 @@ const program = startProgram({
 		process.stderr.write(`${name}: compiled code ${fate}\n`);
 	},
 });
-// The failure came before the program could report it in its own way.
+// A failure that reaches this came before the program could report it in its own way.
 program.catch((error: unknown) => {
 	process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
 	process.exit(1);

@@ -1,6 +1,6 @@
 /**
- * The version of a Node binary for any platform: the binary names the headers to compile add-ons with. A blob that one version of Node
- * wrote can make another version abort.
+ * Returns the version of a Node binary for any platform. The binary contains the URL of the headers for add-ons. The version matters
+ * because a blob that one version of Node wrote can make another version abort.
  */
 export function nodeVersionOf(binary: Buffer): string {
 	const at = binary.indexOf("-headers.tar.gz");

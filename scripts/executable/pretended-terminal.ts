@@ -1,8 +1,8 @@
-// A terminal without a viewer, only for the build. It makes V8 compile what a screen needs for its first frame.
+// Pretends to have a terminal, only for the build, so that V8 compiles what a screen needs for its first frame.
 import { PassThrough } from "node:stream";
 import tty from "node:tty";
 
-/** From now on, this process treats its streams as a terminal. */
+/** Makes this process treat its streams as a terminal from now on. */
 export function pretendTerminal(): void {
 	delete process.env["CI"];
 	process.env["TERM"] = "xterm";

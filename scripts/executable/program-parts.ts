@@ -1,4 +1,4 @@
-// The plugin as text for the single executable: one script, and separate parts that few calls need. These are the library for some
+// Bundles the plugin as text for the single executable: one script, and separate parts that few calls need. These are the library for some
 // logins, the code that signs certificates, and the screens. All other calls would read their code for nothing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 		loader: loader.text,
 	};
 	for (const [name, text] of Object.entries(texts)) {
-		// V8 keeps text outside of ASCII in twice the memory.
+		// The loader reads the text with one byte for each character.
 		const [strange] = /[^\0-\x7f]/.exec(text) ?? [];
 		if (strange !== undefined)
 			throw new Error(`${name}.js has "${strange}" in it: write it as an escape in the source`);
@@ -86,7 +86,7 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 	return [...new Set(built.flatMap(({ inputs }) => inputs))].toSorted();
 }
 
-/** A module as a function of what it needs from outside. */
+/** Wraps a module as a function of what it needs from outside. */
 function partText(text: string): string {
 	return `(function (require, module, exports) {${text}\n})`;
 }

@@ -6,8 +6,9 @@ export const partNames = ["plugin", "screens", "client-node", "certificates"] as
 export type PartName = (typeof partNames)[number];
 
 /**
- * The file with the compiled code of a part, by the words of a call. All of the code takes 10 ms to read. Calls that need little of it,
- * and that a person waits for at the keyboard, have their own file. Each further file adds most of a megabyte to the archive.
+ * Returns the name of the file with the compiled code of a part for the words of a call. All of the code takes 10 ms to read. Calls that
+ * need little of it, and that a person waits for at the keyboard, have their own file. Each further file adds most of a megabyte to the
+ * archive.
  */
 export function codeFileOf(name: PartName, words: readonly string[]): string {
 	const [command = ""] = words;
@@ -26,14 +27,14 @@ export interface ProgramFrom {
 	readonly compiled: (name: PartName, script: Script) => void;
 }
 
-/** Only Node's own modules: nothing is ever loaded from the disk. */
+/** Loads only Node's own modules, and none from the disk. */
 function requireBuiltin(id: string): unknown {
 	const module: unknown = process.getBuiltinModule(id);
 	if (module === undefined) throw new Error(`"${id}" is not in this program`);
 	return module;
 }
 
-/** Starts the plugin, with its words in process.argv. The other parts are loaded when they are asked for. */
+/** Starts the plugin, with its words in process.argv. The other parts are loaded when they are needed. */
 export async function startProgram({ read, compiled }: ProgramFrom): Promise<void> {
 	const load = (name: PartName): unknown => {
 		const { source, code } = read(name);

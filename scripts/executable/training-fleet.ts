@@ -1,5 +1,5 @@
-// Real agents behind small API servers, only for the build. So V8 compiles how the plugin handles answers, TLS and tunnels during the
-// build, and not at each start.
+// Starts real agents behind small API servers, only for the build. So V8 compiles during the build what the plugin does with answers, TLS
+// and tunnels, and not at each start.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The parts of a system that an image needs, from Debian or a similar system, as apt is set up on this machine. apt checks the signature
-// of each index and the hash of each package. No versions are pinned: archives drop old versions, and these lack later fixes.
+// Fetches the parts of a system that an image needs, from Debian or a similar system, as apt is set up on this machine. apt checks the
+// signature of each index and the hash of each package. No versions are pinned: archives drop old versions, and these lack later fixes.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface UnpackedPackages {
 /** The C library, the libraries for C++, the authorities that browsers trust, and the name of the system. */
 const names = ["base-files", "ca-certificates", "libc6", "libgcc-s1", "libstdc++6"];
 
-/** Why this machine cannot fetch Debian's packages. Undefined if it can. */
+/** Returns why this machine cannot fetch Debian's packages. Undefined if it can. */
 export async function whyNoDebian(): Promise<string | undefined> {
 	for (const tool of ["apt-get", "dpkg-deb", "readelf", "tar"]) {
 		if ((await runCommand([tool, "--version"])).code === 0) continue;
@@ -42,7 +42,7 @@ export async function whyNoDebian(): Promise<string | undefined> {
 	}
 }
 
-/** Options for an apt that writes nothing outside of this folder. */
+/** Returns options for an apt that writes nothing outside of this folder. */
 function aptOptions(folder: string, architecture?: string): readonly string[] {
 	const state = join(folder, "state");
 	for (const each of [join(state, "lists", "partial"), join(folder, "cache")]) mkdirSync(each, { recursive: true });
@@ -60,7 +60,7 @@ function aptOptions(folder: string, architecture?: string): readonly string[] {
 	return Object.entries(settings).map(([name, value]) => `--option=${name}=${value}`);
 }
 
-/** Fetches and unpacks into the given folder. Nothing on the machine changes. */
+/** Fetches and unpacks the packages into the given folder. Nothing else on the machine changes. */
 export async function fetchDebianPackages(architecture: string, folder: string): Promise<UnpackedPackages> {
 	const root = join(folder, "root");
 	mkdirSync(root, { recursive: true });

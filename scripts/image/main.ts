@@ -1,7 +1,7 @@
 // `npm run image`: builds the agent's image for Linux on amd64 and arm64 into dist/image/, without docker. It writes a folder (oci/) that
-// skopeo, crane and similar tools push. It also writes a tar file for each processor, which docker, containerd and kind load, and a list
-// of the contents of each (CycloneDX). `-- --name registry.example.com/xpdb-agent:0.2.0` names the image, and `-- --only amd64` builds
-// only that one.
+// skopeo, crane and similar tools push. It also writes a tar file for each processor, which docker, containerd and kind load, and a list of
+// the contents of each (CycloneDX). `-- --name registry.example.com/xpdb-agent:0.2.0` names the image, and `-- --only amd64` builds only
+// the image for amd64.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

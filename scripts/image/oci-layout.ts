@@ -1,5 +1,5 @@
-// The folder of an image (OCI image layout): each blob is stored under its SHA-256. As a tar file with docker's manifest.json, it is what
-// `docker save` writes.
+// Writes the folder of an image (OCI image layout): each blob is stored under its SHA-256. As a tar file with docker's manifest.json, it is
+// what `docker save` writes.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ export function jsonBlob(mediaType: string, value: object): Blob {
 	return blobOf(mediaType, Buffer.from(JSON.stringify(value)));
 }
 
-/** The path of a blob from the root of the layout. */
+/** Returns the path of a blob from the root of the layout. */
 export function blobPath({ digest }: Descriptor): string {
 	return `blobs/${digest.replace(":", "/")}`;
 }
@@ -46,7 +46,7 @@ export function indexOf(manifests: readonly Descriptor[], annotations?: Readonly
 	return { schemaVersion: 2, mediaType: mediaTypes.index, manifests, ...(annotations && { annotations }) };
 }
 
-/** Writes into an empty folder. */
+/** Writes the layout into an empty folder. */
 export function writeLayout(folder: string, blobs: readonly Blob[], images: readonly Descriptor[]): void {
 	mkdirSync(join(folder, "blobs", "sha256"), { recursive: true });
 	for (const { bytes, descriptor } of blobs) writeFileSync(join(folder, blobPath(descriptor)), bytes);

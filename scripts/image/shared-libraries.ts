@@ -1,4 +1,4 @@
-// Finds the libraries that a program needs, from its own list and the lists of these libraries. None of them is known beforehand.
+// Finds the libraries that a program needs, from its own list and the lists of these libraries. No list of them has to be kept.
 import { cpSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { mustRun } from "../must-run.ts";
@@ -39,7 +39,7 @@ export async function copySharedLibraries({ program, from, to, triplet }: Librar
 	return [...copied].toSorted();
 }
 
-/** By name: the real file, because there are links from version to version. */
+/** Returns the real file of each library by its name, because there are links from version to version. */
 function librariesIn(root: string): ReadonlyMap<string, string> {
 	const found = new Map<string, string>();
 	for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {

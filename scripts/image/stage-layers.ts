@@ -1,4 +1,4 @@
-// The contents of the image, as one folder for each layer. Layers that change least come first.
+// Stages the contents of the image, as one folder for each layer. Layers that change least come first.
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { noticesFile } from "../bundle.ts";
@@ -63,7 +63,7 @@ function stageSystem({ root, packages }: UnpackedPackages, folder: string): void
 	}
 }
 
-/** All authorities in one text, as update-ca-certificates writes it. */
+/** Returns all authorities in one text, as update-ca-certificates writes it. */
 function authorities(folder: string): string {
 	const files = readdirSync(folder).filter((file) => file.endsWith(".crt"));
 	return files

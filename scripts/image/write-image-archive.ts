@@ -1,4 +1,4 @@
-// One tar file that docker, podman, containerd and kind load: an OCI image layout, with docker's own table of contents next to it.
+// Writes one tar file that docker, podman, containerd and kind load: an OCI image layout, with docker's own table of contents next to it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tarOf } from "../package/archive.ts";
@@ -41,7 +41,7 @@ export function writeImageArchive(options: ImageArchiveOptions): void {
 	rmSync(folder, { recursive: true });
 }
 
-/** The reference as docker and Kubernetes complete a name without a registry. */
+/** Completes a reference without a registry as docker and Kubernetes do. */
 export function fullReference(reference: string): string {
 	const [first = "", ...rest] = reference.split("/");
 	if (rest.length === 0) return `docker.io/library/${reference}`;

@@ -1,4 +1,4 @@
-// Signs a macOS program without a certificate ("ad hoc"), as Apple's linker does. Apple's own processors run no unsigned program, and
+// Signs a macOS program without a certificate ("ad hoc"), as Apple's linker does. macOS on Apple silicon runs no unsigned program, and
 // putting the plugin into Node removes Node's signature. This signature does not prove who made the file: the checksums of a release do.
 import { createHash } from "node:crypto";
 import { headerSize, parseMachO, signatureCommand } from "./mach-o.ts";
@@ -11,10 +11,10 @@ const magic = { superBlob: 0xfade0cc0, directory: 0xfade0c02 } as const;
 /** No certificate, and made by a linker, so that a later signature can replace it. */
 const adHocAndLinkerSigned = 0x20002;
 const commandSize = 16;
-/** Segments begin at the page size of the processor with the larger pages. */
+/** Segments are aligned to the pages of Apple silicon, which are larger than those of Intel's processors. */
 const segmentAlignment = 0x4000;
 
-/** The file with a signature over all its pages. */
+/** Returns the file with a signature over all its pages. */
 export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 	const { commands, commandsEnd, commandsLimit, text, linkEdit, signature } = parseMachO(unsigned);
 	if (signature !== undefined) throw new Error("It is signed already");
@@ -64,7 +64,9 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 	return signed;
 }
 
-/** The pages that the kernel would reject, because their hash differs from the signed one. Throws if the signature has another form. */
+/**
+ * Returns the pages that the kernel would reject, because their hash differs from the signed one. Throws if the signature has another form.
+ */
 export function changedPages(signed: Buffer): readonly number[] {
 	const { signature, linkEdit } = parseMachO(signed);
 	if (signature === undefined) throw new Error("It is not signed");

@@ -1,11 +1,11 @@
-// An archive as krew accepts it: only plain files with clean names at its root. The same files make the same bytes.
+// Writes an archive that krew accepts: only plain files with clean names at its root. The same files make the same bytes.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Our own limit: krew reads a whole archive into memory. */
+/** Our own limit, because krew reads a whole archive into memory. */
 const maxBytes = 45_000_000;
 
 export interface ArchiveOptions {
@@ -27,7 +27,7 @@ export async function writeArchive({ folder, files, modified, output, level = 9 
 	return createHash("sha256").update(archive).digest("hex");
 }
 
-/** The files, and folders with all their contents. Everyone can read them, and they belong to no user of this machine. */
+/** Packs these files, and folders with all their contents. Every user can read them, and they belong to root. */
 export function tarOf({ folder, files, modified }: Omit<ArchiveOptions, "output" | "level">): Buffer {
 	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
 	const modes = "--mode=u=rwX,go=rX";

@@ -1,5 +1,5 @@
-// The contents of a program or an image, for machines to read (CycloneDX): npm's data about each bundled package, Node, and anything else
-// inside. The same contents make the same bytes.
+// Lists the contents of a program or an image, for machines to read (CycloneDX): npm's data about each bundled package, Node, and anything
+// else inside. The same contents make the same bytes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mustRun } from "../must-run.ts";
@@ -20,7 +20,7 @@ interface BillOfMaterials {
 
 export interface NodeInside {
 	readonly version: string;
-	/** In Go's words. */
+	/** As Go names it, like `arch`. */
 	readonly os: string;
 	readonly arch: string;
 	/** The hash of the program as it was fetched. */
@@ -41,19 +41,19 @@ export interface BillOptions {
 /** @throws Error if npm does not list a bundled package. */
 export async function billOfMaterials(options: BillOptions): Promise<string> {
 	const { name, nodes, packages, others = [], modified } = options;
-	// Lists all packages: without development packages, npm would leave out those that are also bundled.
+	// Lists all packages: if npm left out the packages for development, it would leave out some that are also bundled.
 	const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--silent"];
 	const output = await mustRun("write the bill of materials", ["npm", "sbom", ...form]);
 	const { serialNumber: _, ...bill } = JSON.parse(output.slice(output.indexOf("{"))) as BillOfMaterials;
 	const timestamp = new Date(modified * 1000).toISOString();
 	const root = bill.metadata.component["bom-ref"];
-	// npm names it after its folder.
+	// npm names the component after its folder.
 	const metadata = { ...bill.metadata, timestamp, component: { ...bill.metadata.component, name } };
 	const bundled = [...new Set([...packages.keys()].map(referenceOf))].toSorted();
 	const components = bundled.map((reference) => {
 		const component = bill.components.find((each) => each["bom-ref"] === reference);
 		if (component === undefined) throw new Error(`Cannot find the bundled package ${reference} in what npm lists`);
-		// npm marks packages that development also needs as optional or excluded. Here they are bundled.
+		// npm marks some bundled packages as optional or excluded, because development needs them, too.
 		return { ...component, scope: "required" };
 	});
 	const known = new Set([String(root), ...bundled]);
@@ -64,7 +64,7 @@ export async function billOfMaterials(options: BillOptions): Promise<string> {
 	return `${JSON.stringify(all, undefined, 2)}\n`;
 }
 
-/** npm's reference to it, for example "yargs@18.2.0". */
+/** Returns npm's reference to a package, for example "yargs@18.2.0". */
 function referenceOf(folder: string): string {
 	const text = readFileSync(join(repositoryRoot, folder, "package.json"), "utf8");
 	const { name, version } = JSON.parse(text) as { name: string; version: string };

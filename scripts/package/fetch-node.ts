@@ -1,5 +1,5 @@
-// Fetches Node for any platform, from the registries that npm and pip are set up for. Its bytes must match the hashes that are pinned
-// here.
+// Fetches Node for any platform, from the registries that npm and pip are set up for. Its bytes must match a hash that is pinned in
+// package-lock.json, targets.ts or node-wheels.txt.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ import type { NpmNode, WheelNode } from "./targets.ts";
 export interface FetchedNode {
 	readonly binary: string;
 	readonly sha256: string;
-	/** The path of Node's licence. Packages for Linux contain it. */
+	/** The path of Node's licence. The package for Windows does not contain it, so nothing may be there. */
 	readonly licence: string;
 }
 
-/** Fetches into a new folder inside the given one. */
+/** Fetches Node into a new folder inside the given one. */
 export async function fetchNode(node: NpmNode | WheelNode, folder: string): Promise<FetchedNode> {
 	const own = mkdtempSync(join(folder, "node-"));
 	const fetched = await (node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own));

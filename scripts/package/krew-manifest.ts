@@ -12,7 +12,7 @@ export interface PackagedArchive {
 	readonly sha256: string;
 }
 
-/** krew/xpdb.yaml with the values that are known only once the archives exist. */
+/** Returns krew/xpdb.yaml with the values that are known only once the archives exist. */
 export function krewManifest(version: string, archives: readonly PackagedArchive[]): string {
 	const manifest = parseDocument(readFileSync(join(repositoryRoot, "krew", "xpdb.yaml"), "utf8"));
 	manifest.setIn(["spec", "version"], `v${version}`);

@@ -1,4 +1,4 @@
-// The parts of a macOS program that its signature needs: the load commands, and the segment at the end that contains the signature.
+// Reads the parts of a macOS program that its signature needs: the load commands, and the segment at the end that contains the signature.
 export interface LoadCommand {
 	readonly kind: number;
 	readonly offset: number;

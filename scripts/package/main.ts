@@ -51,7 +51,7 @@ function fetched(node: Target["node"]): Promise<FetchedNode> {
 	return fetching;
 }
 
-/** A program for macOS cannot run here. At least its signature has what a Mac's kernel requires. */
+/** Signs a program for macOS, which cannot run here, and checks that its signature has what a Mac's kernel requires. */
 function sign(program: string): void {
 	writeFileSync(program, signAdHoc(readFileSync(program), "kubectl-xpdb"));
 	const changed = changedPages(readFileSync(program));
@@ -68,7 +68,7 @@ interface Built {
 	/** The folder with all files of the archive. */
 	readonly folder: string;
 	readonly program: string;
-	/** The program is for this kind of machine, and was run. */
+	/** Whether the program is for this kind of machine, and was run. */
 	readonly isNative: boolean;
 }
 
@@ -82,7 +82,7 @@ async function build(target: Target, parts: string): Promise<Built> {
 	const node = await fetched(target.node);
 	const isNative = os === "linux" && arch === "amd64";
 	const withCode = isNative && !values["without-code"];
-	// The functions that a call runs depend on when answers arrive. So does this code.
+	// Which functions a call runs depends on when answers arrive. So this code differs from run to run.
 	if (withCode) await compileProgram(maker.binary, parts);
 	const strip = os === "linux" ? stripSymbols : async () => false;
 	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode, strip, output });

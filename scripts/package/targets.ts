@@ -1,4 +1,4 @@
-// The archives, in Go's words for systems and processors, by which krew selects. And where the Node of each comes from.
+// Lists the archives, with Go's names for systems and processors, by which krew selects, and where the Node of each comes from.
 export interface NpmNode {
 	readonly kind: "npm";
 	readonly name: string;
@@ -21,8 +21,8 @@ export interface Target {
 }
 
 /**
- * Node of every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md has the
- * reason.
+ * The version of Node in every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md
+ * has the reason.
  */
 export const pluginNode = "24.19.0";
 

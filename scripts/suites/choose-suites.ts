@@ -25,7 +25,7 @@ export interface Choice {
 const allSuites: readonly Suite[] = [...commandSuites, ...clusterSuites];
 
 /**
- * `only`: names of suites. If it is empty, all suites of the size and of smaller sizes.
+ * Chooses the suites that `only` names. If it is empty, chooses all suites of the size and of smaller sizes.
  *
  * @throws Error for a name that no suite has.
  */

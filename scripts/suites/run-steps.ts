@@ -9,7 +9,7 @@ export interface Step {
 	/** Begins with the script that Node runs. A missing script is a failure like any other. */
 	readonly command: readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
-	/** Makes a tally of its exit code. Left out if only its time counts. */
+	/** Makes a tally from its exit code. Undefined if only its time counts. */
 	readonly tally?: (exitCode: number) => Tally;
 }
 
@@ -77,7 +77,7 @@ async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): 
 	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
 }
 
-/** Starts to measure the share of time in which the processors are idle. */
+/** Starts to measure how idle the processors are. The returned function gives the share of time, from 0 to 1. */
 export function measureIdleness(): () => number {
 	const read = () => {
 		const times = cpus().map((each) => each.times);

@@ -17,7 +17,7 @@ export interface FileRecord {
 	readonly path: string;
 	/** Time for its import, its hooks and its tests. */
 	readonly ms: number;
-	/** The share of its import and its hooks. */
+	/** The part of `ms` that its import and its hooks took. */
 	readonly setUpMs: number;
 	/** Failures outside its tests: the file cannot be loaded, or a hook failed. */
 	readonly errors: readonly string[];
@@ -34,14 +34,14 @@ export interface SuiteReport {
 
 const empty: SuiteReport = { startMs: 0, files: [], errors: [] };
 
-/** The report at this path. Empty if the run ended before it was written. */
+/** Returns the report at this path. Empty if the run ended before it was written. */
 export function readSuiteReport(path: string): SuiteReport {
 	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as SuiteReport) : empty;
 }
 
 /**
- * A file that cannot be loaded has no tests and counts as one failure. So does a run that ended badly although no test failed, for
- * example by an unhandled rejection or a crash before the report.
+ * Returns the tally of a report. A file that cannot be loaded has no tests and counts as one failure. So does a run that ended badly
+ * although no test failed, for example because of an unhandled rejection or a crash before the report.
  */
 export function tallyOfReport(report: SuiteReport, exitCode: number): Tally {
 	if (report.files.length === 0) return oneFailed;
@@ -60,12 +60,12 @@ export function tallyOfFile({ tests, errors }: FileRecord): Tally {
 	};
 }
 
-/** The full names of the tests that did not run. */
+/** Returns the full names of the tests that did not run. */
 export function skippedTests({ files }: SuiteReport): readonly string[] {
 	return files.flatMap(({ tests }) => tests.filter(({ state }) => state === "skipped").map(({ name }) => name));
 }
 
-/** Each failure with its file and the beginning of its message, because often only the end of a long log is kept. */
+/** Returns each failure with its file and the beginning of its message, because often only the end of a long log is kept. */
 export function failedTests({ files, errors }: SuiteReport): readonly string[] {
 	return [
 		...files.flatMap(({ path, errors: outside, tests }) => [

@@ -1,5 +1,5 @@
-// All suites, and which size runs which: `npm test` is what a newcomer waits for, `--all` is the gate of continuous integration, and
-// `--nightly` is everything.
+// Lists all suites, each with the smallest size that runs it: `npm test` is what a newcomer waits for, `--all` is the gate of continuous
+// integration, and `--nightly` is everything.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -54,7 +54,7 @@ const fleets = Math.max(2, Math.min(4, availableParallelism()));
 
 export type Suite = ClusterSuite | CommandSuite;
 
-/** `files`: paths, or beginnings of paths. */
+/** `files` are paths, or beginnings of paths. */
 export function vitestCommand(
 	project: "e2e" | "mixed" | "oldest",
 	files: readonly string[],
@@ -268,7 +268,7 @@ export function hasFile({ files }: ClusterSuite, path: string): boolean {
 	return files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file)));
 }
 
-/** The suite of a test file on real clusters. */
+/** Returns the suite of a test file on real clusters. */
 export function suiteOf(path: string): ClusterSuite | undefined {
 	return clusterSuites.find((suite) => hasFile(suite, path));
 }

@@ -1,4 +1,4 @@
-// The end of a test run: the time of each suite, the slowest tests, and where the rest of the time went.
+// Formats the end of a test run: the time of each suite, the slowest tests, and where the rest of the time went.
 import { formatDuration } from "../run-command.ts";
 import type { FileRecord } from "./suite-report.ts";
 import { formatTally, type Tally } from "./tally.ts";
