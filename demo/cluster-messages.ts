@@ -18,7 +18,7 @@ export interface StartMessage {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** All clusters are known: install the agents and the demonstration's database. */
+/** The second message, once all clusters are known: installs the agents and the demonstration's database. */
 export interface InstallMessage {
 	readonly kind: "install";
 	readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[];

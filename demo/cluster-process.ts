@@ -1,4 +1,4 @@
-// One small cluster as a separate process. small-fleet.ts starts it and sends it messages over a channel. It ends when that channel
+// Runs one small cluster as a separate process. small-fleet.ts starts it and sends it messages over a channel. It ends when that channel
 // closes, even if the other end was killed.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ export interface DemonstrationOptions {
 	readonly narrator: Narrator;
 	/** The folder of all files. */
 	readonly dir: string;
-	/** The port of the first API server. 0 for any. */
+	/** The port of the first API server. 0 means any free port. */
 	readonly port: number;
 	/** The plugin that drains. By default the one built from this folder. */
 	readonly plugin?: string;
@@ -23,7 +23,7 @@ export interface DemonstrationOptions {
 	/** The drain has the screen, for a person who watches. */
 	readonly hasTerminal: boolean;
 	readonly signal: AbortSignal;
-	/** The drain itself was stopped. The caller aborts `signal`. */
+	/** Called when the drain itself was stopped. The caller aborts `signal`. */
 	readonly onStopped: (exitCode: number) => void;
 }
 
@@ -36,7 +36,7 @@ const maxUnavailable = 1;
 /** Slow enough to watch, and quick enough not to wait for. */
 const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
-/** Rejects with the reason of `signal` if it aborts the story. In every case, all processes have ended then. */
+/** Rejects with the reason of `signal` if that aborts the story. When the promise settles, all processes have ended. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal, hasTerminal } = options;
 	narrator.heading("xpdb: one budget over three clusters");

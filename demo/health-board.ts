@@ -1,4 +1,4 @@
-// The pods that are healthy now, over all clusters. The narration tells it between the plugin's own lines.
+// Keeps the pods that are healthy now, over all clusters. The narration shows each change between the plugin's own lines.
 import type { PodHealth } from "./small-fleet.ts";
 
 /** A change of the database as a person would tell it. */
@@ -20,7 +20,7 @@ export class HealthBoard {
 		this.#label = label;
 	}
 
-	/** The text for this change. Undefined if it does not concern the database. */
+	/** Applies this change, and returns the text for it. Undefined if it does not concern the database. */
 	apply({ cluster, name, labels, node, healthy }: PodHealth): HealthChange | undefined {
 		const [key, value] = this.#label;
 		if (labels["app.kubernetes.io/name"] === "xpdb-agent") this.#applyAgent(cluster, name, healthy);
@@ -34,12 +34,12 @@ export class HealthBoard {
 		return { text: `${this.#healthy.size} of ${this.expected} healthy: ${what}`, isGood: healthy };
 	}
 
-	/** The node of a healthy replica. */
+	/** Returns the node of a healthy replica. */
 	nodeOf(pod: string): string {
 		return this.#healthy.get(pod) ?? "";
 	}
 
-	/** Resolves when the whole database is healthy, and an agent in each of this many clusters. */
+	/** Resolves when the whole database is healthy, and so is an agent in each of this many clusters. */
 	complete(clusters: number): Promise<void> {
 		return new Promise((resolve) => {
 			const look = (): void => {

@@ -13,14 +13,14 @@ export class LoopbackNetwork {
 	/** By the pod's uid. */
 	readonly #ports = new Map<string, AgentPorts>();
 
-	/** The real address of a pod's port. */
+	/** Returns the real address of a pod's port. Undefined if nothing listens there. */
 	dial(pod: ApiObject, port: number): Endpoint | undefined {
 		const ports = this.#ports.get(pod.metadata.uid);
 		const name = (["grpc", "peers", "http"] as const).find((each) => shippedPorts[each] === port);
 		return ports && name ? { host: address, port: ports[name] } : undefined;
 	}
 
-	/** The network as the kubelet of agent-pod.ts needs it. */
+	/** Returns the network as the kubelet of agent-pod.ts needs it. */
 	for(client: ApiClient): PodNetwork {
 		return {
 			takeAddress: () => address,
@@ -38,7 +38,10 @@ export class LoopbackNetwork {
 	}
 }
 
-/** Otherwise, the other replicas would look for it at port 8444 of the address that all pods share. */
+/**
+ * Announces the pod's port for other agents. Otherwise, the other replicas would look for it at port 8444 of the address that all pods
+ * share.
+ */
 async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: AgentPorts): Promise<void> {
 	const { namespace, name, uid } = metadata;
 	const annotations = { [peerAddressAnnotation]: `${address}:${ports.peers}` };

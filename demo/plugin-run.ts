@@ -14,7 +14,7 @@ export interface PluginRun {
 	/** The folder for its sockets, so that they are removed with it, even after a hard kill. */
 	readonly dir: string;
 	readonly kubeconfig: string;
-	/** Ends the plugin. */
+	/** Ends the plugin when it aborts. */
 	readonly signal: AbortSignal;
 	readonly narrator: Narrator;
 	/** The plugin has the terminal, and no other process writes there meanwhile. */
@@ -25,14 +25,15 @@ export interface PluginRun {
 const patienceMs = 3_000;
 const leaveScreen = "\u001b[?1049l\u001b[?25h";
 
-/** Resolves with its exit code. */
+/** Runs the plugin, and resolves with its exit code. */
 export async function runPlugin(run: PluginRun): Promise<number> {
 	const { plugin, args, dir, kubeconfig, signal, narrator, hasTerminal } = run;
 	const [program, ...first] = pluginCommand(plugin);
 	const bound = boundToParent(program, [...first, ...args]);
 	const child = spawn(bound.command, bound.args, {
 		stdio: hasTerminal ? "inherit" : ["ignore", "pipe", "pipe"],
-		// A separate session: this process passes Ctrl-C on. With a terminal, the plugin gets the keys and the size from it.
+		// Without a terminal, the plugin gets a session of its own, so Ctrl-C reaches only this process, which then ends the plugin. With a
+		// terminal, the plugin gets the keys and the size from it.
 		detached: !hasTerminal,
 		env: { ...process.env, KUBECONFIG: kubeconfig, TMPDIR: dir, PATH: [dir, process.env["PATH"]].join(delimiter) },
 	});

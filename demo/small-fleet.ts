@@ -1,4 +1,4 @@
-// Three small clusters as one fleet, each in a separate process.
+// Starts small clusters as one fleet, each in a separate process.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export interface PodHealth {
 export interface SmallFleetOptions {
 	readonly names: readonly string[];
 	readonly dir: string;
-	/** The port of the first cluster. The others follow. 0 for any. */
+	/** The port of the first cluster. The others follow. 0 means any free ports. */
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
@@ -58,7 +58,7 @@ type Started = Extract<FromCluster, { kind: "started" }>;
 
 const entry = join(import.meta.dirname, "cluster-process.ts");
 
-/** The processes start at once, and `stop` stops them. `ready` resolves when the agents are being installed. */
+/** Starts the processes at once. `stop` stops them. `ready` resolves when the agents are being installed. */
 export function startSmallFleet(options: SmallFleetOptions): { ready: Promise<SmallFleet>; stop(): Promise<void> } {
 	const members = options.names.map((name) => launch(name, options));
 	let isStopping = false;

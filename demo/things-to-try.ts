@@ -12,7 +12,7 @@ export interface Offer {
 	readonly names: readonly string[];
 }
 
-/** Five things, with the user's own kubectl if there is one. */
+/** Prints five things to try, with the user's own kubectl if there is one. */
 export function offerThingsToTry({ narrator, dir, plugin, kubeconfig, names }: Offer): void {
 	const bin = writePluginLauncher(dir, plugin);
 	const hasKubectl = findsKubectl();

@@ -40,7 +40,7 @@ export type AgentPorts = { readonly grpc: number; readonly peers: number; readon
 
 export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
 
-/** The values that replace the mounts of a real pod. */
+/** The addresses and files on this machine that replace those of a real pod. */
 export type AgentPlace = {
 	readonly ip: string;
 	readonly ports: AgentPorts;
@@ -52,12 +52,15 @@ export type AgentPlace = {
 	readonly clientAuthority: string;
 };
 
-/** The agent's container. If there is a sidecar, it is the agent. */
+/** Returns the agent's container. If the pod has a sidecar, that is the agent. */
 export function agentContainer({ spec }: AgentPodObject): AgentContainer | undefined {
 	return spec.initContainers?.find(({ restartPolicy }) => restartPolicy === "Always") ?? spec.containers[0];
 }
 
-/** Turns the pod's own command into that of a process. Only addresses and paths are replaced, all else is as shipped. */
+/**
+ * Turns the pod's own command into that of a process. Only addresses, paths and the pod's own identity are replaced. All other flags are as
+ * shipped.
+ */
 export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: string[]; env: Record<string, string> } {
 	const container = agentContainer(pod);
 	if (container === undefined) {

@@ -27,7 +27,7 @@ export type FleetDeclaration = {
 
 const agentNamespace = "xpdb-system";
 
-/** The shipped manifests in the order in which they are applied. This fleet's own objects replace the samples. */
+/** Returns the shipped manifests in the order in which they are applied. This fleet's own objects replace the samples. */
 export function agentManifests(folder: string, fleet: FleetDeclaration): Manifest[] {
 	const own = fleetObjects(fleet);
 	const isOwn = (manifest: Manifest) =>
@@ -58,7 +58,7 @@ function rank(manifest: Manifest): number {
 	return at === -1 ? (manifest.kind === "Deployment" ? order.length + 1 : order.length) : at;
 }
 
-/** The objects that every installation must provide itself: the members of the fleet, its CA, and a certificate for the agents. */
+/** Returns the objects that every installation must provide itself: the members of the fleet, its CA, and a certificate for the agents. */
 function fleetObjects({ members, fleetCertificate, agentPair }: FleetDeclaration): Manifest[] {
 	const object = (kind: string, name: string, data: Record<string, string>): Manifest => ({
 		apiVersion: "v1",

@@ -45,7 +45,7 @@ export type AgentPod = {
 	readonly process: ManagedProcess | undefined;
 	/** Takes a new version of the object, which may have been deleted. */
 	update(object: AgentPodObject): void;
-	/** The object is gone: nothing to wait for. */
+	/** Ends the process at once, because the object is gone. */
 	abandon(): void;
 	/** Resolves when the process has ended and the object is gone. */
 	readonly done: Promise<void>;
@@ -54,7 +54,7 @@ export type AgentPod = {
 // The shortest lifetime that the API server grants, so that agents must read a new token in every longer test.
 const tokenSeconds = 600;
 const tokenRotationMs = 0.6 * tokenSeconds * 1000;
-// Like the kubelet's crash loop, but 50 times faster, and with a short longest pause.
+// Like the kubelet's crash loop, but 50 times faster at first, and with pauses of 5 s at most.
 const backoffMs = { first: 200, last: 5000, resetAfter: 30_000 };
 const probe = { untilReadyMs: 100, periodMs: 500, timeoutMs: 1000, failures: 3 };
 
@@ -242,7 +242,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 				);
 			}
 			// A node controller marks each pod as not ready if it saw no sign of life of the kubelet, for example after an API server was
-			// away.
+			// down.
 			if (process !== undefined && saysReady(object) === !state.ready) {
 				report();
 			}
@@ -255,7 +255,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	};
 }
 
-/** Undefined if no condition says it yet. */
+/** Whether the object says that the pod is ready. Undefined if no condition says it yet. */
 function saysReady({ status }: AgentPodObject): boolean | undefined {
 	const condition = status?.conditions?.find(({ type }) => type === "Ready");
 	return condition && condition.status === "True";

@@ -22,9 +22,9 @@ export type AgentPods = {
 	kill(pod: string): Promise<void>;
 	freeze(pod: string): void;
 	thaw(pod: string): void;
-	/** For processes that start from now on. */
+	/** Sets the environment of processes that start from now on. */
 	setEnvironment(environment: Readonly<Record<string, string>>): void;
-	/** If off, processes that die stay dead. */
+	/** If false, processes that die stay dead. */
 	setRestarts(on: boolean): void;
 	/** Replaces the certificate, as a kubelet does after a Secret changed. */
 	setCertificate(pair: KeyPair): void;

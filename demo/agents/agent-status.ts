@@ -6,7 +6,7 @@ import { type AgentPodObject, agentContainer } from "./agent-command.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };
 
-/** Writes the newest status of a pod, one write at a time, until a write succeeds. */
+/** Returns a reporter that writes the newest status of a pod, one write at a time, and repeats a write after a transient failure. */
 export function createStatusReporter(client: ApiClient, podPath: string, gone: AbortSignal): StatusReporter {
 	let wanted: unknown;
 	let busy = false;
@@ -42,7 +42,7 @@ export function createStatusReporter(client: ApiClient, podPath: string, gone: A
 	};
 }
 
-/** The status that a kubelet would write. The uid makes it a conflict for a successor with the same name. */
+/** Returns the status that a kubelet would write. Its uid makes the write a conflict if another pod has the name by then. */
 export function statusOf(
 	pod: AgentPodObject,
 	now: {
@@ -89,7 +89,7 @@ export function statusOf(
 			startTime: now.startedAt,
 			conditions: [condition("Initialized", true), condition("ContainersReady", ready), condition("Ready", ready)],
 			...(others.length > 0 && {
-				// The agent is a sidecar. Here the other containers count as ready when the agent's process is.
+				// The agent is a sidecar. The other containers count as ready while the agent's process runs.
 				initContainerStatuses: [own],
 				containerStatuses: others.map(({ name, image = "" }) => ({
 					name,

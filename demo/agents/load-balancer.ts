@@ -14,7 +14,7 @@ export type LoadBalancer = {
  */
 export async function startLoadBalancer(options: {
 	readonly address: string;
-	/** Port 0 for any. */
+	/** Port 0 means any free port. */
 	readonly listeners: readonly { readonly port: number; readonly targets: () => readonly Endpoint[] }[];
 }): Promise<LoadBalancer> {
 	const sockets = new Set<Socket>();

@@ -22,7 +22,7 @@ export function mayAccess(store: ObjectStore, user: User, attributes: Attributes
 	return rulesIn(store, user, attributes.namespace).some((rule) => allows(rule, attributes));
 }
 
-/** The rules of the user's roles for the whole cluster and, unless it is "", for this namespace. */
+/** Returns the rules of the user's roles for the whole cluster and, unless it is "", for this namespace. */
 export function rulesIn(store: ObjectStore, user: User, namespace: string): readonly JsonObject[] {
 	const clusterWide = bindings(store, "clusterrolebindings", user);
 	const inNamespace = bindings(store, "rolebindings", user).filter(
@@ -31,7 +31,7 @@ export function rulesIn(store: ObjectStore, user: User, namespace: string): read
 	return [...clusterWide, ...inNamespace].flatMap((binding) => rulesOf(store, binding));
 }
 
-/** The sentence after "is forbidden: ". */
+/** Returns the sentence after "is forbidden: ". */
 export function refusalOf(user: User, { verb, group, resource, namespace }: Attributes): string {
 	const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
 	return `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${where}`;

@@ -38,7 +38,7 @@ export interface ApiObject {
 	readonly [field: string]: unknown;
 }
 
-/** The value at a path such as "spec.nodeName", if there is one. */
+/** Returns the value at a path such as "spec.nodeName", if there is one. */
 export function valueAt(object: unknown, path: string): unknown {
 	let value = object;
 	for (const field of path.split(".")) value = isRecord(value) ? value[field] : undefined;
@@ -60,17 +60,17 @@ export function listAt(object: unknown, path: string): readonly JsonObject[] {
 	return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** "namespace/name", or "/name" for an object without a namespace. */
+/** Returns "namespace/name", or "/name" for an object without a namespace. */
 export function keyOf(object: { readonly metadata: Pick<Metadata, "name" | "namespace"> }): string {
 	return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
-/** The owner that controls an object, if there is one. */
+/** Returns the owner that controls an object, if there is one. */
 export function controllerOf(object: ApiObject): OwnerReference | undefined {
 	return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Instants as Kubernetes writes them: whole seconds. */
+/** Formats an instant as Kubernetes does, in whole seconds. */
 export function timestamp(at = Date.now()): string {
 	return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -32,7 +32,7 @@ export interface ApiAnswer {
 	readonly body: unknown;
 }
 
-/** The body of a write. Throws StatusError if there is none. */
+/** Returns the body of a write. Throws StatusError if it is not an object. */
 export function sentObject(request: ApiRequest): JsonObject {
 	if (!isRecord(request.body)) throw badRequest("the body of the request must be an object");
 	return request.body;

@@ -28,9 +28,9 @@ export interface ApiServerOptions {
 	readonly key: string;
 	/** A client with a certificate of this CA is known by its subject. */
 	readonly clientAuthority: string;
-	/** 0 for any. */
+	/** 0 means any free port. */
 	readonly port: number;
-	/** The real address of a pod's port. Undefined if nothing listens. */
+	/** Returns the real address of a pod's port. Undefined if nothing listens. */
 	readonly dialPod: (pod: ApiObject, port: number) => Endpoint | undefined;
 }
 

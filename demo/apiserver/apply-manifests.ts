@@ -1,4 +1,4 @@
-// `kubectl create -f` for use inside a small cluster.
+// Does what `kubectl create -f` does, inside a small cluster.
 import { isRecord } from "../../disruption/record.ts";
 import type { ControllerHost } from "./controllers/controller.ts";
 

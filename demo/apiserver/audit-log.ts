@@ -13,7 +13,7 @@ export interface AuditLog {
 const writes = ["create", "update", "patch", "delete", "deletecollection"];
 const logged = ["pods", "pods/status", "pods/eviction", "leases"];
 
-/** With microseconds, because two evictions easily share a millisecond. */
+/** Returns the time with microseconds, because two evictions easily share a millisecond. */
 export function now(): string {
 	const milliseconds = performance.timeOrigin + performance.now();
 	const [seconds = ""] = new Date(milliseconds).toISOString().split(".");

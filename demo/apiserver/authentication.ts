@@ -5,7 +5,7 @@ import { issuer, type TokenIssuer } from "./tokens.ts";
 
 const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** Undefined if there are credentials and they are not valid. */
+/** Returns the anonymous user without valid certificate and without token. Undefined if there is a token and it is not valid. */
 export async function authenticate(
 	tokens: TokenIssuer,
 	{ socket, authorization }: { readonly socket: TLSSocket; readonly authorization: string | undefined },

@@ -1,4 +1,4 @@
-// The objects that a cluster has before the first request.
+// Creates the objects that a cluster has before the first request.
 import { timestamp } from "./api-object.ts";
 import type { ControllerHost } from "./controllers/controller.ts";
 
@@ -14,7 +14,7 @@ export function createBootstrapObjects(host: ControllerHost): void {
 
 const room = { cpu: "32", memory: "64Gi", pods: "200" };
 
-/** Nodes that are ready from the beginning. */
+/** Creates nodes that are ready from the beginning. */
 export function createNodes(host: ControllerHost, cluster: string, count: number): void {
 	const client = host.as("system:node-admin", ["system:masters"]);
 	for (let number = 0; number < count; number++) {

@@ -1,4 +1,4 @@
-// The values that the API server fills in for a new object, and the parts of an object that a write can change.
+// Fills in the values that the API server adds to a new object, and applies the parts of an object that a write can change.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, type Metadata, textAt, timestamp, valueAt } from "./api-object.ts";
@@ -8,12 +8,12 @@ const defaultGraceSeconds = 30;
 // As in apimachinery: without vowels, so that no words form.
 const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** "db-" becomes "db-x2xqz". */
+/** Completes a name: "db-" becomes "db-x2xqz". */
 export function generateName(prefix: string): string {
 	return prefix + [...randomBytes(5)].map((byte) => nameAlphabet[byte % nameAlphabet.length]).join("");
 }
 
-/** A new object from what a client sent. The store gives it its version. */
+/** Returns a new object made from what a client sent. The store gives it its version. */
 export function created(
 	type: ResourceType,
 	sent: JsonObject,
@@ -102,7 +102,7 @@ function podSpec(spec: JsonObject): JsonObject {
 	};
 }
 
-/** Kinds that count the changes of their spec. */
+/** Whether the kind counts the changes of its spec. */
 function hasGeneration(type: ResourceType): boolean {
 	return (
 		["pods", "poddisruptionbudgets.policy", "jobs.batch", "replicationcontrollers"].includes(type.key) ||
@@ -149,7 +149,7 @@ export function updated(
 	return { ...next, metadata: { ...metadata, generation: old.metadata.generation + 1 } };
 }
 
-/** The seconds that a pod has to end, by its own spec and its state. */
+/** Returns the seconds that a pod has to end, by the request, its own spec and its state. */
 export function graceSeconds(pod: ApiObject, asked: number | undefined): number {
 	const finished = ["Succeeded", "Failed"].includes(textAt(pod, "status.phase"));
 	// A pod without a node has not been started.

@@ -36,7 +36,7 @@ export function remove(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 200, body: isGone && type.key !== "pods" ? success(type, object) : object };
 }
 
-/** The preconditions of a DELETE, also the one that an Eviction makes. */
+/** Checks the preconditions of a DELETE, also of the one that an Eviction makes. */
 export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, options: DeleteOptions): void {
 	const { uid, resourceVersion } = options;
 	// As every API server words it: with the kind. Other answers name the resource.

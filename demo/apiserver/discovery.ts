@@ -14,7 +14,7 @@ const versionInfo = {
 	platform: "none",
 };
 
-/** The answer to a path that names no resource. Undefined if nothing is there. */
+/** Returns the answer to a path that names no resource. Undefined if nothing is there. */
 export function discovered(path: string, types: readonly ResourceType[], address: string): unknown {
 	if (path === "/version") return versionInfo;
 	if (path === "/api") {

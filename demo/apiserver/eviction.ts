@@ -39,7 +39,7 @@ function needsNoBudget(pod: ApiObject): boolean {
 	return phaseIs(pod, "Succeeded", "Failed", "Pending") || pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** A pod that can still become ready must be deleted in the version that was read. */
+/** Returns the version that the deletion must find. For a pod that can still become ready, it is the version that was read. */
 function versionOfDirect(pod: ApiObject, { resourceVersion }: DeleteOptions): string {
 	const isOver = phaseIs(pod, "Succeeded", "Failed") || pod.metadata.deletionTimestamp !== undefined;
 	return resourceVersion !== "" || isOver ? resourceVersion : pod.metadata.resourceVersion;

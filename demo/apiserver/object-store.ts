@@ -35,12 +35,12 @@ export class ObjectStore {
 		return this.#collections.get(resource)?.get(key);
 	}
 
-	/** All objects of a type, ordered by namespace and name. */
+	/** Returns all objects of a type, ordered by namespace and name. */
 	list(resource: string): ApiObject[] {
 		return inOrder(this.#collections.get(resource)?.values() ?? []);
 	}
 
-	/** The objects as they were at an earlier version. Undefined if that version is forgotten. */
+	/** Returns the objects as they were at an earlier version. Undefined if that version is forgotten. */
 	listAt(resource: string, version: number): ApiObject[] | undefined {
 		if (version < this.#compacted) return undefined;
 		const objects = new Map(this.#collections.get(resource));
@@ -73,7 +73,7 @@ export class ObjectStore {
 		return removed;
 	}
 
-	/** The writes after a version. Undefined if some of them are forgotten. */
+	/** Returns the writes after a version. Undefined if some of them are forgotten. */
 	eventsSince(resource: string, version: number): StoreEvent[] | undefined {
 		if (version < this.#compacted) return undefined;
 		return this.#log.filter((event) => event.version > version && event.resource === resource);
@@ -85,7 +85,7 @@ export class ObjectStore {
 		this.#compacted = this.#version;
 	}
 
-	/** The listener is called after every write from now on. */
+	/** Calls the listener after every write from now on. Returns a function that ends this. */
 	subscribe(listener: (event: StoreEvent) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

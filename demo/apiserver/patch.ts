@@ -23,7 +23,7 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** The object after the patch. `isCustom` kinds have no strategic merge. */
+/** Returns the object after the patch. `isCustom` kinds have no strategic merge. */
 export function patched(
 	object: JsonObject,
 	patch: { readonly contentType: string; readonly body: unknown; readonly isCustom: boolean },

@@ -48,7 +48,7 @@ export function list(store: ObjectStore, request: ApiRequest): ListedObjects {
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** The objects that match the namespace and the selectors. */
+/** Returns whether an object matches the namespace and the selectors, as a function. */
 export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | "namespace" | "query">): Predicate {
 	const isSelected = parseSelectors(type, {
 		labelSelector: query.get("labelSelector") ?? "",
@@ -57,7 +57,7 @@ export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | 
 	return (object) => (namespace === "" || object.metadata.namespace === namespace) && isSelected(object);
 }
 
-/** As items of a list: Kubernetes' own kinds have no `kind` there. */
+/** Returns the list with its items. There, Kubernetes' own kinds have no `kind`. */
 export function listBody(type: ResourceType, { objects, metadata }: ListedObjects): object {
 	const items = objects.map((object) => {
 		if (type.custom) return object;
@@ -85,7 +85,7 @@ function readPlace(query: URLSearchParams): { readonly version: number; readonly
 	throw badRequest("continue key is not valid");
 }
 
-/** Nothing here lags, so waiting for a version that does not exist yet is useless. */
+/** Refuses a version that does not exist yet. Nothing here lags, so waiting for it would be useless. */
 function refuseFuture(store: ObjectStore, query: URLSearchParams): void {
 	const version = query.get("resourceVersion") ?? "";
 	if (version === "" || version === "0") return;

@@ -4,7 +4,7 @@ import type { ResourceType } from "./resource-types.ts";
 
 export type RequestedResource = Pick<ApiRequest, "type" | "namespace" | "name" | "subresource" | "verb" | "query">;
 
-/** Undefined if no such kind is served. */
+/** Returns what the request names. Undefined if no such kind is served, or if the path or the method is not valid for it. */
 export function findResource(method: string, url: URL, types: readonly ResourceType[]): RequestedResource | undefined {
 	const words = url.pathname.split("/").slice(1).map(decodeURIComponent);
 	const [root, ...rest] = words;

@@ -93,14 +93,14 @@ export function isReview(type: ResourceType): boolean {
 	return reviews.some(([group, plural]) => group === type.group && plural === type.plural);
 }
 
-/** One of Kubernetes' own types, which always exists. */
+/** Returns one of Kubernetes' own types, which always exist. */
 export function builtInType(key: string): ResourceType {
 	const type = builtIn.find((each) => each.key === key);
 	if (!type) throw new Error(`There is no built-in resource "${key}"`);
 	return type;
 }
 
-/** The types of a definition, which is an apiextensions.k8s.io/v1 object. */
+/** Returns the types of a definition, which is an apiextensions.k8s.io/v1 object. */
 export function customTypes(definition: ApiObject): ResourceType[] {
 	const { spec } = definition;
 	const group = textAt(spec, "group");
@@ -126,7 +126,7 @@ export function customTypes(definition: ApiObject): ResourceType[] {
 		}));
 }
 
-/** All types that are served now. */
+/** Returns all types that are served now. */
 export function servedTypes(definitions: readonly ApiObject[]): readonly ResourceType[] {
 	return [...builtIn, ...definitions.flatMap(customTypes)];
 }

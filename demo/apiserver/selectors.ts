@@ -6,7 +6,7 @@ import { badRequest } from "./status-error.ts";
 
 export type Predicate = (object: ApiObject) => boolean;
 
-/** The objects that both selectors match. Throws StatusError for a selector that cannot be read. */
+/** Returns whether both selectors match an object, as a function. Throws StatusError for a selector that cannot be read. */
 export function parseSelectors(
 	type: ResourceType,
 	{ labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },
@@ -16,7 +16,7 @@ export function parseSelectors(
 	return (object) => matchesSelector(labels, object.metadata.labels ?? {}) && fields(object);
 }
 
-/** A metav1.LabelSelector. A missing one selects nothing. */
+/** Reads a metav1.LabelSelector. A missing one selects nothing. */
 export function selectorOf(value: unknown): Predicate {
 	if (value === undefined || value === null) return () => false;
 	const selector = parseLabelSelector(value, "spec.selector");

@@ -1,4 +1,4 @@
-// The certificates of a small cluster. A separate file, because the cluster's process starts sooner without the code that makes them.
+// Makes the certificates of a small cluster. A separate file, because the cluster's process starts sooner without the code that makes them.
 import { join } from "node:path";
 import { type ClusterCertificates, createClusterCertificates } from "../machine/certificates.ts";
 

@@ -1,4 +1,4 @@
-// A whole small cluster in this process: its API server and its controllers.
+// Runs a whole small cluster in this process: its API server and its controllers.
 import { join } from "node:path";
 import type { IssuedCertificates } from "../machine/certificates.ts";
 import type { Endpoint } from "../machine/endpoint.ts";
@@ -47,7 +47,7 @@ export interface SmallCluster {
 	stop(): Promise<void>;
 }
 
-/** The caller must stop it. */
+/** Starts a small cluster. The caller must stop it. */
 export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
 	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
 	const { runsElsewhere = () => false } = options;

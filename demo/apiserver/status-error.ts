@@ -37,7 +37,7 @@ export class StatusError extends Error {
 	}
 }
 
-/** For example "pods" or "leases.coordination.k8s.io". */
+/** Returns for example "pods" or "leases.coordination.k8s.io". */
 export function qualified({ group, plural }: Named): string {
 	return group === "" ? plural : `${plural}.${group}`;
 }
@@ -51,7 +51,7 @@ export function notFound(type: Named, name: string): StatusError {
 	return new StatusError({ code: 404, reason: "NotFound", message, details: details(type, name) });
 }
 
-/** No resource or path of that kind is served. */
+/** For a resource or a path that is not served. */
 export function noSuchPath(): StatusError {
 	return new StatusError({
 		code: 404,
@@ -109,7 +109,7 @@ export function methodNotAllowed(): StatusError {
 	});
 }
 
-/** A field of an object is invalid. `reason` is as in field.Error, for example "FieldValueInvalid". */
+/** For an object with an invalid field. `reason` is as in field.Error, for example "FieldValueInvalid". */
 export function invalid(
 	type: Pick<ResourceType, "group" | "kind">,
 	name: string,

@@ -10,7 +10,7 @@ import { expired, invalid } from "./status-error.ts";
 export interface WatchWriter {
 	/** Writes one event. */
 	write(event: { readonly type: string; readonly object: object }): void;
-	/** The watch has reached its timeout. */
+	/** Called when the watch has reached its timeout. */
 	end(): void;
 }
 
@@ -62,7 +62,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	return stop;
 }
 
-/** The event as seen by a client that watches only objects with `isWanted`. */
+/** Returns the event as a client sees it that watches only objects with `isWanted`. */
 function asSeen({ type, object, previous }: StoreEvent, isWanted: (object: ApiObject) => boolean) {
 	const was = previous !== undefined && isWanted(previous);
 	const is = type !== "DELETED" && isWanted(object);
@@ -98,7 +98,7 @@ function refuseInitialEventsWithoutMatch(query: URLSearchParams): void {
 	throw invalid(type, "", { field: "resourceVersionMatch", reason: "FieldValueForbidden", message });
 }
 
-/** The watch of a client that asked for tables. */
+/** Wraps the writer for a client that asked for tables. */
 export function withTables(writer: WatchWriter, tableOf: (object: ApiObject) => object): WatchWriter {
 	return {
 		end: () => writer.end(),

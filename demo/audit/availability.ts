@@ -39,7 +39,7 @@ type Pod = {
 
 type Step = { readonly at: number; readonly event: AuditEvent; readonly object: AuditObject | undefined };
 
-// Users that delete pods which are already lost. They are known by name, as for the guard.
+// Users that delete pods which are already lost, or that a more important pod preempts.
 const involuntaryUsers = new Set([
 	"system:serviceaccount:kube-system:taint-eviction-controller",
 	"system:serviceaccount:kube-system:node-controller",
@@ -48,8 +48,8 @@ const involuntaryUsers = new Set([
 ]);
 
 /**
- * The oracle of the safety tests. It replays what the API servers did to the selected pods, and computes after every event how many were
- * unavailable. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
+ * The judge of the safety tests and of the demonstration. It replays what the API servers did to the selected pods, and computes after
+ * every event how many were unavailable. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
  *
  * A change happens between the arrival of its request and the answer. A change that makes a pod unavailable counts at the answer, and one
  * that makes a pod available at the arrival. That is the shortest outage that the log can mean. So every violation that is found did
@@ -88,7 +88,10 @@ export function replayAvailability(
 	return samples;
 }
 
-/** The disruptions after which more pods were unavailable than allowed. Accidents count against a disruption, but are none themselves. */
+/**
+ * Returns the disruptions after which more pods were unavailable than allowed. Accidents count against a disruption, but are not
+ * disruptions themselves.
+ */
 export function findViolations(
 	samples: readonly AvailabilitySample[],
 	options: { readonly maxUnavailable: number },
@@ -96,7 +99,9 @@ export function findViolations(
 	return samples.filter((sample) => sample.disruption && sample.unavailable > options.maxUnavailable);
 }
 
-/** The largest number of pods that were unavailable at once, after all expected pods had been healthy. */
+/**
+ * Returns the largest number of pods that were unavailable at once, after all expected pods had been healthy. Infinite if they never were.
+ */
 export function worstUnavailable(samples: readonly AvailabilitySample[]): number {
 	const complete = samples.findIndex((sample) => sample.unavailable === 0);
 	return complete === -1 ? Infinity : Math.max(...samples.slice(complete).map((sample) => sample.unavailable));

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 
 const lookEveryMs = 500;
-/** npm, its shell, and a script of ours that starts another. */
+/** Enough for npm, its shell, and a script of ours that starts another. */
 const maxAncestors = 4;
 
 /**
- * `npm run` starts npm, a shell and perhaps a script above this process. If one of them is killed, no process is left to stop this one.
+ * Calls back when a process above this one is gone: npm, a shell, and perhaps a script. If one of them is killed, no process is left to
+ * stop this one.
  */
 export function watchAncestors(onGone: () => void): void {
 	const chain = [process.ppid];

@@ -187,7 +187,7 @@ export async function follow<T extends Listed>(options: {
 	}
 }
 
-/** Whether a call failed because of the network, or because a server is down, frozen or starting. */
+/** Whether a call may succeed later: the network failed, the server is down, frozen, starting or busy, or a watch is too old. */
 export function isTransient(error: unknown): boolean {
 	if (error instanceof ApiError) {
 		return error.status >= 500 || error.status === 429 || error.status === 410 || error.status === 403;

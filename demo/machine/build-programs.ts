@@ -1,4 +1,4 @@
-// The shipped build of the plugin and the agent. It is made if it is missing or older than its sources.
+// Builds the plugin and the agent as they are shipped, if the build is missing or older than its sources.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
@@ -12,7 +12,7 @@ export interface Programs {
 	readonly plugin: string;
 }
 
-/** Rejects with SetupError if it cannot be built. */
+/** Returns the paths of the build. Rejects with SetupError if it cannot be built. */
 export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	const programs = {
 		agent: join(repositoryRoot, "dist", "agent.js"),
@@ -26,7 +26,7 @@ export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	return programs;
 }
 
-/** The newest modification time in a folder, or of a file. */
+/** Returns the newest modification time in a folder, or that of a file. */
 function changedAt(path: string): number {
 	const { mtimeMs } = statSync(path);
 	if (!statSync(path).isDirectory()) return mtimeMs;

@@ -12,7 +12,10 @@ export type KubeconfigEntry = {
 	readonly credentials: KeyPair | { readonly tokenFile: string };
 };
 
-/** Writes a kubeconfig with everything embedded, so that the file can be copied alone. The first entry is the current context. */
+/**
+ * Writes a kubeconfig with all certificates and keys embedded. Without a token file, it can be copied alone. The first entry is the current
+ * context.
+ */
 export function writeKubeconfig(path: string, entries: readonly KubeconfigEntry[]): void {
 	const clusters = new Map(
 		entries.map((entry) => [

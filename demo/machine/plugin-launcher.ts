@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The command that starts the plugin: a bundle runs with this Node, and the shipped file runs by itself. */
+/** Returns the command that starts the plugin: a bundle runs with this Node, and the shipped file runs by itself. */
 export function pluginCommand(plugin: string): readonly [string, ...string[]] {
 	return plugin.endsWith(".js") ? [process.execPath, plugin] : [plugin];
 }

@@ -170,7 +170,7 @@ function launch(spec: ProcessSpec): Child {
 	return { process: started, pid, exited };
 }
 
-/** The end of a log file, for error messages. */
+/** Returns the end of a log file, for error messages. */
 export function tailOf(logFile: string, lines = 5): string {
 	try {
 		return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");

@@ -13,7 +13,7 @@ export function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of a Node system error such as "ENOENT". */
+/** Returns the code of a Node system error such as "ENOENT". */
 export function codeOf(error: unknown): string | undefined {
 	return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

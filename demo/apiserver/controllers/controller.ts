@@ -66,7 +66,7 @@ export class ControllerHost {
 		}
 	}
 
-	/** Runs the action later, unless the cluster ends before. */
+	/** Runs the action later, unless the cluster stops before. Returns a function that cancels it. */
 	after(ms: number, action: () => void): () => void {
 		const timer = setTimeout(() => {
 			if (!this.#stopped) this.#look("", action);
@@ -80,18 +80,18 @@ export class ControllerHost {
 		try {
 			look(key);
 		} catch (error) {
-			// A conflict with another client's write: that write brings the key back into the queue.
+			// Usually a conflict with another client's write, which brings the key back into the queue.
 			if (!(error instanceof StatusError)) throw error;
 		}
 	}
 
-	/** The verbs as one controller uses them, with its name in the audit log. */
+	/** Returns the verbs as one controller uses them, with its name in the audit log. */
 	as(name: string, groups: readonly string[] = ["system:serviceaccounts", "system:authenticated"]): ControllerClient {
 		return new ControllerClient(this.core, { name, groups });
 	}
 }
 
-/** The user name of Kubernetes' own controller of that kind. */
+/** Returns the user name of Kubernetes' own controller of that kind. */
 export function controllerName(name: string): string {
 	return `system:serviceaccount:kube-system:${name}`;
 }
@@ -111,7 +111,7 @@ export class ControllerClient {
 		return this.#send("create", resource, { namespace }, body) as ApiObject;
 	}
 
-	/** PUT of an object that was read and changed. */
+	/** Sends a PUT of an object that was read and changed. */
 	update(resource: string, object: ApiObject, subresource = ""): ApiObject {
 		return this.#send("update", resource, { ...placeOf(object), subresource }, object) as ApiObject;
 	}

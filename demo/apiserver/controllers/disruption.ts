@@ -7,7 +7,7 @@ import { selectorOf } from "../selectors.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
 const resource = "poddisruptionbudgets.policy";
-/** A pod that was evicted and is still alive after this time counts again. */
+/** A pod that was evicted and does not terminate within this time counts again. */
 const deletionTimeoutMs = 120_000;
 
 export function runDisruptionController(host: ControllerHost): void {
@@ -76,7 +76,7 @@ export function runDisruptionController(host: ControllerHost): void {
 		return { expectedPods, desiredHealthy: minAvailable === undefined ? 1 : share(minAvailable, expectedPods) };
 	}
 
-	/** The sum of what the pods' controllers want. Pods without a controller count as zero. */
+	/** Returns the sum of what the pods' controllers want. Pods without a controller count as zero. */
 	function expectedOf(pods: readonly ApiObject[]): number {
 		const scales = new Map<string, number>();
 		for (const pod of pods) {
@@ -90,7 +90,7 @@ export function runDisruptionController(host: ControllerHost): void {
 	}
 }
 
-/** A number, or a percentage rounded up. */
+/** Returns a number as it is, and a percentage rounded up. */
 function share(value: unknown, of: number): number {
 	if (typeof value === "number") return value;
 	return Math.ceil((Number.parseFloat(String(value)) / 100) * of);

@@ -1,4 +1,4 @@
-// A pod made from its controller's template.
+// Makes a pod from its controller's template.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, type JsonObject, textAt } from "../api-object.ts";
 
