@@ -7,8 +7,8 @@ import { createApiClient } from "../../demo/machine/api-client.ts";
 export type KnownCluster = { readonly name: string; readonly server: string; readonly dir: string };
 
 /**
- * An administrator in the agents' name. The shipped policies let only the agents write their Leases, so this client acts as an intruder
- * with the agents' identity.
+ * The login of an administrator who acts in the agents' name. The shipped policies let only the agents write their Leases, so this client
+ * acts as an intruder with the agents' identity.
  */
 export const inTheAgentsName: Impersonation = {
 	user: "system:serviceaccount:xpdb-system:xpdb-agent",

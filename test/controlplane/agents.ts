@@ -32,7 +32,7 @@ export type AgentsOptions = {
 	readonly onStarted: (pods: AgentPods) => void;
 };
 
-/** Makes one fleet of the clusters: installs the agents by the shipped manifests, and resolves when all of them are ready. */
+/** Makes one fleet of the clusters: installs the agents with the shipped manifests. Resolves when all agents are ready. */
 export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
 	const program = join(options.programs, "agent.js");
 	const manifests = join(repositoryRoot, "agent", "deploy");

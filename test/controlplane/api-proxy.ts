@@ -173,7 +173,7 @@ function answerStatus(outgoing: Http2ServerResponse, code: Exclude<CallFault, st
 		reason: reasons[code],
 		code,
 	};
-	// As API Priority and Fairness does.
+	// The header is the one that API Priority and Fairness sends.
 	outgoing.writeHead(code, { "content-type": "application/json", ...(code === 429 && { "retry-after": "1" }) });
 	outgoing.end(JSON.stringify(status));
 }
@@ -192,7 +192,10 @@ function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 	return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(":") && !hopByHop.has(name)));
 }
 
-/** The resource without its name, as in an audit log: /api/v1/namespaces/NS/pods/NAME/eviction becomes pods/eviction. */
+/**
+ * Returns the call. Its kind has the verb and the resource without a name, as in an audit log: /api/v1/namespaces/NS/pods/NAME/eviction
+ * becomes pods/eviction.
+ */
 function callOf({ method = "GET", url = "/" }: Request): ApiCall {
 	const { pathname, searchParams } = new URL(url, "https://any");
 	const [, , resource = pathname, name, subresource] =

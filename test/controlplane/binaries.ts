@@ -10,7 +10,7 @@ export type Binaries = Readonly<Record<BinaryName, string>>;
 const assetNames: readonly BinaryName[] = ["etcd", "kube-apiserver", "kubectl"];
 
 /**
- * Finds the programs, and builds missing ones.
+ * Finds the programs of a cluster. Builds them if they are missing.
  *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
@@ -30,7 +30,7 @@ export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise
 }
 
 /**
- * The programs of a cluster of the oldest Kubernetes, with the newest version of everything else.
+ * Finds the programs of a cluster of the oldest Kubernetes, with the newest version of everything else. Builds them if they are missing.
  *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
@@ -40,7 +40,8 @@ export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheO
 	return { ...newest, ...oldest };
 }
 
-// If KUBEBUILDER_ASSETS is set, it counts: a folder without the three programs is an error, and is not ignored.
+// Finds the programs in the folder that KUBEBUILDER_ASSETS names. If it is set, a folder without the three programs is an error, and is not
+// ignored.
 function findAssets(environment: Environment): Partial<Record<BinaryName, string>> {
 	const folder = environment["KUBEBUILDER_ASSETS"];
 	if (folder === undefined || folder === "") {

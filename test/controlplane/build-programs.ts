@@ -1,4 +1,4 @@
-// The agent and the plugin that a fleet runs. scripts/build.ts builds them while the clusters start.
+// Builds the agent and the plugin that a fleet runs, with scripts/build.ts, while the clusters start.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -6,7 +6,7 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { runCommand } from "../../scripts/run-command.ts";
 
 const programs = ["agent.js", "kubectl-xpdb.js"];
-/** The sources of the bundles. */
+/** What the bundles are made from. */
 const sources = ["agent", "disruption", "plugin", "proto", "scripts/bundle.ts", "package-lock.json"];
 
 interface BuildOptions {
@@ -28,7 +28,7 @@ export async function buildPrograms(folder: string, { ifOld, log }: BuildOptions
 	}
 }
 
-/** Whether one of these files is missing, or older than one of these sources. A source is a file, or a folder with all its files. */
+/** Tells whether one of these files is missing, or older than one of these sources. A source is a file, or a folder with all its files. */
 export function areOlder(files: readonly string[], from: readonly string[]): boolean {
 	const builtAt = Math.min(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? -1));
 	return builtAt < Math.max(0, ...from.flatMap(filesIn).map((path) => statSync(path).mtimeMs));

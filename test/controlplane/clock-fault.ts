@@ -1,15 +1,16 @@
 /** How the wall clock of a process is wrong. */
 export type WrongClock = {
 	readonly offsetMs?: number;
-	/** 1.1 gains six seconds a minute. */
+	/** How fast the clock runs. For example, 1.1 gains six seconds a minute. */
 	readonly rate?: number;
-	/** From this far ahead to this far behind and back, again and again. */
+	/** How often the clock jumps from `offsetMs` ahead to `offsetMs` behind, or back. 0 is never. */
 	readonly jumpEveryMs?: number;
 };
 
 /**
- * The environment of a Node process with a wrong clock, for a plugin, or for agents by giveAgentsEnvironment(). It is a module that Node
- * loads first. libfaketime is not used, because this is the same on every machine and affects exactly what our code reads.
+ * Returns the environment of a Node process with a wrong clock, for a plugin, or for agents by giveAgentsEnvironment(). Node loads a module
+ * first that makes the clock wrong. This works in the same way on every machine, and affects only the clock that our code reads.
+ * libfaketime does neither.
  */
 export function wrongClock({ offsetMs = 0, rate = 1, jumpEveryMs = 0 }: WrongClock): Readonly<Record<string, string>> {
 	return {

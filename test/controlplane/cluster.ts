@@ -21,7 +21,7 @@ import { Supervisor } from "./supervisor.ts";
 export type ClusterOptions = {
 	readonly binaries: Binaries;
 	readonly octet: number;
-	/** 1 for c1. */
+	/** The number in the name: 1 for c1. */
 	readonly index: number;
 	readonly nodes: number;
 	/** Created if it does not exist. It contains all files of the cluster. */

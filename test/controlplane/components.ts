@@ -7,7 +7,7 @@ export const componentNames = ["etcd", "apiserver", "controller-manager", "sched
 export type ComponentName = (typeof componentNames)[number];
 
 export type ClusterPlace = {
-	/** 1 for c1. */
+	/** The number in the name: 1 for c1. */
 	readonly index: number;
 	readonly name: string;
 	/** 127.<octet>.<index>.1: all programs of this cluster listen here and nowhere else. */
@@ -23,7 +23,7 @@ export function serviceRange(index: number): string {
 	return `10.0.${index}.0/24`;
 }
 
-/** The pod range of one node. The ranges of all nodes fill 10.20<index>.0.0/16. */
+/** Returns the pod range of one node. The ranges of all nodes fill 10.20<index>.0.0/16. */
 export function podRange(place: ClusterPlace, node: { readonly number: number; readonly of: number }): string {
 	const bits = Math.max(4, Math.ceil(Math.log2(node.of)));
 	const offset = node.number * 2 ** (16 - bits);
@@ -73,7 +73,8 @@ export function componentSpec(
 		name: `${place.name} ${programs[component]}`,
 		command: binaries[programs[component]],
 		args: [...flagsOf(component, place), ...extraFlags],
-		// Memory is plentiful and processor time is not. So a heap is collected at five times its live data, and not at twice.
+		// Memory is plentiful, and processor time is not. So Go collects garbage only when a heap has five times the size of its live data.
+		// The default is twice.
 		env: { PATH: process.env["PATH"] ?? "", HOME: join(place.dir, "home"), GOGC: "400" },
 		cwd: place.dir,
 		logFile: join(place.dir, `${component}.log`),
@@ -89,7 +90,7 @@ function flagsOf(component: ComponentName, place: ClusterPlace): string[] {
 			return [
 				`--name=${name}`,
 				`--data-dir=${join(dir, "etcd")}`,
-				// A killed process loses nothing by this. Only a machine that fails does.
+				// With this, a killed process loses nothing. Only a machine that fails loses data.
 				"--unsafe-no-fsync",
 				"--log-level=warn",
 				`--listen-client-urls=http://${address}:2379`,

@@ -1,7 +1,7 @@
 // Calls etcd directly, without the API server, for states that no request can create.
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A call of etcd's JSON gateway: "range", "put", "txn" or "compaction". */
+/** Calls etcd's JSON gateway: "range", "put", "txn" or "compaction". */
 export async function askEtcd(server: string, call: string, body: object): Promise<unknown> {
 	const response = await fetch(`http://${new URL(server).hostname}:2379/v3/kv/${call}`, {
 		method: "POST",
@@ -14,7 +14,7 @@ export async function askEtcd(server: string, call: string, body: object): Promi
 export interface StoredBudget {
 	readonly namespace: string;
 	readonly name: string;
-	/** If left out, an object without a spec. */
+	/** If left out, the object has no spec. */
 	readonly spec?: unknown;
 }
 

@@ -5,15 +5,15 @@ import type { EndFault } from "./faults.ts";
 import type { FleetControl } from "./fleet-control.ts";
 
 /**
- * Keeps a cluster's etcd as it is now. The returned function restores that state, as a person who restores a backup does. It stops the
- * API server and etcd, and puts the data back. Then it starts everything again that assumes to know the data. The agents keep running:
- * they have to notice by themselves.
+ * Copies the data of a cluster's etcd. The returned function restores this data, as a person who restores a backup does. It kills the API
+ * server and etcd, and puts the data back. Then it restarts every component, because all of them remember newer data. The agents keep
+ * running: they must notice by themselves.
  */
 export async function snapshotEtcd(control: FleetControl, cluster: KnownCluster): Promise<EndFault> {
 	const { name, dir } = cluster;
 	const data = join(dir, "etcd");
 	const kept = join(dir, "etcd-snapshot");
-	// A frozen process leaves the same files as a killed one, and etcd can start from these.
+	// While etcd is frozen, its files are like those of a killed etcd, and etcd can start from these.
 	await control.freeze(name, "etcd");
 	try {
 		rmSync(kept, { recursive: true, force: true });
@@ -28,7 +28,7 @@ export async function snapshotEtcd(control: FleetControl, cluster: KnownCluster)
 		cpSync(kept, data, { recursive: true });
 		await control.restart(name, "etcd");
 		await control.restart(name, "apiserver");
-		// A restarted kwok is a new holder, and would wait for the nodes' Leases of the old one.
+		// A restarted kwok has a new name as a holder, and would wait until the nodes' Leases of the old one expire.
 		const api = createAdminClient(cluster);
 		await api.send("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases");
 		api.close();

@@ -11,13 +11,13 @@ export type EndFault = () => Promise<void>;
 type Component = { readonly cluster: string; readonly component: ComponentName };
 type Agent = { readonly cluster: string; readonly pod: string };
 
-/** The component neither answers nor disappears. */
+/** Freezes the component: it does not answer, but it does not disappear either. */
 export async function freezeComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.freeze(cluster, component);
 	return async () => await control.thaw(cluster, component);
 }
 
-/** The end of the fault starts it again, with the same flags. */
+/** Kills the component. The end of the fault starts it again with the same flags. */
 export async function killComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.kill(cluster, component);
 	return async () => await control.restart(cluster, component);

@@ -20,25 +20,25 @@ export type AgentInfo = {
 };
 
 /**
- * The faults that tests cause in a running fleet. Test files run in separate processes, and the parts of the fleet are children of
- * another process. So the same calls also go over loopback. Clusters are named "c1", and pods by their name.
+ * Causes faults in a running fleet. Test files run in separate processes, and the parts of the fleet are children of another process. So
+ * the same calls also work over loopback. A cluster has a name such as "c1". A pod is named as in its cluster.
  */
 export type FleetControl = {
 	freeze(cluster: string, component: ComponentName): Promise<void>;
 	thaw(cluster: string, component: ComponentName): Promise<void>;
 	kill(cluster: string, component: ComponentName): Promise<void>;
-	/** With the same flags. Resolves when it is ready. */
+	/** Starts the component again with the same flags. Resolves when it is ready. */
 	restart(cluster: string, component: ComponentName): Promise<void>;
 	listAgents(cluster: string): Promise<readonly AgentInfo[]>;
 	freezeAgent(cluster: string, pod: string): Promise<void>;
 	thawAgent(cluster: string, pod: string): Promise<void>;
 	/** Sends SIGKILL. The agent restarts as after any crash. */
 	killAgent(cluster: string, pod: string): Promise<void>;
-	/** For agents that start from now on, for example fail points or a wrong clock. */
+	/** Sets the environment of agents that start from now on, for example fail points or a wrong clock. */
 	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
-	/** If off, agents that die stay dead until it is on again. */
+	/** Whether agents that die restart. While it is off, they stay dead until it is on again. */
 	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
-	/** The names that the next two calls know (links.ts). Empty in a fleet without links. */
+	/** Lists the names for the next two calls (see links.ts). Empty in a fleet without links. */
 	listLinks(): Promise<readonly string[]>;
 	/** Replaces the previous condition. {} is a link without a fault. */
 	setLink(link: string, condition: LinkCondition): Promise<void>;

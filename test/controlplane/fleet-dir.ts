@@ -31,7 +31,7 @@ export type FleetState = {
 	}[];
 };
 
-/** Creates the folder, or empties one that an earlier fleet left. A folder with other contents is refused, and never removed. */
+/** Creates the folder, or empties the folder that an earlier fleet left. A folder with other contents is an error, and never emptied. */
 export async function prepareFleetDir(dir: string): Promise<void> {
 	try {
 		makeFolder(dir);
@@ -101,7 +101,7 @@ export function writeFleetState(dir: string, state: FleetState): void {
 	writeFileSync(join(dir, stateFile), `${JSON.stringify(state, undefined, "\t")}\n`);
 }
 
-/** DIR/bin with kubectl and our plugin. The caller puts it first on the PATH. */
+/** Fills DIR/bin with kubectl and our plugin. The caller puts this folder first on the PATH. */
 export function writePrograms(dir: string, binaries: Binaries, programs: string): void {
 	const bin = writePluginLauncher(dir, join(programs, "kubectl-xpdb.js"));
 	symlinkSync(binaries.kubectl, join(bin, "kubectl"));

@@ -1,8 +1,8 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 
 /**
- * Programs that are built with Go are not available on this machine. A test run skips the tests that need them by name, with this
- * message.
+ * Programs that are built with Go are not available on this machine. A test run then skips the tests that need them, and names each with
+ * this message.
  */
 export class ProgramsUnavailableError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {

@@ -24,7 +24,7 @@ export type FleetOptions = {
 	readonly clusters: number;
 	readonly nodes: number;
 	readonly dir: string;
-	/** By default the first free one. */
+	/** The second octet of the fleet's addresses. By default the first free one. */
 	readonly octet?: number;
 	/** Whether to install two agents in each cluster. By default true. */
 	readonly agents?: boolean;
@@ -149,7 +149,7 @@ function writeState(dir: string, octet: Octet, clusters: readonly RunningCluster
 	});
 }
 
-// Links affect what is tested. The administrator prepares and observes the fleet without them.
+// Only operators and agents use the links. The administrator prepares and observes the fleet without them.
 function kubeconfigEntries(clusters: readonly RunningCluster[], links: Links | undefined) {
 	const serverOf = (cluster: RunningCluster, user: "admin" | "operator") => {
 		if (user === "admin" || links === undefined) return cluster.server;
@@ -192,7 +192,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 			if (!(error instanceof AddressInUseError) || options.octet !== undefined) {
 				throw error;
 			}
-			// A program that makes no claim listens in this range, for example a leftover.
+			// A program that does not claim its octet listens in this range, for example one that an earlier run left.
 			options.log(`${error.message}; trying the next`);
 			from = octet.value + 1;
 			for (const entry of readdirSync(options.dir).filter((name) => /^c\d+$/.test(name))) {
@@ -203,7 +203,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 }
 
 async function startAll(options: ClustersOptions, octet: number) {
-	// When one cluster fails, the others are useless, and must not continue to start.
+	// If one cluster fails, the others are useless, and must not continue to start.
 	const abort = new AbortController();
 	const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
 	const results = await Promise.allSettled(

@@ -26,7 +26,7 @@ function requiredVersion(module: GoModule): string {
 	return found[1];
 }
 
-/** A hash over everything that determines the binaries, except the Go version. */
+/** Returns a hash of everything that determines the binaries, except the Go version. */
 export function sourceKey({ modules }: GoPrograms): string {
 	const hash = createHash("sha256");
 	for (const module of modules) {
@@ -142,7 +142,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 }
 
 function buildFailure(names: string, output: string): SetupError {
-	// A missing network is the one failure that says nothing about this repository.
+	// A missing network is the only failure that says nothing about this repository.
 	if (/dial tcp|no such host|i\/o timeout|connection refused|GOPROXY/.test(output)) {
 		return new ProgramsUnavailableError(`Cannot download the Go modules of ${names}`, {
 			hint: `The Go module proxy cannot be reached. Go said:\n${output}`,

@@ -6,10 +6,10 @@ export interface GoModule {
 	/** The module whose version the programs are stamped with. */
 	readonly main: string;
 	readonly packages: readonly string[];
-	/** Build tags, by which Go leaves out or adds sources. */
+	/** Build tags, with which Go leaves out or adds sources. */
 	readonly tags?: readonly string[];
 	readonly stamps: (version: string) => readonly string[];
-	/** Go names a program after its import path. */
+	/** Import paths. Go names a program after the last part of its path. */
 	readonly renames?: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export interface GoPrograms<Name extends string = string> {
 	readonly what: string;
 	readonly duration: string;
 	readonly modules: readonly GoModule[];
-	/** The programs that exist when everything is built. */
+	/** The names of the programs. The build is complete if all of them exist. */
 	readonly programs: readonly Name[];
 	/** An alternative to Go, for the message. */
 	readonly otherwise?: string;
@@ -74,7 +74,7 @@ export const oldestControlPlane: GoPrograms<OldestName> = {
 			packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(
 				(name) => `k8s.io/kubernetes/cmd/${name}`,
 			),
-			// That version still contained the clouds of providers. Their clients take as long to compile as a third of the rest.
+			// That version still contained the code for cloud providers. Their clients would add a third to the time of the build.
 			tags: ["providerless"],
 			stamps: kubernetesStamps,
 		},
@@ -91,7 +91,7 @@ export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {
 			folder: "krew",
 			main: "sigs.k8s.io/krew",
 			packages: ["sigs.k8s.io/krew/cmd/krew", "sigs.k8s.io/krew/cmd/validate-krew-manifest"],
-			// Without a version, it considers itself a development version, which does not ask GitHub for a newer one.
+			// Without a version, krew considers itself a development version, and does not ask GitHub for a newer one.
 			stamps: () => [],
 		},
 	],
@@ -128,7 +128,7 @@ export const fluxPrograms: GoPrograms<"flux-sync"> = {
 	programs: ["flux-sync"],
 };
 
-// Without stamps in these two packages, /version has a wrong answer, and clients that compare versions fail.
+// Without stamps in these two packages, /version gives a wrong answer, and clients that compare versions fail.
 function kubernetesStamps(version: string): string[] {
 	const [major, minor] = version.replace(/^v/, "").split(".");
 	const values = {

@@ -15,7 +15,7 @@ export type AgentInstallation = FleetDeclaration & {
 	readonly guard: boolean;
 };
 
-/** Applies the shipped manifests as a person would. Only the addresses and the CA of this fleet are filled in. */
+/** Applies the shipped manifests as a person would, with the values of this fleet, for example the addresses of its members and its CA. */
 export async function installAgents(installation: AgentInstallation): Promise<void> {
 	const { cluster, guard, manifests } = installation;
 	const documents = agentManifests(manifests, installation)

@@ -7,7 +7,7 @@ export type KubernetesModule =
 	| { readonly kind: "found"; readonly dir: string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** The folder where Go keeps the sources of the control plane, with Kubernetes' own tests. */
+/** Finds the folder where Go keeps the sources of the control plane, with Kubernetes' own tests. */
 export function findKubernetesModule(): KubernetesModule {
 	const go = findGo();
 	if (go.kind === "missing") return go;

@@ -1,5 +1,5 @@
 // What an intruder could do to the agents' Leases. It bypasses the shipped policies with the agents' own identity. Safety does not depend
-// on these Leases. How soon work continues does.
+// on these Leases. They only affect how soon work continues.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
@@ -24,7 +24,7 @@ async function leasesOf(client: ApiClient, budgetNamespace: string): Promise<rea
 	return items;
 }
 
-/** Over at once: there is nothing to end. */
+/** Deletes the Leases. The fault is over at once, so there is nothing to end. */
 export async function deleteLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const { metadata } of await leasesOf(client, budgetNamespace)) {
 		await client.send("DELETE", `${leasesPath}/${metadata.name}`);
@@ -32,7 +32,7 @@ export async function deleteLeases(client: ApiClient, budgetNamespace: string): 
 	return () => Promise.resolve();
 }
 
-/** Makes the Leases unreadable. The end deletes them, as their message tells people to do. */
+/** Makes the Leases unreadable. The end of the fault deletes them, as the agents' message tells people to do. */
 export async function garbleLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	const leases = await leasesOf(client, budgetNamespace);
 	for (const lease of leases) {
@@ -48,7 +48,7 @@ export async function garbleLeases(client: ApiClient, budgetNamespace: string): 
 	};
 }
 
-/** Takes over the Leases under another name, even from a living holder. The fault ends by itself, because they are not renewed. */
+/** Takes over the Leases under another name, even from a living holder. The fault ends by itself, because nothing renews the Leases. */
 export async function stealLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const lease of await leasesOf(client, budgetNamespace)) {
 		const state = JSON.parse(lease.metadata.annotations[stateAnnotation] ?? "{}") as Record<string, unknown>;

@@ -1,5 +1,5 @@
-// One directed link of a fleet, as a TCP proxy on loopback. Tests change its condition while connections are open. Data that cannot pass
-// is kept and passes later, as if TCP sent it again: a stream loses nothing unless it is reset.
+// One directed link of a fleet, as a TCP proxy on loopback. Tests change its condition while connections are open. Data that cannot pass is
+// kept and passes later, as if TCP sent it again: a connection loses nothing unless it is reset.
 import type { Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
@@ -12,11 +12,11 @@ export type LinkCondition = {
 	readonly delayMs?: number;
 	/** Nothing arrives in these directions, not even ends of connections. */
 	readonly blackHole?: LinkWay | "both";
-	/** In each direction of each connection. */
+	/** The highest rate in each direction of each connection. */
 	readonly bytesPerSecond?: number;
-	/** Open connections and new ones are reset. */
+	/** Whether open and new connections are reset. */
 	readonly cut?: boolean;
-	/** New connections go here instead of the link's far end, for example to a proxy of a test. */
+	/** Where new connections go instead of the link's far end, for example a proxy of a test. */
 	readonly via?: Endpoint;
 };
 
@@ -34,7 +34,7 @@ export type LinkProxy = {
 /** Something on its way: bytes, the end of what was sent, or the end of the connection. */
 type Parcel = { readonly dueAt: number; readonly content: Buffer | "end" | "closed" | "reset" };
 
-// With more than this, the sender waits, as by TCP's own window.
+// While more than this is on its way, the sender waits, as with TCP's own window.
 const windowBytes = 4 * 1024 * 1024;
 const dripPeriodMs = 50;
 
@@ -48,7 +48,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 			return;
 		}
 		const far = connect({ ...(condition.via ?? options.far), allowHalfOpen: true, noDelay: true });
-		// Stands for the handshake of the real link: SYN there, and its answer back.
+		// The handshake of the real link: SYN there, and its answer back.
 		const handshakeMs = 2 * (condition.delayMs ?? 0);
 		const wake = [
 			carry({ from: near, to: far, way: "there", condition: () => condition, handshakeMs }),
@@ -91,7 +91,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 	};
 }
 
-/** Carries one direction. Returns a function that checks the condition again. */
+/** Carries the data of one direction. Returns a function that makes it check the condition again. */
 function carry(options: {
 	readonly from: Socket;
 	readonly to: Socket;

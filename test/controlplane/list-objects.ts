@@ -1,4 +1,4 @@
-// All objects of a cluster, of every kind, so that a test can compare the objects before and after.
+// Lists all objects of a cluster, of every kind, so that a test can compare them before and after.
 import { type ApiClient, isStatus } from "../../demo/machine/api-client.ts";
 
 interface ResourceList {
@@ -10,10 +10,10 @@ interface ObjectList {
 	readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 }
 
-/** Events come and go by themselves. A port-forward is a part of the test setup, as a kubelet would be. */
+/** The kinds that are left out. Events come and go by themselves. Port-forwards belong to the test setup. */
 const left = new Set(["events", "portforwards"]);
 
-/** Names such as "secrets xpdb-system/xpdb-agent-tls", sorted. */
+/** Returns names such as "secrets xpdb-system/xpdb-agent-tls", sorted. */
 export async function listObjects(client: ApiClient): Promise<readonly string[]> {
 	const { groups } = await client.get<{
 		readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
@@ -34,7 +34,7 @@ export async function listObjects(client: ApiClient): Promise<readonly string[]>
 	return (await Promise.all(listed)).flat(2).toSorted();
 }
 
-/** A kind whose definition is being removed is listed for a moment longer than it answers. */
+/** Returns `nothing` for a 404: a kind whose definition is being removed is still listed for a moment after it stops answering. */
 async function orNothing<T>(answer: Promise<T>, nothing: T): Promise<T> {
 	try {
 		return await answer;

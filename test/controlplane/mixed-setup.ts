@@ -1,4 +1,4 @@
-// The gate's fleets: one member runs the oldest Kubernetes, so that whatever spans the fleet spans two versions.
+// Starts the gate's fleets: one member runs the oldest Kubernetes, so every test that uses the whole fleet uses two versions.
 import type { TestProject } from "vitest/node";
 import { startSharedFleets } from "./global-setup.ts";
 

@@ -1,5 +1,5 @@
-// The same suites on fleets of two versions: agents of the oldest and of the newest Kubernetes lease from each other, and one run of the
-// plugin works in both.
+// Runs the same suites on fleets of two versions: agents in clusters of the oldest and of the newest Kubernetes take part in the same
+// rounds, and one run of the plugin works in both.
 import type { TestProject } from "vitest/node";
 import { startSharedFleets } from "./global-setup.ts";
 

@@ -6,7 +6,9 @@ import { applyPatch, isStatus, isTransient } from "../../demo/machine/api-client
 const group = "kwok.x-k8s.io";
 const version = "v1alpha1";
 
-/** Installs kwok's PortForward kind. Resolves when it is served, because kwok asks once at its start, and again only after seconds. */
+/**
+ * Installs kwok's PortForward kind. Resolves when it is served, because kwok asks for it once at its start, and again only after seconds.
+ */
 export async function installPortForwards(client: ApiClient): Promise<void> {
 	await client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
 		apiVersion: "apiextensions.k8s.io/v1",
@@ -44,7 +46,7 @@ async function isServed(client: ApiClient): Promise<boolean> {
 	}
 }
 
-/** Makes `pods/portforward` of this pod end at the pod's own address. The garbage collector removes the object with the pod. */
+/** Lets `pods/portforward` of this pod reach the pod's own address. The garbage collector removes the object with the pod. */
 export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
 	const { name, namespace, uid } = pod.metadata;
 	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;
@@ -54,6 +56,7 @@ export async function forwardPorts(client: ApiClient, pod: AgentPodObject, addre
 		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
 		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
 	};
-	// Applied, and not created: for two seconds after the installation of a kind, the API server delays creations of its objects.
+	// The object is applied, not created: for two seconds after the installation of a kind, the API server delays every creation of an
+	// object of this kind.
 	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);
 }

@@ -1,5 +1,6 @@
-// Builds missing Go programs for the tests: the control plane, and what the arguments name. It is a separate step of `npm test`, so that
-// its minutes do not count for a test. Exit code 3 means that the programs are not available here. The reason is printed.
+// Builds the Go programs of the tests that are missing: the control plane, and the programs that the arguments name. It is a separate step
+// of `npm test`, so that no test's time includes these minutes. Exit code 3 means that the programs are not available here. The reason is
+// printed.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";

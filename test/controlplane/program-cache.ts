@@ -1,4 +1,4 @@
-// Programs that are built once with Go and kept in ~/.cache/xpdb, by everything that determines them.
+// Builds programs once with Go and keeps them in ~/.cache/xpdb. The folder's name has a hash of everything that determines them.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export interface ProgramCacheOptions {
 }
 
 /**
- * The folder of the programs, which are built if they are missing.
+ * Returns the folder of the programs. Builds them if they are missing.
  *
  * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
  */
@@ -57,7 +57,7 @@ export type FoundPrograms<Name extends string> =
 	| { readonly kind: "found"; readonly path: (program: Name) => string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** For a suite that is skipped by name without them. */
+/** Finds or builds the programs for a suite that is skipped without them. Its name then says why. */
 export async function findPrograms<Name extends string>(programs: GoPrograms<Name>): Promise<FoundPrograms<Name>> {
 	try {
 		const folder = await findOrBuildPrograms(programs, { log: (line) => console.log(line) });

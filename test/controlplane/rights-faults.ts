@@ -21,7 +21,7 @@ export async function withdrawOperatorRights(client: ApiClient): Promise<EndFaul
 
 /**
  * Deletes the account whose tokens operators send to the agents, and so invalidates these tokens. The end of the fault creates it again.
- * Resolves when the API server has noticed: for ten seconds, it remembers which tokens were valid.
+ * Resolves when the API server refuses the tokens: for ten seconds, it remembers which tokens were valid.
  */
 export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault> {
 	const collection = "/api/v1/namespaces/xpdb-system/serviceaccounts";
@@ -33,7 +33,7 @@ export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault
 	type Reviewed = { readonly status: { readonly authenticated?: boolean } };
 	const isGood = async () =>
 		(await client.send<Reviewed>("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)).status.authenticated;
-	// Asked first, so that the API server remembers this answer longer than any other about the account.
+	// This is asked just before the deletion, so that the API server forgets this answer later than any other about the account.
 	await isGood();
 	await client.send("DELETE", `${collection}/xpdb-operator`);
 	while ((await isGood()) === true) await delay(250);

@@ -4,7 +4,7 @@ import { describe, inject } from "vitest";
 export type SharedFleet = {
 	readonly dir: string;
 	readonly octet: number;
-	/** Has a context for each cluster as its administrator, and one named with "-operator" as the operator. */
+	/** Has two contexts for each cluster: one as its administrator, and one as the operator, whose name ends in "-operator". */
 	readonly kubeconfigPath: string;
 	readonly contexts: readonly string[];
 	/** The clusters that run the oldest Kubernetes. */
@@ -25,8 +25,8 @@ declare module "vitest" {
 }
 
 /**
- * describe() for tests on the shared fleet. If there is no fleet, or `missing` says that something else is not available, each test is
- * skipped by name, with the reason.
+ * describe() for tests on the shared fleet. If there is no fleet, or `missing` says that something else is not available, the suite is
+ * skipped, and its name says why.
  */
 export function describeOnFleet(
 	name: string,
@@ -40,12 +40,15 @@ export function describeOnFleet(
 	else describe.skip(`${name} (skipped: ${reason})`, suite);
 }
 
-/** The clusters of the oldest Kubernetes in a fleet that a suite starts itself: the last cluster, if the shared fleet has any. */
+/**
+ * Returns the clusters that run the oldest Kubernetes in a fleet that a suite starts itself: the last cluster if the shared fleet has such
+ * a cluster, otherwise none.
+ */
 export function oldestOfOwnFleet(clusters: number): readonly string[] {
 	return sharedFleet().oldest.length === 0 ? [] : [`c${clusters}`];
 }
 
-/** The fleet of this worker, for hooks and tests inside describeOnFleet(). Outside of them, there may be none. */
+/** Returns the fleet of this worker, for hooks and tests inside describeOnFleet(). Elsewhere there may be none, which is an error. */
 export function sharedFleet(): SharedFleet {
 	const fleets = inject("fleets");
 	if ("unavailable" in fleets) throw new Error(`There is no fleet: ${fleets.unavailable}`);

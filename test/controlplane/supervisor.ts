@@ -15,7 +15,7 @@ export class Supervisor {
 		void this.#restartAtEnd(process);
 	}
 
-	/** The process may end now. */
+	/** Stops watching the process: from now on, it may end. */
 	release(process: ManagedProcess): void {
 		this.#watched.delete(process);
 	}

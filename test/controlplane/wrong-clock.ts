@@ -1,4 +1,4 @@
-// `node --import` loads this into a process. Its wall clock goes wrong, and its monotonic clock stays right, as on a machine with a wrong
+// `node --import` loads this into a process. Then its wall clock is wrong and its monotonic clock is right, as on a machine with a wrong
 // time (see wrongClock() in clock-fault.ts).
 const startedAt = performance.now();
 const offsetMs = Number(process.env["XPDB_CLOCK_OFFSET_MS"] ?? 0);
