@@ -1,4 +1,5 @@
-// Brings objects into a cluster as kubectl would, but without a process each. A process costs a tenth of a second, some thousand times.
+// Applies objects to a cluster as kubectl would, but without a process for each object. There are some thousand objects, and a process
+// takes a tenth of a second.
 import { type ApiClient, applyPatch } from "../../demo/machine/api-client.ts";
 
 export interface KubernetesObject {
@@ -17,7 +18,7 @@ export function isClusterScoped({ kind }: Pick<KubernetesObject, "kind">): boole
 	return clusterScoped.test(kind);
 }
 
-/** The path where objects of this kind are created. An object that needs a namespace and names none goes to "default". */
+/** Returns the path where objects of this kind are created. An object that needs a namespace and names none goes to "default". */
 export function collectionPath({ apiVersion, kind, metadata }: KubernetesObject): string {
 	const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 	const scope = isClusterScoped({ kind }) ? "" : `/namespaces/${metadata.namespace ?? "default"}`;
@@ -34,8 +35,8 @@ export function objectPath(object: KubernetesObject): string {
 }
 
 /**
- * Applies the objects one after the other, so that a namespace comes before its contents. Fields that only an earlier call set are
- * removed.
+ * Applies the objects one after the other, so that a namespace comes before its contents. Fields that an earlier call set and this one does
+ * not are removed.
  */
 export async function applyObjects(client: ApiClient, objects: readonly object[], manager = "tests"): Promise<void> {
 	for (const object of objects as readonly KubernetesObject[]) {

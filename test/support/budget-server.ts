@@ -15,7 +15,7 @@ export class BudgetServer {
 	onCall: (call: Call) => void = () => undefined;
 	/** Called when the write is done, before its answer is returned. */
 	onWritten: () => void = () => undefined;
-	/** A definition without `spec.suspend` drops the field. */
+	/** Whether the definition has no `spec.suspend`, so that the server drops the field. */
 	dropsSuspend = false;
 	#object: Readonly<Record<string, unknown>> | undefined;
 	#version = 100;
@@ -46,7 +46,7 @@ export class BudgetServer {
 		return recordIn(recordIn(this.#object, "metadata"), "annotations");
 	}
 
-	/** Another client writes the budget. */
+	/** Writes the budget, as another client does. */
 	edit(patch: Readonly<Record<string, unknown>>): void {
 		const edited = merged(this.#object, patch);
 		this.#store(isRecord(edited) ? edited : {});
@@ -80,7 +80,7 @@ export class BudgetServer {
 	}
 }
 
-/** As in RFC 7386. */
+/** Merges as in RFC 7386. */
 function merged(target: unknown, patch: unknown): unknown {
 	if (!isRecord(patch)) return patch;
 	const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};

@@ -1,4 +1,4 @@
-// A context of the kubeconfig. The test provides its API server as functions.
+// Builds contexts of a kubeconfig. The test provides the API server's answers as functions.
 import { ApiError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
@@ -8,14 +8,14 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
-/** In kubectl's words. */
+/** Returns a 403 as an API server answers it, with a shorter message. */
 export function forbidden(path: string): ApiError {
 	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
 }
 
 type Call = (path: string, body?: unknown) => unknown;
 
-/** A client that answers with these functions. A call without its function fails the test. */
+/** Returns a client that answers with these functions. A call without its function fails the test. */
 export function newClient(calls: {
 	readonly get?: Call;
 	readonly list?: Call;

@@ -25,7 +25,7 @@ export function podReference(name: string): PodReference {
 
 export type Present = Extract<CandidateState, { kind: "present" }>;
 
-/** A healthy pod without a reservation. */
+/** Returns a healthy pod without a reservation. */
 export function presentPod(name: string, more: Partial<Omit<Present, "kind" | "pod">> = {}): Present {
 	return {
 		kind: "present",
@@ -38,7 +38,7 @@ export function presentPod(name: string, more: Partial<Omit<Present, "kind" | "p
 	};
 }
 
-/** Three healthy pods of three, under `maxUnavailable: 1`. */
+/** Returns a count of three healthy pods of three, with `maxUnavailable: 1`. */
 export function newCount(
 	clusterId: string,
 	more: Partial<Count> = {},

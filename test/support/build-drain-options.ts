@@ -1,6 +1,6 @@
 import type { DrainOptions } from "../../plugin/drain/drain.ts";
 
-/** Takes every pod that can be taken. */
+/** The options of a drain that evicts every pod that can be evicted. */
 export const drainOptions: DrainOptions = {
 	force: true,
 	ignoreDaemonSets: true,

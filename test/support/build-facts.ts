@@ -34,7 +34,7 @@ export const planOptions: PlanOptions = {
 	now: Date.parse("2026-01-02T00:00:00Z"),
 };
 
-/** A pod of StatefulSet db that became ready five seconds after it was made. */
+/** Returns a pod of StatefulSet db that became ready five seconds after its creation. */
 export function databasePod(name: string, fields: PodFields = {}): V1Pod {
 	const pod = newV1Pod(name, {
 		namespace: "shop",

@@ -26,7 +26,7 @@ export function newLease(
 	return lease;
 }
 
-/** The Lease as the API server would return it. */
+/** Returns the Lease as the API server would return it. */
 export function leaseFields(lease: BudgetLease): LeaseObject {
 	return {
 		name: lease.name,
@@ -43,7 +43,7 @@ export function leaseFields(lease: BudgetLease): LeaseObject {
 	};
 }
 
-/** A reservation of pod NAME, granted at version 100. */
+/** Returns a reservation of pod NAME, granted at version 100. */
 export function newReservation(name: string, more: Partial<Reservation> = {}): Reservation {
 	return {
 		id: `id-${name}`,

@@ -1,10 +1,10 @@
-/** A JSON Web Token with these claims and a meaningless signature. */
+/** Returns a JSON Web Token with these claims and a meaningless signature. */
 export function tokenWith(claims: Readonly<Record<string, unknown>>): string {
 	const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 	return `${part({ alg: "RS256", kid: "test" })}.${part(claims)}.c2lnbmF0dXJl`;
 }
 
-/** A token as kubectl xpdb requests it. `name` makes it different from others. */
+/** Returns a token as kubectl xpdb requests it. `name` makes it different from others. */
 export function shortToken(name: string): string {
 	return tokenWith({ aud: ["xpdb-agent"], sub: name, iat: 1_700_000_000, exp: 1_700_000_600 });
 }

@@ -1,24 +1,24 @@
-// A page as Chromium shows it, controlled through a pipe. So a measurement needs neither a script in the page nor a port.
+// Controls a page in Chromium through a pipe. So a measurement needs neither a script in the page nor a port.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 
-/** Undefined if no Chromium is installed. */
+/** The name of the installed Chromium. Undefined if none is installed. */
 export const chromiumProgram = [process.env["CHROMIUM"], "chromium", "chromium-browser", "google-chrome"].find(
 	(name) => name !== undefined && name !== "" && spawnSync("which", [name]).status === 0,
 );
 
 export interface BrowserPage extends AsyncDisposable {
-	/** All requests to the network or the disk, with the pages themselves. */
+	/** The addresses of all requests to the network or the disk, also those for the pages themselves. */
 	readonly requests: readonly string[];
 	/** Errors and warnings of the page and the browser. */
 	readonly complaints: readonly string[];
 	open(url: string): Promise<void>;
 	/** Calls a method of the Chrome DevTools Protocol. */
 	send<T = unknown>(method: string, params?: object): Promise<T>;
-	/** The value of an expression in the page. */
+	/** Returns the value of an expression in the page. */
 	evaluate<T>(expression: string): Promise<T>;
 }
 
@@ -37,7 +37,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-chromium-"));
 	const child = spawn(
 		program,
-		// The sandbox does not work for root. The page is our own, so none is needed.
+		// The sandbox does not work for root. The page is our own, so it needs no sandbox.
 		["--headless=new", "--no-sandbox", "--remote-debugging-pipe", `--user-data-dir=${folder}`, "about:blank"],
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] },
 	);

@@ -1,4 +1,4 @@
-// The plugin's client for a server that a test has started.
+// Makes the plugin's client for a server that a test has started.
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../plugin/kubernetes/connection.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
@@ -6,7 +6,10 @@ import type { VerboseLog } from "../../plugin/terminal/verbose-log.ts";
 
 const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
 
-/** Like a client of an https server, but without TLS: it sends the login, which no other plain server gets. */
+/**
+ * Returns a connection without TLS that otherwise is like one to an https server: it sends the login, which the plugin sends to no other
+ * server without TLS.
+ */
 function plainConnection(port: number, flags: Readonly<Record<string, unknown>>): Connection {
 	const server = `http://127.0.0.1:${port}`;
 	const globals = readGlobalFlags({ server: server.replace("http:", "https:"), ...flags });
@@ -14,7 +17,7 @@ function plainConnection(port: number, flags: Readonly<Record<string, unknown>>)
 	return { ...connection, server, cluster: { ...connection.cluster, server, skipTLSVerify: true } };
 }
 
-/** The caller must close it. */
+/** Returns a client, which the caller must close. */
 export function clientOfServer(
 	port: number,
 	flags: Readonly<Record<string, unknown>> = {},

@@ -1,4 +1,4 @@
-// Streams that keep what was written. Each chunk is marked with its stream.
+// Streams that keep everything that is written to them, and to which of them.
 import type { Streams } from "../../plugin/terminal/streams.ts";
 
 export interface CollectedStreams extends Streams {
@@ -8,7 +8,7 @@ export interface CollectedStreams extends Streams {
 	readonly err: () => string;
 }
 
-/** `answers` are the lines that the person types. Without it there is no terminal. */
+/** `answers` are the lines that the user types. Without them there is no terminal. */
 export function collectStreams(answers?: readonly string[]): CollectedStreams {
 	const written: { readonly to: "out" | "err"; readonly text: string }[] = [];
 	const rest = [...(answers ?? [])];

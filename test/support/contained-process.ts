@@ -4,7 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 
 const inNamespaces = ["unshare", "--user", "--map-root-user", "--mount", "--"] as const;
 
-/** Why containment is not possible here. Undefined if it is. */
+/** Returns why containment is not possible here. Undefined if it is. */
 export function missingForContained(): string | undefined {
 	const [program, ...args] = inNamespaces;
 	const { status, error } = spawnSync(program, [...args, "unshare", "--user", "--map-user=65532", "true"]);

@@ -19,7 +19,7 @@ export interface Run {
 	readonly timeout: AbortController;
 	readonly leftBehind: readonly unknown[];
 	readonly runtime: RoundRuntime;
-	/** `readAt`: when the pod was listed. By default now. */
+	/** Returns the job for a pod. `readAt` is when the pod was listed, by default now. */
 	job(member: FakeMember, pod: FakePod, readAt?: number): EvictionJob;
 }
 

@@ -52,7 +52,7 @@ export class FakeFleet {
 	declared: readonly FakeMember[];
 	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
-	/** Pods whose evictions were only tried, as CLUSTER/NAME. */
+	/** Pods that were evicted only in a dry run, as CLUSTER/NAME. */
 	readonly dryRuns: string[] = [];
 	budgets: MemberBudget[] = [];
 	/** The API servers' answers to evictions, one after the other. After the last one, evictions succeed. */
@@ -133,9 +133,9 @@ export class FakeMember implements AgentCluster {
 	readonly id: string;
 	readonly name: string;
 	readonly context: KubeContext;
-	/** By uid. */
+	/** The pods by uid. */
 	readonly pods = new Map<string, FakePod>();
-	/** Ids of reservations by the pod's uid. */
+	/** The ids of the reservations, by the uids of the pods. */
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
@@ -143,7 +143,7 @@ export class FakeMember implements AgentCluster {
 	readonly ownBudgets: MemberBudget[] = [];
 	/** Set if the member declares another fleet than the others. */
 	otherHash: string | undefined;
-	/** The member's API server answers evictions only after this. */
+	/** What the member's API server waits for before it answers an eviction. */
 	slow: Promise<void> | undefined;
 	/** How long the member's lists claim to have taken. */
 	tookMs = 0;
@@ -158,7 +158,7 @@ export class FakeMember implements AgentCluster {
 	/** Called when a pod is read, before the answer. */
 	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
-	/** By the budget's name. */
+	/** The acquisition that holds the Lease, by the budget's name. */
 	readonly #held = new Map<string, Acquisition>();
 	#version = 10;
 
@@ -185,7 +185,7 @@ export class FakeMember implements AgentCluster {
 		return [...this.#fleet.budgets, ...this.ownBudgets];
 	}
 
-	/** A client changes the pod. */
+	/** Changes the pod, as a client does. */
 	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
 		this.#version += 1;
 		Object.assign(pod, fields, { version: this.#version });

@@ -1,7 +1,7 @@
 // The runtime of rounds, for tests.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
-/** Time passes only while a caller sleeps. */
+/** Returns a runtime in which time passes only while a caller sleeps. */
 export function createFastRuntime(): RoundRuntime & { readonly leftBehind: unknown[] } {
 	let at = 0;
 	let ids = 0;

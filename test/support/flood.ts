@@ -1,5 +1,5 @@
-// Floods a port of an agent as a stranger could: one connection with a hundred thousand requests, or ten thousand connections. It runs in
-// a worker thread, because the test has to look at the agent at the same time.
+// Floods a port of an agent as a stranger could: one connection with a hundred thousand requests, or ten thousand connections. It runs in a
+// worker thread, because the test observes the agent at the same time.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,7 +13,7 @@ export type FloodKind = "requests" | "resets" | "connections";
 
 export interface FloodOptions {
 	readonly kind: FloodKind;
-	/** Plain HTTP, or gRPC over TLS. */
+	/** What the port serves: plain HTTP, or gRPC over TLS. */
 	readonly protocol: "http" | "grpc";
 	readonly host: string;
 	readonly port: number;
@@ -22,7 +22,7 @@ export interface FloodOptions {
 	readonly from: string;
 }
 
-/** The floods that each port of an agent has to withstand, by the port's number in its pod. */
+/** The floods that each port of an agent must withstand, by the port's number in its pod. */
 export const strangerFloods: readonly (Pick<FloodOptions, "kind" | "protocol" | "count"> & {
 	readonly port: 8080 | 8443 | 8444;
 })[] = [
@@ -46,7 +46,7 @@ export async function sendFlood(options: FloodOptions): Promise<void> {
 	if (result !== "over") throw new Error(`The flood ended with ${result}`);
 }
 
-/** The most connections open at once. With more, the client itself would run out of descriptors. */
+/** The most connections open at once. With more, the client would run out of file descriptors. */
 const openAtOnce = 4_000;
 
 async function sendConnections({ protocol, host, port, count, from }: FloodOptions): Promise<void> {
@@ -66,7 +66,7 @@ async function sendConnections({ protocol, host, port, count, from }: FloodOptio
 	for (const socket of open) socket.destroy();
 }
 
-/** The first message of a TLS client. The server answers it with a handshake, and it costs the client nothing. */
+/** Returns the first message of a TLS client. It makes the server compute a handshake, and costs the client nothing. */
 async function clientHello(): Promise<Buffer> {
 	const server = createServer();
 	server.listen(0, "127.0.0.1");
@@ -108,14 +108,14 @@ function* pipelined(count: number): Generator<Buffer> {
 	for (let sent = 0; sent < count; sent += some) yield chunk;
 }
 
-/** Calls of Describe, each with a made-up token. They ignore the server's limit of concurrent calls. */
+/** Yields calls of Describe, each with an invented token. They ignore the server's limit of concurrent calls. */
 function* streams(count: number, reset: boolean): Generator<Buffer> {
 	yield Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, Buffer.alloc(0))]);
 	const cancel = Buffer.from([0, 0, 0, 8]);
 	let chunk: Buffer[] = [];
 	for (let index = 0; index < count; index++) {
 		const id = 2 * index + 1;
-		// The flag is END_HEADERS. END_STREAM comes with the empty message.
+		// Flag 4 is END_HEADERS. END_STREAM comes with the empty message.
 		chunk.push(frame(1, 4, id, headers(index)), reset ? frame(3, 0, id, cancel) : frame(0, 1, id, Buffer.alloc(5)));
 		if (chunk.length < 500) continue;
 		yield Buffer.concat(chunk);
@@ -133,7 +133,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 	return Buffer.concat([head, payload]);
 }
 
-/** HPACK without a table: POST and https by their index, everything else as text. */
+/** Encodes the headers of a call in HPACK: POST and https by their index in the static table, everything else as text. */
 function headers(index: number): Buffer {
 	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 	const token = `${encode({ alg: "RS256" })}.${encode({ aud: ["xpdb-agent"], sub: `${index}` })}.${encode({ s: 1 })}`;

@@ -1,4 +1,4 @@
-// The part of an API server that forwards ports, as clients of the plugin see it.
+// The part of an API server that forwards ports, as the plugin's client sees it.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -17,14 +17,14 @@ export interface ForwardingServer extends Disposable {
 	readonly silent: Set<string>;
 	/** Names of pods that die with their nodes after their first answer. */
 	readonly dying: Set<string>;
-	/** Names of pods that the API server cannot reach, without saying so. */
+	/** Names of pods for which the API server does not even answer the upgrade. */
 	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
 	/** The number of bytes that were sent to the pods. */
 	readonly said: number;
 }
 
-/** Forwards over v4.channel.k8s.io to the real TCP server on this port. */
+/** Starts an API server that forwards over v4.channel.k8s.io to the real TCP server on this port. */
 export async function startForwardingServer(target: number): Promise<ForwardingServer> {
 	const http = createServer();
 	const upgrader = new WebSocketServer({ noServer: true, handleProtocols: () => "v4.channel.k8s.io" });

@@ -1,5 +1,5 @@
-// The published schemas in a strict form: fields that they do not name are errors here, so that code and schema cannot drift apart.
-// Readers get the schemas as they are, which leave room for fields of later versions.
+// Checks values against a strict form of the published schemas: a field that a schema does not name is an error here, so that the schema
+// always describes everything that the code writes. The published schemas allow fields of later versions.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,7 +11,7 @@ export function readSchema(name: string): Schema {
 	return JSON.parse(readFileSync(path, "utf8")) as Schema;
 }
 
-/** The problems of a value. Empty if it matches the published schema. */
+/** Returns a function that lists the problems of a value. The list is empty if the value matches the schema. */
 export function createValidator(schema: Schema): (value: unknown) => readonly string[] {
 	const ajv = new Ajv2020({ strict: true, strictRequired: false });
 	const whole = ajv.compile(schema);
@@ -33,7 +33,7 @@ export function strictSchema(name: string): Schema {
 	const schema = readSchema(name);
 	const { later: _, ...defs } = (schema["$defs"] ?? {}) as Record<string, Schema>;
 	const strict = close({ ...schema, $defs: defs }) as Schema;
-	// `line` is a part of other schemas. They close the fields that they add.
+	// `line` is a part of other definitions, which refuse unknown fields themselves.
 	const { line } = strict["$defs"] as Record<string, Schema>;
 	if (line) delete line["unevaluatedProperties"];
 	const union = strict["oneOf"];
@@ -41,7 +41,7 @@ export function strictSchema(name: string): Schema {
 	return strict;
 }
 
-/** Closes every object with named properties. */
+/** Makes each object with named properties refuse other properties. */
 function close(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(close);
 	if (typeof value !== "object" || value === null) return value;
@@ -50,7 +50,7 @@ function close(value: unknown): unknown {
 	return { ...Object.fromEntries(entries), ...(isObject && { unevaluatedProperties: false }) };
 }
 
-/** The problems of the output of a run: each line against the schema, then the lines together. */
+/** Returns the problems of the output of a run: first of each line, then of the lines together. */
 export function eventProblems(output: string): readonly string[] {
 	const validate = createValidator(strictSchema("events-v1"));
 	if (!output.endsWith("\n")) return ["the output does not end with a whole line"];

@@ -8,7 +8,7 @@ export interface PseudoTerminalOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	/** The timeout of each wait. */
 	readonly patienceMs?: number;
-	/** Gets each chunk as it comes, before the screen does. */
+	/** Gets each chunk when it arrives, before the screen shows it. */
 	readonly onData?: (data: string) => void;
 }
 

@@ -1,4 +1,5 @@
-// The shipped agent as a process in front of a small API server, started as by its Deployment. Everything is on loopback.
+// Runs the two shipped agents of a cluster as processes in front of a small API server, as their Deployment does. Everything is on
+// loopback. The test observes one of the agents.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

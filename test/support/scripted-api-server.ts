@@ -36,7 +36,7 @@ export interface ScriptedServer {
 	readonly requests: readonly ScriptedRequest[];
 	/** Sessions that are open now. */
 	readonly sessions: ReadonlySet<ServerHttp2Session>;
-	/** Nothing passes any more, and neither end is told, as with a frozen machine or a cut cable. */
+	/** Stops all data until thaw(), and tells neither end, as a frozen machine or a cut cable does. */
 	freeze(): void;
 	thaw(): void;
 	/** Resets every connection. */
@@ -44,7 +44,7 @@ export interface ScriptedServer {
 	close(): Promise<void>;
 }
 
-/** An HTTP/2 server on loopback whose answers the test provides. A TCP proxy in front of it can freeze. */
+/** Starts an HTTP/2 server on loopback whose answers the test provides. A TCP proxy in front of it can freeze. */
 export async function startScriptedServer(handle: (request: ScriptedRequest) => void): Promise<ScriptedServer> {
 	const requests: ScriptedRequest[] = [];
 	const sessions = new Set<ServerHttp2Session>();

@@ -38,7 +38,7 @@ export interface ServedAgentOptions {
 	readonly fleet: Authority;
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
-	/** Why callers with a token may not decide about a budget. */
+	/** Returns why callers with a token may not decide about a budget. */
 	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 	/** Called for each call that is for one of the members. */

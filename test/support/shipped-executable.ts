@@ -1,4 +1,4 @@
-// The plugin as one file. Its build takes some seconds of both processors, so all suites of a run share it.
+// Builds the plugin as one file. This takes some seconds on both processors, so all suites of a run share the file.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,12 +9,12 @@ const dist = join(repositoryRoot, "dist");
 const executable = join(dist, process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb");
 const lock = join(dist, "executable.lock");
 const pidFile = join(lock, "pid");
-/** More than the time between making the lock and writing its process id. */
+/** Longer than the time between making the lock and writing the process id into it. */
 const unsignedLockMs = 2_000;
 
 /**
- * The path of dist/kubectl-xpdb. It is built if it is older than the bundle next to it. Suites that ask at the same time wait for one
- * build.
+ * Returns the path of dist/kubectl-xpdb. Builds it first if it is not newer than the bundle next to it. Suites that ask at the same time
+ * wait for one build.
  */
 export async function shippedExecutable(): Promise<string> {
 	while (!takeLock()) await delay(200);
@@ -43,7 +43,7 @@ function takeLock(): boolean {
 	return true;
 }
 
-/** Whether the process of the lock has ended without removing it. */
+/** Tells whether the process that made the lock has ended without removing it. */
 function isAbandoned(): boolean {
 	try {
 		process.kill(Number(readFileSync(pidFile, "utf8")), 0);

@@ -1,4 +1,4 @@
-// One agent in front of a small but true API server, on a clock that stands still. The test decides what its watches show, and which of
+// Agents in front of a small but correct API server, on a clock that the test moves. The test decides what its watches show, and which of
 // its requests are lost.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { BudgetHistories } from "../../agent/leases/budget-histories.ts";
@@ -24,7 +24,7 @@ export interface SimulatedAgent {
 	readonly api: ClusterApi;
 	readonly pods: PodStore;
 	readonly local: LocalCluster;
-	/** They read nothing until they begin. */
+	/** The histories of the budgets. They read nothing until they begin. */
 	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
 	/** "VERB RESOURCE NAME" of each request that was executed. */
@@ -35,11 +35,11 @@ export interface SimulatedAgent {
 	connection: number | undefined;
 	before: Interception;
 	after: Interception;
-	/** The watches show everything until now, and a sign of life. */
+	/** Lets the watches show everything until now, and a sign of life. */
 	see(): void;
-	/** Only a sign of life: the view does not change. */
+	/** Lets the watches show only a sign of life. The view does not change. */
 	live(): void;
-	/** The watch of budgets starts again with a list. */
+	/** Lets the watch of budgets start again with a list. */
 	relistBudgets(): void;
 }
 
@@ -47,14 +47,14 @@ export interface SimulatedAgents {
 	readonly clock: ManualClock;
 	readonly server: SimulatedApiServer;
 	readonly newAgent: (options?: Partial<LocalClusterOptions>) => SimulatedAgent;
-	/** A pod that budget shop/db selects. */
+	/** Creates a pod that budget shop/db selects. */
 	readonly newPod: (name: string, more?: Partial<PodRecord>) => PodRecord;
 	readonly lease: (name?: BudgetName) => BudgetLease;
 }
 
 export const unavailable = new AgentUnavailableError("The API server does not answer", "eu-1");
 
-/** Requests of this kind are lost: before their execution, or only their answers. */
+/** Loses requests of this kind: as `before` the requests themselves, as `after` only their answers. */
 export function losing(what: string): Interception {
 	return ({ verb, resource }) => {
 		if (`${verb} ${resource}` === what) throw unavailable;
@@ -74,7 +74,7 @@ export function atOnce(signal: AbortSignal = new AbortController().signal): Acqu
 	return { wait: false, signal };
 }
 
-/** A cluster with budget shop/db: `maxUnavailable: 1`. Without `fleet` it is the only member. */
+/** Makes a cluster with budget shop/db: `maxUnavailable: 1`. Without `fleet` the cluster is the only member. */
 export function simulateCluster({
 	clusterId = "eu",
 	clock = createManualClock(),

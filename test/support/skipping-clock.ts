@@ -5,7 +5,7 @@ import type { Clock } from "../../agent/process/clock.ts";
  * would make a busy machine look dead.
  */
 export interface SkippingClock extends Clock {
-	/** Time jumps. Timers that are due run now, each once, in their order. */
+	/** Lets the time jump by `ms`. Timers that are due then run now, each once, in their order. */
 	skip(ms: number): void;
 	/** The durations of all timers, in the order in which they were set. */
 	readonly set: readonly number[];

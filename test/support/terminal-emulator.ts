@@ -1,5 +1,5 @@
-// What a terminal shows after everything that was written to it. It supports as much as the plugin's screens use. An unknown sequence is
-// an error, so that each new sequence is looked at.
+// Emulates a terminal: what it shows after everything that was written to it. It supports only what the plugin's screens use. An unknown
+// sequence is an error, so that someone checks each new sequence.
 
 const escape = String.fromCodePoint(0x1b);
 const bell = String.fromCodePoint(7);
@@ -39,17 +39,17 @@ export class TerminalEmulator {
 		return this.#alternate !== undefined;
 	}
 
-	/** Lines without trailing spaces. */
+	/** Returns the lines of the screen without trailing spaces. */
 	get lines(): readonly string[] {
 		return this.#textOf(this.#alternate ?? this.#normal);
 	}
 
-	/** The text of the normal screen. */
+	/** Returns the text of the normal screen. */
 	get normalLines(): readonly string[] {
 		return this.#textOf(this.#normal);
 	}
 
-	/** What is shown, with its look. Undefined where nothing was written. */
+	/** Returns each character with its look. Undefined where nothing was written. */
 	get cells(): readonly (readonly (Cell | undefined)[])[] {
 		return Array.from(
 			{ length: this.rows },

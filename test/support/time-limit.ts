@@ -1,7 +1,7 @@
 // A timeout that expires only when the test asks a source that never answers, however busy the machine is.
 
 export interface TimeLimit {
-	/** As complete() expects it. */
+	/** The timer, as complete() expects it. */
 	readonly startTimer: (end: () => void, ms: number) => () => void;
 	/** Aborts at the timeout. */
 	readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export function createTimeLimit(): TimeLimit {
 		},
 		signal: controller.signal,
 		never() {
-			// After the answers that are already there.
+			// The timeout comes after the answers that are already there.
 			setImmediate(() => controller.abort());
 			return new Promise(() => undefined);
 		},

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** For the rest of a test, Node's environment asks for TLS without verification. */
+/** Makes Node's environment ask for TLS without verification for the rest of a test. */
 export function askForUnverifiedTls(): void {
 	const name = "NODE_TLS_REJECT_UNAUTHORIZED";
 	const was = process.env[name];
