@@ -43,7 +43,7 @@ describeOnFleet("agents on real clusters", () => {
 		const victim = await firstAgent();
 		await connectFleet(sharedFleet().octet).killAgent("c1", victim.name);
 		await until((agents) => twoReady(agents) && agents.some((agent) => agent.restartCount > victim.restartCount));
-		// The API server learns a moment later what a kubelet knows.
+		// The API server shows the restart only a moment later, as with a kubelet.
 		const restarted = `jsonpath={.status.containerStatuses[0].restartCount}=${victim.restartCount + 1}`;
 		for (const what of [restarted, "condition=Ready"]) {
 			await kubectl("-n", victim.namespace, "wait", "pod", victim.name, `--for=${what}`, "--timeout=60s");

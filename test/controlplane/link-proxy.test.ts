@@ -65,7 +65,7 @@ async function linkTo(port: number): Promise<LinkProxy> {
 	return link;
 }
 
-/** A link in this condition, and both ends of a connection over it. */
+/** Starts a link in this condition, and makes a connection over it. Returns both ends. */
 async function connected(condition: LinkCondition = {}) {
 	const { server, port } = await listening();
 	const link = await linkTo(port);
@@ -89,7 +89,7 @@ describe("startLinkProxy()", () => {
 	});
 
 	test("brings everything later by its delay, a connection by a round trip more", async () => {
-		// The round trip of the connection continues while a slow machine reaches the next lines.
+		// This is before the connection: on a slow machine, its extra round trip can pass before the lines that follow are reached.
 		const startedAt = performance.now();
 		const { client, far } = await connected({ delayMs: 30 });
 		client.socket.write("question");

@@ -5,7 +5,7 @@ import { exploreMembership, membershipScenarios } from "./membership-model.ts";
 import { membershipMutants } from "./membership-mutants.ts";
 
 const schedules = 500;
-/** The rarest catch that we know of takes 1,300. */
+/** The mutant that is hardest to catch takes 1,300 schedules. */
 const mostUntilCaught = 20_000;
 
 describe("The rule about members holds", () => {

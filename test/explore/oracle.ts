@@ -139,10 +139,7 @@ export class Oracle {
 		this.#configs.push(configOf(this.#options.clusters));
 	}
 
-	/**
-	 * Returns how many evictions were executed. Evictions of terminating pods do not count. Without a round, those of pods that had
-	 * finished or not started do not count either.
-	 */
+	/** Returns how many evictions were executed, without those that need no check. */
 	get evictions(): number {
 		return this.#evictions;
 	}
@@ -188,10 +185,7 @@ export class Oracle {
 		if (round.granted.size === 0 && this.#options.faults() === round.faults) this.#checkTakenBack(round);
 	}
 
-	/**
-	 * Called when a pod was evicted under a reservation of this round, or freely by a thin process. `pod` is its state before, and `sentAt`
-	 * is on the clock of the sender.
-	 */
+	/** Called when a pod was evicted for this round. `pod` is its state before the eviction. `sentAt` is on the sender's clock. */
 	evicted(cluster: SimulatedCluster, pod: PodRecord, round: RoundRecord, sentAt: number): void {
 		if (pod.terminating) return;
 		this.#evictions += 1;
@@ -226,10 +220,7 @@ export class Oracle {
 		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
-	/**
-	 * Called when a pod was evicted without a round. That is right only if no budget covers it, or if it was terminating, finished or not
-	 * started.
-	 */
+	/** Called when a pod was evicted without a round. The top of this file says when that is right. */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
 		const isDown = pod.terminating || pod.finished;
 		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
@@ -317,8 +308,7 @@ export class Oracle {
 				desired: leastDesired(ofFleet(all, fleet), budget, selector, ofFleet(scaled, fleet)),
 			});
 		});
-		// It is a violation if the budget forbids it for every fleet that the round can have had, or if the members never agreed on a
-		// fleet.
+		// The budget forbids it for every fleet that the round can have had, or the members never agreed on a fleet.
 		if (shortfalls.includes(undefined)) return;
 		const [shortfall = "no members agreed who the fleet is"] = shortfalls;
 		this.#options.onViolation({
@@ -329,10 +319,7 @@ export class Oracle {
 		});
 	}
 
-	/**
-	 * Judges a budget under which the round did not count, if every agent of its member knew it at the last moment that the eviction must
-	 * know of (grantOf).
-	 */
+	/** Judges a budget under which the round did not count, if every agent of its member knew it in time (see grantOf()). */
 	#checkNewer({ budget, selector, pod, round, now, sentAt }: Judged): void {
 		const sent = this.#excuses.grantOf(round, sentAt);
 		if (!sent || round.granted.get(pod.uid)?.includes(budget) !== false || this.#isExcused("created")) return;
