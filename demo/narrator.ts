@@ -26,17 +26,17 @@ export class Narrator {
 		this.#write(["", ...this.#wrap(text).map((line) => this.#styled("bold", line))]);
 	}
 
-	/** One or more sentences, wrapped. */
+	/** Prints one or more sentences, wrapped. */
 	say(text: string): void {
 		this.#write(this.#wrap(text, indent));
 	}
 
-	/** A text to copy, never wrapped. */
+	/** Prints a text to copy, never wrapped. */
 	command(text: string): void {
 		this.#write([`${indent}${this.#styled("cyan", text)}`]);
 	}
 
-	/** The unchanged output of a program. */
+	/** Prints a line of a program's output, unchanged. */
 	quote(line: string): void {
 		this.#write([line]);
 	}

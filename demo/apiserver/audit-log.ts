@@ -1,5 +1,5 @@
 // Logs what was done to pods and leases, in the format and by the policy of the real clusters' audit log
-// (test/controlplane/audit-policy.yaml). So the same oracle reads it.
+// (test/controlplane/audit-policy.yaml). So the same judge reads both.
 import { createWriteStream } from "node:fs";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";

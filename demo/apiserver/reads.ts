@@ -67,7 +67,7 @@ export function listBody(type: ResourceType, { objects, metadata }: ListedObject
 	return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
 }
 
-// A token that looks like Kubernetes' own, so that a test can make one that is too old for both.
+// Returns a token that looks like Kubernetes' own, so that a test can make one that is too old for both.
 function placeToken({ version, after }: { readonly version: number; readonly after: string }): string {
 	return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after })).toString("base64url");
 }

@@ -51,7 +51,7 @@ export function notFound(type: Named, name: string): StatusError {
 	return new StatusError({ code: 404, reason: "NotFound", message, details: details(type, name) });
 }
 
-/** For a resource or a path that is not served. */
+/** Returns the error for a resource or a path that is not served. */
 export function noSuchPath(): StatusError {
 	return new StatusError({
 		code: 404,
@@ -109,7 +109,7 @@ export function methodNotAllowed(): StatusError {
 	});
 }
 
-/** For an object with an invalid field. `reason` is as in field.Error, for example "FieldValueInvalid". */
+/** Returns the error for an object with an invalid field. `reason` is as in field.Error, for example "FieldValueInvalid". */
 export function invalid(
 	type: Pick<ResourceType, "group" | "kind">,
 	name: string,

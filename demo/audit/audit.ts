@@ -63,7 +63,7 @@ type AuditLine = {
 /** Reads one line. Undefined for stages other than the completed answer. */
 export function findAuditEvent(line: string, cluster: string): AuditEvent | undefined {
 	const entry = JSON.parse(line) as AuditLine;
-	// The answer of a panic cannot be trusted, and the start of a stream is not its end.
+	// Stage Panic has no answer that can be trusted, and stage ResponseStarted is only the beginning of a stream.
 	if (entry.stage !== "ResponseComplete") {
 		return undefined;
 	}

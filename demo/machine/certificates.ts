@@ -172,7 +172,7 @@ function writeTokenKeys(folder: string): void {
 	writeFileSync(join(folder, "sa.pub"), tokens.publicKey);
 }
 
-/** The certificate that the agents of one cluster show to their callers and to their peers in other clusters. */
+/** Issues the certificate that the agents of one cluster show to their callers and to their peers in other clusters. */
 export function issueAgentCertificate(
 	fleet: Authority,
 	{
