@@ -15,7 +15,7 @@ export const inTheAgentsName: Impersonation = {
 	groups: ["system:masters"],
 };
 
-/** A client of the cluster's administrator, for any process on this machine. It bypasses all links. */
+/** Returns a client of the cluster's administrator, for any process on this machine. The client bypasses all links. */
 export function createAdminClient({ server, dir }: KnownCluster, as?: Impersonation): ApiClient {
 	const pki = (file: string) => readFileSync(join(dir, "pki", file), "utf8");
 	return createApiClient({

@@ -21,7 +21,7 @@ export type AgentInfo = {
 
 /**
  * Causes faults in a running fleet. Test files run in separate processes, and the parts of the fleet are children of another process. So
- * the same calls also work over loopback. A cluster has a name such as "c1". A pod is named as in its cluster.
+ * the same calls also work over loopback. A cluster is given by a name such as "c1", and a pod by its own name.
  */
 export type FleetControl = {
 	freeze(cluster: string, component: ComponentName): Promise<void>;

@@ -1,8 +1,8 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 
 /**
- * Programs that are built with Go are not available on this machine. A test run then skips the tests that need them, and names each with
- * this message.
+ * Thrown if programs that are built with Go are not available on this machine. A test run then skips the tests that need them, and names
+ * each with this message.
  */
 export class ProgramsUnavailableError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
@@ -11,7 +11,7 @@ export class ProgramsUnavailableError extends SetupError {
 	}
 }
 
-/** Another process listens on a cluster's address. Another octet may be free. */
+/** Thrown if another process listens on a cluster's address. Another octet may be free. */
 export class AddressInUseError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);

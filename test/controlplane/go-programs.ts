@@ -9,7 +9,7 @@ export interface GoModule {
 	/** Build tags, with which Go leaves out or adds sources. */
 	readonly tags?: readonly string[];
 	readonly stamps: (version: string) => readonly string[];
-	/** Import paths. Go names a program after the last part of its path. */
+	/** The programs' names by the names that Go gives them, which come from their import paths. */
 	readonly renames?: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
-// What an intruder could do to the agents' Leases. It bypasses the shipped policies with the agents' own identity. Safety does not depend
-// on these Leases. They only affect how soon work continues.
+// Does to the agents' Leases what an intruder could do. It bypasses the shipped policies with the agents' own identity. Safety does not
+// depend on these Leases. They only affect how soon work continues.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";

@@ -11,7 +11,7 @@ afterEach(async () => {
 	for (const end of cleanup.splice(0).toReversed()) await end();
 });
 
-/** What one end of a connection has received so far, and a way to wait for more. */
+/** Returns what one end of a connection has received so far, and ways to wait for more. */
 function watch(socket: Socket) {
 	let text = "";
 	let over: string | undefined;
@@ -89,7 +89,7 @@ describe("startLinkProxy()", () => {
 	});
 
 	test("brings everything later by its delay, a connection by a round trip more", async () => {
-		// This is before the connection: on a slow machine, its extra round trip can pass before the lines that follow are reached.
+		// Taken before the connection is made: on a slow machine, its round trip can pass before the next lines run.
 		const startedAt = performance.now();
 		const { client, far } = await connected({ delayMs: 30 });
 		client.socket.write("question");

@@ -1,4 +1,4 @@
-// Rights and identities that are removed while a user works with them.
+// Removes rights and identities while a user works with them.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";

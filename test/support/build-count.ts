@@ -1,4 +1,4 @@
-// The smallest counts of a small fleet: two members, "eu" and "us", each with three healthy pods of budget shop/db.
+// Builds the smallest counts of a small fleet: two members, "eu" and "us", each with three healthy pods of budget shop/db.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";
@@ -10,7 +10,7 @@ export const labels = { app: "db" };
 
 export const selector = parseLabelSelector({ matchLabels: labels }, "spec.selector");
 
-/** The `spec` of a budget that selects the pods of these builders. */
+/** Returns the `spec` of a budget that selects the pods of these builders. */
 export function newSpec(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 	return { selector: { matchLabels: labels }, ...fields };
 }

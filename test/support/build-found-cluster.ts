@@ -1,4 +1,4 @@
-// A cluster as an installation finds it before anything is installed, except for what a test adds.
+// Builds a cluster as an installation finds it before anything is installed, except for what a test adds.
 import type { FoundCluster } from "../../plugin/install/found-cluster.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 

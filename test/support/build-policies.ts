@@ -1,4 +1,4 @@
-// Policies and webhooks of a cluster, as `check` reads them.
+// Builds policies and webhooks of a cluster, as `check` reads them.
 import type { Reading } from "../../plugin/check/check-report.ts";
 import type { PolicyObjects } from "../../plugin/check/read-policies.ts";
 

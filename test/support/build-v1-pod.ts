@@ -1,4 +1,4 @@
-// The smallest pod as the API server sends it.
+// Builds the smallest pod as the API server sends it.
 import type { V1Pod } from "@kubernetes/client-node";
 
 export interface PodFields {

@@ -1,4 +1,4 @@
-// One value of each kind, with every optional field set, for the tests of the wire.
+// Values of each kind for the tests of the wire. Every optional field is set in one of them.
 import type {
 	AcquireRequest,
 	Acquisition,
