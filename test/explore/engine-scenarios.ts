@@ -61,7 +61,7 @@ function deletes(id: string, name: string): EventData<World> {
 	};
 }
 
-/** The cluster's list becomes `members`. Members that are left out are forgotten by name. */
+/** Returns an event: the cluster's list becomes `members`. Members that are left out are forgotten by name. */
 function declares(id: string, members: readonly string[]): EventData<World> {
 	const declared = (world: World) => world.cluster(id).server.fleet.members;
 	return {

@@ -9,7 +9,7 @@ const job = { kind: "Job", name: "job", labels: web } as const;
 
 const loginMs = 1_500;
 
-/** A pod of c1 finishes. With `ready` it still reports Ready. */
+/** Returns an event: a pod of c1 finishes. With `ready` it still reports Ready. */
 function finishes(name: string, ready: boolean, when: (world: World) => boolean = () => true): EventData<World> {
 	return {
 		name: `${name} finishes`,
@@ -21,7 +21,9 @@ function finishes(name: string, ready: boolean, when: (world: World) => boolean 
 	};
 }
 
-/** Fails if the drain has ended and has left a pod that needs no grant: it requested one, and the budget had no room. */
+/**
+ * Returns an event that fails if the drain has ended and has left a pod that needs no grant: it requested one, and the budget had no room.
+ */
 function isLeft(name: string): EventData<World> {
 	return {
 		name: `${name} is left`,

@@ -1,4 +1,4 @@
-// A run as a table for people: the step, the actor, what it does, and the result.
+// Formats a run as a table for people: the step, the actor, what it does, and the result.
 import { leaseName } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { leaseText } from "./lease-text.ts";

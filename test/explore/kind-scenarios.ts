@@ -35,7 +35,7 @@ function nothingToLose({ oracle, clusters }: World): boolean {
 	);
 }
 
-/** Rounds run over two clusters while etcd comes back from a backup in one or both of them. */
+/** Returns a scenario: rounds run over two clusters while etcd comes back from a backup in one or both of them. */
 function restoredMeanwhile(
 	scenario: Pick<Scenario<World>, "name" | "about">,
 	restore: { readonly only?: string; readonly bumped?: boolean },
@@ -52,7 +52,7 @@ function restoredMeanwhile(
 	};
 }
 
-/** A pod becomes ready after the backup. etcd is restored, and its versions soon pass those that the view has seen. */
+/** Returns a scenario: a pod becomes ready after the backup. etcd is restored, and its versions soon pass those that the view has seen. */
 function outgrown(name: string, about: string, bumped: boolean): Scenario<World> {
 	const isReady = "web-2 becomes ready";
 	return {
@@ -93,7 +93,10 @@ function outgrown(name: string, about: string, bumped: boolean): Scenario<World>
 /** Longer than the time for which an agent remembers a ReplicaSet's owner. */
 const ownerTimeMs = 6_000;
 
-/** A pod of a Deployment is evicted and not yet replaced. Then its ReplicaSet leaves the Deployment, and a drain wants the next pod. */
+/**
+ * Returns a scenario: a pod of a Deployment is evicted and not yet replaced. Then its ReplicaSet leaves the Deployment, and a drain wants
+ * the next pod.
+ */
 function disowned(name: string, about: string, change: (world: World) => void): Scenario<World> {
 	const what = "the ReplicaSet leaves its Deployment";
 	return {

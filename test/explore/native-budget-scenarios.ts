@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 const threeAvailable = { selector: web, minAvailable: 3 };
 
-/** When the drain of web-0 has ended, checks that it left no reservation and was refused only once. */
+/** Returns an event: when the drain of web-0 has ended, it checks that the drain left no reservation and was refused only once. */
 function isRefusedForGood(): EventData<World> {
 	return {
 		name: "drain-1 is refused for good",

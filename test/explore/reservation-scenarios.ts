@@ -295,7 +295,7 @@ function revisionOf(world: World): number {
 	return Number(world.cluster("c1").server.podEvents.at(-1)?.resourceVersion ?? 0);
 }
 
-/** Budget front begins to cover all pods. With `leases`, the watches on Leases have shown everything by then. */
+/** Returns an event: budget front begins to cover all pods. With `leases`, the watches on Leases have shown everything by then. */
 function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () => true): EventData<World> {
 	return {
 		name: coversAll,
@@ -310,8 +310,8 @@ function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () =
 }
 
 /**
- * A candidate is not ready when it is counted, and ready when its commit counts again. It must not make up for a pod that was reserved in
- * between.
+ * Returns a scenario: a candidate is not ready when it is counted, and ready when its commit counts again. It must not make up for a pod
+ * that was reserved in between.
  */
 function readySince(name: string): Scenario<World> {
 	const base = coveredSince({ name, leases: false, writtenHolds: false });
@@ -323,7 +323,7 @@ function readySince(name: string): Scenario<World> {
 	};
 }
 
-/** `leases`: whether the watches on Leases show everything when the budget changes. */
+/** Returns a scenario. `leases`: whether the watches on Leases show everything when the budget changes. */
 function coveredSince({
 	name,
 	leases,

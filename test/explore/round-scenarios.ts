@@ -4,7 +4,7 @@ import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** A person ends the current hold of a Lease by hand. */
+/** Returns an event: a person ends the current hold of a Lease. */
 function endsHolding(id: string): EventData<World> {
 	const held = (world: World) =>
 		[...world.cluster(id).server.leases.values()].find(({ spec }) => spec.holderIdentity !== undefined);

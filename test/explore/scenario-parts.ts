@@ -17,7 +17,7 @@ export function drain(name: string, pods: readonly string[], more: Partial<Drain
 	return { name, pods, attempts: 3, ...more };
 }
 
-/** For exhaustive searches, where every further round multiplies the states. */
+/** Returns a drain of one pod with one attempt, for exhaustive searches, where every further round multiplies the states. */
 export function onlyOnce(name: string, path: string, more: Partial<DrainData> = {}): DrainData {
 	return drain(name, [path], { attempts: 1, neverWaits: true, ...more });
 }

@@ -113,7 +113,7 @@ export class SimulatedApiServer {
 		return this.#putLease("ADDED", created);
 	}
 
-	/** A PUT. Without a resourceVersion it is unconditional, as in Kubernetes. */
+	/** Replaces a Lease, as a PUT does. Without a resourceVersion this is unconditional, as in Kubernetes. */
 	updateLease(lease: LeaseObject): LeaseObject {
 		const found = this.leases.get(lease.name);
 		if (!found) throw new ConflictError(`Lease "${lease.name}" is gone`);
@@ -288,7 +288,7 @@ export class SimulatedApiServer {
 		return this.#find(pod)?.pendingDisruption ?? false;
 	}
 
-	/** POST pods/eviction by name. Without preconditions it hits the pod that has that name now. */
+	/** Evicts a pod by name, as POST pods/eviction does. Without preconditions it hits the pod that has that name now. */
 	evict(pod: Pick<PodReference, "namespace" | "name">, preconditions: Preconditions): EvictionAnswer<never> {
 		const found = this.#pods.get(keyOf(pod));
 		if (!found) return { kind: "gone" };

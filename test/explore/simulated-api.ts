@@ -28,7 +28,7 @@ export type Carrier = <T>(call: ApiCall<T>) => Promise<T>;
 /** Executes and answers each call at once. */
 export const directCarrier: Carrier = async (call) => call.execute();
 
-/** The server as an agent calls it. */
+/** Returns the server as an agent calls it. */
 export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCarrier): ClusterApi {
 	const { clusterId } = server;
 	return {
@@ -101,7 +101,7 @@ function listedWorkloads({ workloads, clusterId }: SimulatedApiServer, namespace
 	return workloads.list(namespace);
 }
 
-/** The server as the plugin calls it to evict. If a call rejects, the fate of the request is unknown. */
+/** Returns the server as the plugin calls it to evict. If a call rejects, the fate of the request is unknown. */
 export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
 	return {
 		async evict(pod, preconditions, _id, guard) {

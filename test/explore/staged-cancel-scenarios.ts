@@ -37,7 +37,7 @@ export const stagedCancelScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** The agent that the evictor asks has not yet seen the cancel. */
+/** Returns a scenario in which the agent that the evictor asks has not yet seen the cancel. */
 function lateEviction(name: string, about: string): Scenario<World> {
 	return {
 		name,

@@ -25,8 +25,8 @@ const stoppedMs = 70_000;
 const both = { ...web, tier: "db" };
 
 /**
- * Whether the step must wait, because the scenario is about a double: an acquire before it was doubled, or the news that the double's
- * caller does not wait.
+ * Whether the step must wait, because the scenario is about a doubled acquire: an acquire that could arrive before one is doubled, or the
+ * message that its caller no longer waits.
  */
 function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 	if (what.startsWith("learns that")) return true;
@@ -349,7 +349,7 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** With `isEnded`, agent-0 has ended the reservation on evidence before the budget covers the pod. */
+/** Returns a scenario. With `isEnded`, agent-0 has ended the reservation on evidence before the budget covers the pod. */
 function unseen({
 	name,
 	isEnded,

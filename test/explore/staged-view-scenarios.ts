@@ -137,8 +137,8 @@ export const stagedViewScenarios: readonly Scenario<World>[] = [
 ];
 
 /**
- * The watches of an agent are dead since a restore. Its view shows that a pod is ending, but the pod is alive and reserved. `acts` makes
- * that agent look for evidence, or is a drain that asks it.
+ * Returns a scenario: the watches of an agent are dead since a restore. Its view shows that a pod is ending, but the pod is alive and
+ * reserved. `acts` makes that agent look for evidence, or is a drain that asks it.
  */
 function evidentBefore(
 	name: string,

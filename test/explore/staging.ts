@@ -95,7 +95,7 @@ export function begins(name: string, path: string, when: Moment, more: Partial<D
 	return { name: `${name} begins`, when, run: (world) => void world.startDrain(data) };
 }
 
-/** An agent of c1 cancels the reservation of this pod under the budget. */
+/** Returns an event: an agent of c1 cancels the reservation of this pod under the budget. */
 export function cancels(index: number, pod: string, when: Moment, budget = "web"): EventData<World> {
 	return {
 		name: `agent-${index} cancels the reservation of ${pod}`,
@@ -110,7 +110,7 @@ export function cancels(index: number, pod: string, when: Moment, budget = "web"
 	};
 }
 
-/** An agent of c1 ends what it can on evidence. */
+/** Returns an event: an agent of c1 ends what it can on evidence. */
 export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	return {
 		name: `agent-${index} ends reservations on evidence`,
@@ -122,7 +122,9 @@ export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** An agent's clock passes the time of every Lease, so all holds that it knows expire. Its watches are alive afterwards. */
+/**
+ * Returns an event: an agent's clock passes the time of every Lease, so all holds that it knows expire. Its watches are alive afterwards.
+ */
 export function agentSleeps(index: number, when: Moment, clusterId = "c1"): EventData<World> {
 	return {
 		name: `agent-${index} of ${clusterId} sleeps`,
@@ -135,7 +137,7 @@ export function agentSleeps(index: number, when: Moment, clusterId = "c1"): Even
 	};
 }
 
-/** A person ends this drain's holding in c1. */
+/** Returns an event: a person ends this drain's holding in c1. */
 export function endsHolding(holder: string): EventData<World> {
 	const held = (world: World) => [...server(world).leases.values()].find(({ spec }) => spec.holderIdentity === holder);
 	return {
@@ -150,7 +152,7 @@ export function endsHolding(holder: string): EventData<World> {
 	};
 }
 
-/** The drain sleeps until its grants are no longer fresh. */
+/** Returns an event: the drain sleeps until its grants are no longer fresh. */
 export function drainSleeps(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} sleeps`,
@@ -159,7 +161,7 @@ export function drainSleeps(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** A pod of c1 stops being ready, without a disruption. */
+/** Returns an event: a pod of c1 stops being ready, without a disruption. */
 export function fails(pod: string, when: Moment): EventData<World> {
 	return {
 		name: `${pod} fails`,
@@ -174,7 +176,7 @@ export function fails(pod: string, when: Moment): EventData<World> {
 	};
 }
 
-/** A pod of c1 terminates without an eviction. With `isSeen`, all agents of c1 have seen that. */
+/** Returns an event: a pod of c1 terminates without an eviction. With `isSeen`, all agents of c1 have seen that. */
 export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: boolean } = {}): EventData<World> {
 	return {
 		name: `${pod} is deleted`,
@@ -187,7 +189,7 @@ export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: b
 	};
 }
 
-/** A pod of c1 that was not ready becomes ready, so it costs something from now on. */
+/** Returns an event: a pod of c1 that was not ready becomes ready, so it costs something from now on. */
 export function becomesReady(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} becomes ready`,
@@ -202,12 +204,12 @@ export function becomesReady(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** An agent of c1 lists all pods. */
+/** Returns an event: an agent of c1 lists all pods. */
 export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
 }
 
-/** The next timer of an agent of c1 fires before any message or event, if it is due within a second. */
+/** Returns an event: the next timer of an agent of c1 fires before any message or event, if it is due within a second. */
 export function waitsASecond(index: number, when: Moment): EventData<World> {
 	const due = (world: World) => {
 		const { clock } = agent(world, index);
@@ -221,7 +223,10 @@ export function waitsASecond(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/** Reports an eviction that the judge excuses, because a round cannot always know of what forbids it. Here the round could know. */
+/**
+ * Returns an event that reports an eviction which the judge excuses, because a round cannot always know of what forbids it. Here the round
+ * could know.
+ */
 export function evictedAllTheSame(
 	pod: string,
 	after: string,
@@ -235,7 +240,7 @@ export function evictedAllTheSame(
 	};
 }
 
-/** The watches of an agent of c1 no longer show life. */
+/** Returns an event: the watches of an agent of c1 no longer show life. */
 export function fallsSilent(index: number, when: Moment = () => true): EventData<World> {
 	return {
 		name: `the watches of agent-${index} fall silent`,

@@ -23,7 +23,7 @@ import type { World } from "./world.ts";
 const unreadable = "agent-0 cannot read an event of a pod";
 const silent = "the watches of agent-0 fall silent";
 
-/** A pod of c1 disappears at once, like a pod whose node is gone. */
+/** Returns an event: a pod of c1 disappears at once, like a pod whose node is gone. */
 function disappears(pod: string, when: (world: World) => boolean): EventData<World> {
 	return {
 		name: `${pod} disappears`,
@@ -158,7 +158,10 @@ export const streamScenarios: readonly Scenario<World>[] = [
 	},
 ];
 
-/** One agent has seen a pod end. etcd comes back with that pod alive, the pod is reserved, and that agent looks for evidence. */
+/**
+ * Returns a scenario: one agent has seen a pod end. etcd comes back with that pod alive, the pod is reserved, and that agent looks for
+ * evidence.
+ */
 function evidentInLostHistory(name: string, about: string, { isHot }: { readonly isHot: boolean }): Scenario<World> {
 	return {
 		name,

@@ -53,7 +53,7 @@ export function definitionOf(method: WireMethod): MethodDefinition {
 	return AgentServiceService[method] as unknown as MethodDefinition;
 }
 
-/** The error that a gRPC client gets. */
+/** Returns the error that a gRPC client gets. */
 export function serviceError({ code = status.UNKNOWN, details = "", metadata }: Partial<StatusObject>): ServiceError {
 	return Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });
 }

@@ -17,7 +17,7 @@ import {
 import { namespace, Workload } from "./workload.ts";
 import type { World } from "./world.ts";
 
-/** Three clusters with one replica each. A cluster whose pod is gone has no pod left that shows its workload. */
+/** Returns three clusters with one replica each. A cluster whose pod is gone has no pod left that shows its workload. */
 function oneReplicaEach(more: Partial<ClusterData> = {}): readonly ClusterData[] {
 	return ["c1", "c2", "c3"].map((id) => cluster(id, 1, { agents: 1, ...more }));
 }
@@ -26,7 +26,7 @@ function podsOf(world: World, id: string): number {
 	return world.cluster(id).server.pods().length;
 }
 
-/** A pod fails without regard to budgets, and its object disappears. */
+/** Returns an event: a pod fails without regard to budgets, and its object disappears. */
 function vanishes(id: string, name: string, when: (world: World) => boolean) {
 	return {
 		name: `pod ${name} of ${id} vanishes`,
@@ -46,7 +46,10 @@ function vanishes(id: string, name: string, when: (world: World) => boolean) {
 	};
 }
 
-/** A new workload that no count has seen and that has no pod yet. Then a drain wants to evict a pod of another workload. */
+/**
+ * Returns a scenario: there is a new workload that no count has seen and that has no pod yet. Then a drain wants to evict a pod of another
+ * workload.
+ */
 function madeUnseen(name: string, about: string, before: (world: World) => void): Scenario<World> {
 	const made = "a StatefulSet is made";
 	return {

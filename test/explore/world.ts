@@ -286,7 +286,7 @@ export class World {
 		);
 	}
 
-	/** A stream that fails counts as a silence of its view. */
+	/** Returns the faults of this run's streams. A stream that fails counts as a silence of its view. */
 	#streamFaults(): StreamFaults {
 		return {
 			mayFail: () => this.may("silences"),
