@@ -28,6 +28,8 @@ export interface Evictor<R> {
 	): Promise<EvictionAnswer<R>>;
 	/** Reads this very pod consistently. Returns undefined if it is gone, or if its name has another uid. */
 	read(pod: PodReference): Promise<FoundPod | undefined>;
+	/** Whether an eviction may still be sent, for example not in a pause. Called right before the request is written. */
+	mayBeSent?(): boolean;
 }
 
 /** The budgets of all members, as they are now. */
@@ -70,7 +72,8 @@ export async function evictUnderTicket<R>(
 	let mustConfirm = changesEveryMs !== undefined || !guard();
 	let hasChanged = false;
 	let unknown: { readonly error: unknown } | undefined;
-	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+	const mayBeSent = (): boolean => evictor.mayBeSent?.() ?? true;
+	for (let attempt = 0; attempt < maxAttempts && mayBeSent(); attempt += 1) {
 		if (mustConfirm) {
 			const confirmed = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
 			if ("kind" in confirmed) {
@@ -79,7 +82,8 @@ export async function evictUnderTicket<R>(
 			}
 			({ resourceVersion, guard } = confirmed);
 		}
-		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, guard);
+		const isCurrent = guard;
+		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, () => mayBeSent() && isCurrent());
 		switch (answer.kind) {
 			case "accepted":
 			case "gone":
@@ -101,6 +105,8 @@ export async function evictUnderTicket<R>(
 	}
 	if (unknown) return { kind: "unknown", error: unknown.error };
 	await cancelTicket(ticket, cluster, runtime, { sent: true });
+	if (!mayBeSent())
+		return { kind: "conflict", message: `the eviction of pod ${pod.namespace}/${pod.name} was held up` };
 	return {
 		kind: "conflict",
 		message: hasChanged

@@ -3,6 +3,7 @@ import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classi
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";
 import type { Grant } from "../../disruption/round/grant.ts";
+import type { Places } from "../../disruption/round/places.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Reachability } from "../fleet/reachability.ts";
@@ -17,12 +18,13 @@ export interface GrantedEvictionDependencies {
 	readonly currentBudgets: CurrentBudgets;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Pick<Reachability, "failed">;
+	readonly places: Pick<Places, "isPaused">;
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;
 }
 
 /**
- * Evicts under the grant. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
+ * Evicts under the grant. Nothing is sent in a pause, after a stop or after the pod's timeout, however long the earlier steps took. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
  * Lease cannot be read. If an error, a stop or a timeout ends the tries, the reservation is cancelled by the fence, because an eviction may
  * have been sent.
  */
@@ -30,16 +32,17 @@ export async function evictGranted(
 	job: EvictionJob,
 	{ ticket, member }: Pick<Grant, "ticket" | "member">,
 	evictor: Evictor<Refusal>,
-	{ currentBudgets, runtime, reachability, stop, emit }: GrantedEvictionDependencies,
+	{ currentBudgets, runtime, reachability, places, stop, emit }: GrantedEvictionDependencies,
 ): Promise<EvictionStep> {
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
+	const held: Evictor<Refusal> = { ...evictor, mayBeSent: () => !places.isPaused && !ends.aborted };
 	for (;;) {
 		if (job.hold?.lost.aborted) {
 			await cancelTicket(ticket, member, runtime, { sent: true });
 			return { kind: "over" };
 		}
 		try {
-			const answer = await evictUnderTicket(ticket, member, evictor, currentBudgets, runtime);
+			const answer = await evictUnderTicket(ticket, member, held, currentBudgets, runtime);
 			switch (answer.kind) {
 				case "accepted":
 				case "gone":

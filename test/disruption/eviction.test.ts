@@ -17,6 +17,18 @@ describe("evictUnderTicket() with a fresh ticket", () => {
 		expect(reservations()).toBe(1);
 	});
 
+	test("sends nothing once it is held up, and cancels, however long the request waited", async () => {
+		let isPaused = false;
+		const beforeSending = (): number => {
+			isPaused = true;
+			return 0;
+		};
+		const { run, calls, reservations } = grantPod({ beforeSending, mayBeSent: () => !isPaused });
+		expect(await run()).toEqual({ kind: "conflict", message: "the eviction of pod shop/db-0 was held up" });
+		expect(calls).toEqual(["not sent", "eu cancel sent"]);
+		expect(reservations()).toBe(0);
+	});
+
 	test("is done where the pod is gone already", async () => {
 		const { run, calls } = grantPod({ answers: [{ kind: "gone" }] });
 		expect(await run()).toEqual({ kind: "gone" });

@@ -23,6 +23,7 @@ export const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 export function grantPod(
 	options: {
 		readonly answers?: readonly EvictionAnswer<string>[];
+		readonly mayBeSent?: () => boolean;
 		/** The nth read. */
 		readonly found?: Found | ((read: number) => Found);
 		readonly changesEveryMs?: number;
@@ -79,6 +80,7 @@ export function grantPod(
 	let reads = 0;
 	let attempts = 0;
 	const evictor: Evictor<string> = {
+		...(options.mayBeSent && { mayBeSent: options.mayBeSent }),
 		async evict(pod, { uid, resourceVersion }, id, guard) {
 			attempts += 1;
 			passedMs += options.beforeSending?.(attempts) ?? 0;

@@ -1,12 +1,11 @@
 // Judges one plugin process by what its command promises besides keeping the budgets.
 //
 // - A dry run changes no pod and no node, and requests no Lease.
-// - A paused process requests no round, uses no grant that was made during this pause, and evicts no pod without a grant.
-// - After it was stopped, a process requests no round, uses no grant that was made after that, and evicts no pod without a grant. After its
-//   timeout, a pod gets no round of its own, and no grant that was made after that is used for it.
+// - A paused process requests no round and sends no eviction.
+// - After it was stopped, a process requests no round and sends no eviction. After its timeout, a pod gets no round of its own, and no
+//   eviction.
 // - A node that is reported as drained has no pods, and its pods are evicted in the chosen order.
 import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
-import type { RoundVerdict } from "../../disruption/round/ticket.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import type { DrainData } from "./scenario.ts";
@@ -20,10 +19,6 @@ export class CommandJudge {
 	readonly #timeouts = new Map<string, AbortSignal>();
 	/** Counts pauses and resumes: odd while the process is paused. */
 	#pauses = 0;
-	/** Grants that were made in a pause, by their reservation's id: the value of `#pauses` then. */
-	readonly #grantedInPause = new Map<string, number>();
-	/** Ids of the reservations of grants that were made after the stop, or after the pod's timeout. */
-	readonly #grantedLate = new Set<string>();
 
 	constructor(data: DrainData, stop: AbortSignal, bug: (error: Error) => void) {
 		this.#data = data;
@@ -53,25 +48,10 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken("a dry run asks for a Lease");
 	}
 
-	roundEnds(verdicts: readonly RoundVerdict[]): void {
-		for (const verdict of verdicts) {
-			if (verdict.kind !== "granted") continue;
-			const { id, pod } = verdict.ticket;
-			if (this.#isPaused) this.#grantedInPause.set(id, this.#pauses);
-			if (this.#isOver(pod.uid)) this.#grantedLate.add(id);
-		}
-	}
-
-	/** Called before an eviction is sent under a reservation. */
-	uses(id: string): void {
-		if (this.#isPaused && this.#grantedInPause.get(id) === this.#pauses) this.#broken("a grant is used in a pause");
-		if (this.#grantedLate.has(id)) this.#broken("a grant is used that came after its end");
-	}
-
-	/** Called before an eviction is sent without a reservation. */
-	sendsFreely(): void {
-		if (this.#isPaused) this.#broken("a pod is evicted without a grant in a pause");
-		if (this.#stop.aborted) this.#broken("a pod is evicted without a grant after the run was stopped");
+	/** Called when an eviction of this pod is written, with or without a reservation. */
+	sends(uid: string): void {
+		if (this.#isPaused) this.#broken("an eviction is sent in a pause");
+		if (this.#isOver(uid)) this.#broken("an eviction is sent after its end");
 	}
 
 	changed(what: string): void {

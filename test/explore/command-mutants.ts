@@ -46,6 +46,32 @@ export const commandMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "grant-used-in-a-pause",
+		without: "looking once more, right before a granted pod is sent, whether the run is paused",
+		scenarios: ["paused-with-a-grant"],
+		edits: [
+			{
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "!$places.isPaused",
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "grant-used-after-a-stop",
+		without: "looking once more, right before a granted pod is sent, whether the run was stopped",
+		scenarios: ["stopped-with-a-grant"],
+		edits: [
+			{
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "!$places.isPaused && !$ends.aborted",
+				replace: "!$places.isPaused",
+			},
+		],
+	},
+	{
 		name: "server-error-as-if-not-sent",
 		without: "the fence after an API server has answered 500 or 504",
 		scenarios: ["timed-out-at-the-server"],

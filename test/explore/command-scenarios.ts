@@ -2,6 +2,7 @@
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
 import { begins, isCall, isCancelled, nobodyIsEvicted, waitsToSend } from "./staging.ts";
+import type { Step } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
 /** Pauses all drains, as the pause key of the screen does. */
@@ -17,6 +18,13 @@ const resumeAll: EventData<World> = {
 		for (const each of world.drains) each.resume();
 	},
 };
+
+const stopFirst = "drain-1 is told to stop";
+
+/** Whether this is the end of the first drain's login, and the event has not happened yet. */
+function logsInUntil(event: string, { kind, actor }: Step, world: World): boolean {
+	return kind === "timer" && actor === "drain-1" && waitsToSend(world, "drain-1") && world.times(event) === 0;
+}
 
 /** Pause and resume all drains, at most twice. */
 export const pauses: readonly EventData<World>[] = [
@@ -91,5 +99,36 @@ export const commandScenarios: readonly Scenario<World>[] = [
 		freshViews: true,
 		probe: false,
 		holdsBack: ({ kind, actor }, world) => kind === "timer" && actor === "drain-1" && world.times(pauseAll.name) === 0,
+	},
+	{
+		name: "paused-with-a-grant",
+		about: "A run is paused while a pod that has its grant waits for the login",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { firstSendAfterMs: 500 })],
+		events: [
+			{ ...pauseAll, when: (world) => waitsToSend(world, "drain-1") },
+			{ ...resumeAll, when: (world) => world.times(pauseAll.name) > 0 && !waitsToSend(world, "drain-1") },
+		],
+		limits: {},
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => logsInUntil(pauseAll.name, step, world),
+	},
+	{
+		name: "stopped-with-a-grant",
+		about: "A run is stopped while a pod that has its grant waits for the login",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { firstSendAfterMs: 500 })],
+		events: [
+			{
+				name: stopFirst,
+				when: (world) => waitsToSend(world, "drain-1"),
+				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.stop(),
+			},
+		],
+		limits: {},
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => logsInUntil(stopFirst, step, world),
 	},
 ];

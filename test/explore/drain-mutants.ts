@@ -66,9 +66,17 @@ export const drainMutants: readonly Mutant[] = [
 	},
 	{
 		name: "pause-lets-grants-go",
-		without: "giving a grant back that was made in a pause",
+		without: "giving a grant back that was made in a pause, and looking once more right before it is used",
 		scenarios: ["drained-in-time"],
-		edits: [{ ...under, find: "$ends.aborted || $places.isPaused", replace: "$ends.aborted" }],
+		edits: [
+			{ ...under, find: "$ends.aborted || $places.isPaused", replace: "$ends.aborted" },
+			{
+				file: "plugin/evictions/granted-eviction.ts",
+				symbol: "evictGranted",
+				find: "!$places.isPaused",
+				replace: "true",
+			},
+		],
 	},
 	{
 		name: "waits-past-its-time",

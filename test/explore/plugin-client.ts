@@ -21,6 +21,8 @@ export interface PluginClientOptions {
 	readonly onChanged: (what: string) => void;
 	/** The clock of the process, for the time at which a request is sent. */
 	readonly now: () => number;
+	/** Called with the pod's uid when an eviction or a delete is sent. */
+	readonly onSent: (uid: string) => void;
 	/** Called when an eviction or a delete is sent that has no reservation. */
 	readonly onSentFreely: () => FreeEviction;
 	/** If an eviction or its answer is lost, the API server answers 504 and 500 in turn. */
@@ -51,6 +53,7 @@ export function pluginClient({
 	now,
 	onEvicted,
 	onChanged,
+	onSent,
 	onSentFreely,
 	deletedUnder,
 	serverErrors,
@@ -83,6 +86,7 @@ export function pluginClient({
 		if (guard?.() === false) throw new NotSentError();
 		const pod = podAt(path);
 		const isDryRun = dryRun.includes("All");
+		onSent(preconditions.uid ?? "");
 		const under = named ?? onSentFreely();
 		const sentAt = now();
 		const answer = await ask<EvictionAnswer<string>>({

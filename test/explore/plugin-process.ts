@@ -99,7 +99,6 @@ export class PluginProcess extends Drain {
 					...evictor,
 					evict: (pod, preconditions, id, guard) => {
 						this.#deletedUnder.set(pod.uid, id);
-						this.#judge.uses(id);
 						return evictor.evict(pod, preconditions, id, guard);
 					},
 				};
@@ -244,7 +243,6 @@ export class PluginProcess extends Drain {
 		} finally {
 			for (const id of record.ids) this.#rounds.set(id, record);
 			oracle.roundEnds(record, verdicts);
-			this.#judge.roundEnds(verdicts);
 		}
 	}
 
@@ -264,10 +262,8 @@ export class PluginProcess extends Drain {
 			beforeSending: () => this.#logIn(),
 			serverErrors: this.data.serverErrors ?? false,
 			deletedUnder: (uid) => this.#deletedUnder.get(uid),
-			onSentFreely: () => {
-				this.#judge.sendsFreely();
-				return oracle.sendsFreely(this);
-			},
+			onSent: (uid) => this.#judge.sends(uid),
+			onSentFreely: () => oracle.sendsFreely(this),
 			now: () => this.clock.now(),
 			onChanged: (what) => this.#judge.changed(what),
 			onEvicted: (pod, under, sentAt) => {
