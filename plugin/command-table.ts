@@ -48,7 +48,7 @@ const gracePeriod: FlagTable = {
 	"grace-period": {
 		kind: "number",
 		default: -1,
-		describe: "Seconds that each pod gets to terminate; negative: the pod's own",
+		describe: "Seconds that each pod gets to terminate; negative: the pod's own grace period",
 	},
 };
 
@@ -67,6 +67,11 @@ const drainFilters: FlagTable = {
 		describe: "Also evict pods with emptyDir volumes; their data is lost",
 	},
 };
+
+/** The same flags for an explanation, which evicts nothing. */
+const judgedFilters: FlagTable = Object.fromEntries(
+	Object.keys(drainFilters).map((name) => [name, { kind: "boolean", describe: `Judge as for a drain with --${name}` }]),
+);
 
 /** The flags that say what a drain evicts and how. A plan has the same flags. */
 const drainFlags: FlagTable = {
@@ -95,7 +100,7 @@ const drainFlags: FlagTable = {
 		default: "",
 		value: "LABEL|priority",
 		describe:
-			"Evict the pods of a node by a label's value or by priority, lowest first; each group waits for the one before",
+			"Evict the pods of a node in the order of a label's value or of their priority, lowest first; each group waits for the previous one",
 	},
 };
 
@@ -143,7 +148,12 @@ export const commands: readonly Command[] = [
 		flags: {
 			...drainFlags,
 			...waitUntilFlag,
-			resume: { kind: "text", default: "", value: "ID", describe: "Resume this drain, with its flags" },
+			resume: {
+				kind: "text",
+				default: "",
+				value: "ID",
+				describe: "Resume this drain with its flags; type those again that can lose data or bypass budgets",
+			},
 			...dryRun,
 			...runOutput,
 			...report,
@@ -174,10 +184,10 @@ export const commands: readonly Command[] = [
 				kind: "text",
 				default: "none",
 				bare: "client",
-				describe: "Accepted as in drain: a plan is a dry run",
+				describe: "Accepted because drain has it: a plan is always a dry run",
 			},
-			for: { kind: "text", default: "deleted", describe: "Accepted as in drain: a plan does not wait" },
-			yes: { kind: "boolean", short: "y", describe: "Accepted as in drain: a plan does not ask" },
+			for: { kind: "text", default: "deleted", describe: "Accepted because drain has it: a plan never waits" },
+			yes: { kind: "boolean", short: "y", describe: "Accepted because drain has it: a plan never asks" },
 		},
 		load: async () => (await import("./commands/plan.ts")).runPlan,
 	},
@@ -187,13 +197,13 @@ export const commands: readonly Command[] = [
 		describe: "Explain why something can or cannot be evicted",
 		examples: [
 			["Why a pod is not evicted", "kubectl xpdb explain pod/db-0 -n shop"],
-			["What a budget waits for, over all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
+			["What a budget waits for, across all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
 			["What would block the drain of a node", "kubectl xpdb explain node/node-1 --ignore-daemonsets"],
-			["In a script: exit code 0 is a yes", "kubectl xpdb explain pod/db-0 -n shop > /dev/null && echo go"],
+			["In a script: exit code 0 means yes", "kubectl xpdb explain pod/db-0 -n shop > /dev/null && echo go"],
 		],
 		flags: {
-			...drainFilters,
-			...readOutput("json|yaml|wide", "json, yaml: one document; wide: every pod of a node by its name"),
+			...judgedFilters,
+			...readOutput("json|yaml|wide", "json, yaml: one document; wide: also the name of every pod of a node"),
 		},
 		load: async () => (await import("./commands/explain.ts")).runExplain,
 	},
@@ -225,7 +235,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "budgets",
 		words: "[NAME...]",
-		describe: "Show what the budgets allow over all clusters",
+		describe: "Show what the budgets allow across all clusters",
 		examples: [
 			["Budgets of the namespace", "kubectl xpdb budgets"],
 			["One budget, and each pod that uses it up", "kubectl xpdb budgets db"],
@@ -244,7 +254,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "leases",
 		words: "[BUDGET...]",
-		describe: "Show who holds the Leases, who waits, and granted pods",
+		describe: "Show the holders of Leases, waiting runs and granted pods",
 		examples: [
 			["Leases of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
 			["Leases of one budget, with each granted pod", "kubectl xpdb leases db -o wide"],
@@ -290,11 +300,7 @@ export const commands: readonly Command[] = [
 			["Check your rights, and show what would change", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
 		],
 		flags: {
-			reason: {
-				kind: "text",
-				default: "",
-				describe: "Reason, for the annotation, the Event and 'kubectl xpdb budgets'",
-			},
+			reason: { kind: "text", default: "", describe: "Reason for the annotation, Event and 'kubectl xpdb budgets'" },
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -340,7 +346,7 @@ export const commands: readonly Command[] = [
 			...readOutput("short|json|yaml", "short: problems only; json, yaml: one document"),
 			pre: {
 				kind: "boolean",
-				describe: "Before an installation: whether it can succeed, and what prevents it",
+				describe: "Before an installation: check whether it can succeed, and what would prevent it",
 			},
 			"fail-on": {
 				kind: "text",
@@ -358,7 +364,7 @@ export const commands: readonly Command[] = [
 		words: "FILE",
 		describe: "Make an HTML report of a recorded run",
 		examples: [
-			["Record a drain, for a report of it", "kubectl xpdb drain node-1 --ignore-daemonsets -o json > run.ndjson"],
+			["Record a drain for a report", "kubectl xpdb drain node-1 --ignore-daemonsets -o json > run.ndjson"],
 			["Make the report, for a browser or a change ticket", "kubectl xpdb report run.ndjson > run.html"],
 		],
 		flags: {},
@@ -368,7 +374,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "completion",
 		words: "bash|zsh|fish|install|uninstall",
-		describe: "Complete commands, flags and names at the Tab key",
+		describe: "Set up Tab completion of commands, flags and names",
 		examples: [
 			["For kubectl xpdb, where kubectl's own completion is set up", "kubectl xpdb completion install"],
 			["For kubectl-xpdb, in this shell", "source <(kubectl xpdb completion bash)"],

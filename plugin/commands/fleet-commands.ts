@@ -6,7 +6,7 @@ export const fleetCommands: readonly Command[] = [
 	{
 		name: "fleet",
 		words: "[list]",
-		describe: "Show the members of the fleet, as each of them reports it",
+		describe: "Show the members of the fleet, as each member lists them",
 		examples: [
 			[
 				"Members, addresses, versions, certificates, and differences between lists",
@@ -69,7 +69,10 @@ export const fleetCommands: readonly Command[] = [
 		],
 		flags: {
 			rotate: { kind: "boolean", describe: "Give every cluster's agents a new certificate" },
-			ca: { kind: "boolean", describe: "With --rotate: from a new CA, which all members trust first" },
+			ca: {
+				kind: "boolean",
+				describe: "With --rotate: change to a new CA, which all members trust before any certificate uses it",
+			},
 			...authorityFlags,
 			"keep-in": {
 				kind: "text",

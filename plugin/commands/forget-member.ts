@@ -74,8 +74,8 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		const given = booleanFlag(input, "yes") ? member.name : textFlag(input, "confirm");
 		const summary = [
 			`Forget member ${member.name} (id ${member.id}) in ${todo.map(({ context }) => context.name).join(", ")}:`,
-			`  its pods count no more: budgets are judged over ${survivors.map(({ name }) => name).join(", ")} alone`,
-			"  its agents are refused by these, until every cluster lists it again",
+			`  its pods no longer count: budgets are judged in ${survivors.map(({ name }) => name).join(", ")} alone`,
+			"  these clusters refuse its agents, until every cluster lists it again",
 			"  make sure no drain runs there any more: kubectl there checks no budget of the fleet",
 		];
 		const { name } = member;
@@ -107,7 +107,7 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 			);
 			return exitCode.failedClosed;
 		}
-		streams.stdout.write(`${names} agree: evictions go on without ${member.name}\n`);
+		streams.stdout.write(`${names} agree: evictions continue without ${member.name}\n`);
 		const comeBack =
 			"To have it back, bring its pods, budgets and certificate up to date, and list it again: kubectl xpdb install";
 		streams.stdout.write(`${comeBack} --contexts=CONTEXTS\n`);

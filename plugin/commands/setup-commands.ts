@@ -24,7 +24,7 @@ export const setupCommands: readonly Command[] = [
 	{
 		name: "upgrade",
 		words: "",
-		describe: "Bring the agents to this version, cluster by cluster",
+		describe: "Upgrade agents to the plugin's version, cluster by cluster",
 		examples: [["To a new image", "kubectl xpdb upgrade --contexts=eu,us --image=example.com/agent:0.2.0"]],
 		flags: installFlags,
 		load: async () => (await import("./install.ts")).runUpgrade,
@@ -41,7 +41,7 @@ export const setupCommands: readonly Command[] = [
 			"delete-budgets": { kind: "boolean", describe: "Also delete all budgets and their CustomResourceDefinition" },
 			force: {
 				kind: "boolean",
-				describe: "Also while evictions run (their grants are lost), or if a cluster keeps the fleet's CA",
+				describe: "Uninstall even while evictions run (their grants are lost), or if a cluster keeps the fleet's CA",
 			},
 			timeout: {
 				kind: "duration",

@@ -14,7 +14,7 @@ export function budgetWord(command: string, words: readonly string[]): string {
 	const [, type, name = ""] = /^(?:([^/]*)\/)?([^/]*)$/.exec(word) ?? [];
 	if (type !== undefined && !typeNames.has(type.toLowerCase())) {
 		// NAMESPACE/NAME is how screens, waits and summaries show a budget, so users copy it.
-		const help = name === "" ? see : `A namespace is a flag: kubectl xpdb ${command} ${name} -n ${type}`;
+		const help = name === "" ? see : `Give the namespace as a flag: kubectl xpdb ${command} ${name} -n ${type}`;
 		throw new UsageError(`${quote(word)} is not a budget: write NAME or xpdb/NAME`, help);
 	}
 	if (name === "") throw new UsageError("resource name may not be empty", see);

@@ -37,13 +37,16 @@ export interface GlobalFlags {
 export const globalFlags: FlagTable = {
 	contexts: { kind: "list", commas: true, describe: "Contexts to work in, side by side: a,b,c (instead of --context)" },
 	context: { kind: "text", describe: "The name of the kubeconfig context to use" },
-	"agent-namespace": { kind: "text", describe: "The namespace of the agents, in every context (xpdb-system)" },
+	"agent-namespace": {
+		kind: "text",
+		describe: `The namespace of the agents, in every context (default: ${defaultAgentNamespace})`,
+	},
 	"agent-account": {
 		kind: "text",
 		describe:
 			"ServiceAccount in that namespace to authenticate as (default: xpdb-operator, or the only one for which you may request tokens)",
 	},
-	namespace: { kind: "text", short: "n", describe: "The namespace of the pods" },
+	namespace: { kind: "text", short: "n", describe: "The namespace of the pods or budgets" },
 	kubeconfig: { kind: "text", describe: "Path to the kubeconfig file" },
 	cluster: { kind: "text", describe: "The name of the kubeconfig cluster to use" },
 	user: { kind: "text", describe: "The name of the kubeconfig user to use" },
@@ -60,7 +63,7 @@ export const globalFlags: FlagTable = {
 	"client-key": { kind: "text", describe: "Path to a client key file for TLS" },
 	"insecure-skip-tls-verify": { kind: "boolean", describe: "Do not check the server's certificate" },
 	"tls-server-name": { kind: "text", describe: "Server name to use for checking the server's certificate" },
-	"request-timeout": { kind: "timeout", describe: "How long to wait for one request; 0 is kubectl's default" },
+	"request-timeout": { kind: "timeout", describe: "Time limit for each request to an API server; 0: 65s" },
 	"disable-compression": { kind: "boolean", describe: "Accepted and ignored: responses are never compressed" },
 	"cache-dir": { kind: "text", describe: "Accepted and ignored: KUBECACHEDIR says where the plugin keeps its cache" },
 	kuberc: { kind: "text", describe: "Accepted and ignored: kuberc preferences are for kubectl's own commands" },
@@ -69,11 +72,11 @@ export const globalFlags: FlagTable = {
 	profile: { kind: "text", describe: "Accepted and ignored: the plugin writes no profile" },
 	"profile-output": { kind: "text", describe: "Accepted and ignored: the plugin writes no profile" },
 	"match-server-version": { kind: "boolean", describe: "Refused: kubectl xpdb has a version of its own" },
-	"warnings-as-errors": { kind: "boolean", describe: "Fail with exit code 1 where an API server warned of something" },
+	"warnings-as-errors": { kind: "boolean", describe: "Fail with exit code 1 if an API server sends a warning" },
 	v: {
 		kind: "number",
 		short: "v",
-		describe: "Log level: 6 shows each request and call on stderr, 7 headers, 8 bodies; with 9 a bug shows its stack",
+		describe: "Log level: 6 shows each request and call on stderr, 7 headers, 8 bodies, 9 also the stack of a bug",
 	},
 };
 

@@ -29,7 +29,7 @@ export function overviewText(all: readonly Command[]): string {
 			.map(({ name, describe }, index) => `${(index === 0 ? title : "").padEnd(9)}${name.padEnd(width)}  ${describe}`),
 	);
 	return [
-		"Evict pods and drain nodes under one disruption budget over many clusters.",
+		"Evict pods and drain nodes under one disruption budget across many clusters.",
 		"",
 		...rows,
 		"",

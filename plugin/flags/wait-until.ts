@@ -8,7 +8,7 @@ export const waitUntilFlag: FlagTable = {
 		kind: "text",
 		default: "deleted",
 		value: "deleted|replaced",
-		describe: "replaced: wait until their budgets have recovered",
+		describe: "replaced: wait until the pods' budgets have recovered",
 	},
 };
 

@@ -9,8 +9,13 @@ import { type CertificateMode, certificateModes } from "./certificate-mode.ts";
 import type { CertificateOptions } from "./fleet-certificates.ts";
 
 export const authorityFlags: FlagTable = {
-	"ca-cert": { kind: "text", default: "", value: "FILE", describe: "The fleet's CA, instead of one kept in a cluster" },
-	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is not stored" },
+	"ca-cert": {
+		kind: "text",
+		default: "",
+		value: "FILE",
+		describe: "The certificate of the fleet's CA, instead of a CA kept in a cluster",
+	},
+	"ca-key": { kind: "text", default: "", value: "FILE", describe: "The private key of --ca-cert; it is not stored" },
 };
 
 export const certificateFlags: FlagTable = {

@@ -66,5 +66,5 @@ function findMember(
 		return { id, name: found.find(({ name }) => name !== undefined)?.name ?? id };
 	}
 	const names = [...new Set(listed.map(({ name }) => name))].join(", ");
-	throw new UsageError(`${quote(word)} is no member of the fleet: there are ${names}`);
+	throw new UsageError(`${quote(word)} is not a member of the fleet; its members are ${names}`);
 }

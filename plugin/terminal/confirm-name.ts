@@ -27,7 +27,7 @@ export async function confirmName(
 			`Use ${flag}`,
 		);
 	}
-	stderr.write(`Type ${name} to go on: `);
+	stderr.write(`Type ${name} to continue: `);
 	const answer = await stdin.readLine(signal);
 	if (answer === undefined) stderr.write("\n");
 	return answer?.trim() === name;

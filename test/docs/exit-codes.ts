@@ -47,7 +47,7 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 		commands: asking,
 	},
 	notNow: {
-		means: "it cannot be evicted now, but later, without any action",
+		means: "it cannot be evicted now, but can be later, without any action",
 		commands: ["explain"],
 	},
 	interrupted: { means: "interrupted by Ctrl-C" },

@@ -194,7 +194,7 @@ describeOnFleet("the life of a fleet", () => {
 		const moved = await xpdb(four, "install", "certs", "--keep-in=c4", "-y");
 		expect(moved.out).toMatch(/^c4: .*xpdb-fleet-ca/m);
 		const forgotten = await xpdb(three, "fleet", "forget", "c4", "--confirm=c4");
-		expect(forgotten.out).toContain("c1, c2, c3 agree: evictions go on without c4");
+		expect(forgotten.out).toContain("c1, c2, c3 agree: evictions continue without c4");
 		const [, told = ""] =
 			/^.*a new CA whose key c1 keeps: kubectl xpdb (.*)$/m.exec(forgotten.err + forgotten.out) ?? [];
 		expect(told).toBe("install certs --rotate --ca --keep-in=c1 --contexts=c1,c2,c3");

@@ -67,7 +67,7 @@ describeOnFleet("a member that is dead", () => {
 			expect(stdout).toContain(`${context}: c3 forgotten, the members are c1, c2`);
 			expect(await forgottenEvents(context)).toEqual([expect.stringContaining("member c3")]);
 		}
-		expect(stdout).toContain("c1, c2 agree: evictions go on without c3");
+		expect(stdout).toContain("c1, c2 agree: evictions continue without c3");
 		const evicted = await run(...evictArgs(database, podOf("c1")));
 		expect(evicted.code, evicted.stdout + evicted.stderr).toBe(0);
 	});

@@ -18,12 +18,12 @@ export const exposeFlags: FlagTable = {
 	"expose-annotation": {
 		kind: "list",
 		value: "[MEMBER=]KEY=VALUE",
-		describe: "An annotation for the load balancer's cloud; may be repeated",
+		describe: "An annotation on the load balancer's Service, for the cloud provider; may be repeated",
 	},
 	"expose-source": {
 		kind: "list",
 		value: "[MEMBER=]CIDR",
-		describe: "Source CIDRs that may connect to a load balancer, instead of all; may be repeated",
+		describe: "A source CIDR that may connect to a load balancer, instead of all; may be repeated",
 	},
 };
 

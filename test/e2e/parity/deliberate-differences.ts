@@ -29,7 +29,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "a cluster without agents and without `XPodDisruptionBudget`s",
 		kubectl: "says nothing",
 		ours: "warns once, then drains as kubectl does",
-		reason: "a user who expects a budget over many clusters must know that there is none",
+		reason: "a user who expects a budget across many clusters must know that there is none",
 		situations: [
 			"without agents: everything goes",
 			"without agents: a filter refuses",

@@ -18,6 +18,6 @@ test.each([
 
 test("a budget with its namespace, as screens and waits write it, gets the command that was meant", () => {
 	expect(() => budgetWord("leases release", ["shop/db"])).toThrow(
-		expect.objectContaining({ hint: "A namespace is a flag: kubectl xpdb leases release db -n shop" }),
+		expect.objectContaining({ hint: "Give the namespace as a flag: kubectl xpdb leases release db -n shop" }),
 	);
 });

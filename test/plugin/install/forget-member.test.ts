@@ -174,7 +174,7 @@ describe("planForgetting()", () => {
 		expect((await planned(all(), "ap")).member).toEqual({ id: "id-ap", name: "ap" });
 		expect((await planned(all(), "id-ap")).member).toEqual({ id: "id-ap", name: "ap" });
 		expect((await planned(all(), "sa", [{ id: "id-sa", name: "sa" }])).member).toEqual({ id: "id-sa", name: "sa" });
-		await expect(planned(all(), "sa")).rejects.toThrow("is no member of the fleet: there are eu, us, ap");
+		await expect(planned(all(), "sa")).rejects.toThrow("is not a member of the fleet; its members are eu, us, ap");
 	});
 
 	test("says who goes on, and who of these has no context here", async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type ApiDialer, createApiDialer, type DialerOptions } from "../../../plugin/kubernetes/api-dialer.ts";
 import { SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
 import type { Connection } from "../../../plugin/kubernetes/connection.ts";
@@ -82,6 +82,17 @@ test("a login may take longer than the request that it is for", async () => {
 test("exchange() gives up where the answer begins and does not end", async () => {
 	const dialer = await dial((_, response) => void response.write("half"), { requestTimeoutMs: 50 });
 	await expect(dialer.exchange(get)).rejects.toThrow("no answer within 50ms");
+});
+
+test("exchange() without --request-timeout, or with 0, gives up after 65 s", async () => {
+	const { promise: asked, resolve: begin } = Promise.withResolvers<void>();
+	const dialer = await dial(() => begin());
+	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+	onTestFinished(() => void vi.useRealTimers());
+	const answer = dialer.exchange(get);
+	await asked;
+	vi.advanceTimersByTime(65_000);
+	await expect(answer).rejects.toThrow("no answer within 1m5s");
 });
 
 test("a server that never answers TLS's handshake is given up long before an answer would be", async () => {

@@ -14,7 +14,7 @@ describe("confirmName()", () => {
 	test("goes on for the very name, typed or given, after it has said what would happen", async () => {
 		const { streams, answer } = asked("", ["db"]);
 		expect(await answer).toBe(true);
-		expect(streams.err()).toBe("eu: held\nType db to go on: ");
+		expect(streams.err()).toBe("eu: held\nType db to continue: ");
 		expect(await asked("db").answer).toBe(true);
 	});
 
