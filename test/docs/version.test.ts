@@ -42,9 +42,9 @@ test("the oldest Kubernetes that the plugin takes is the chart's, and that of th
 	expect(parse(readSource("agent/chart/Chart.yaml"))).toMatchObject({ kubeVersion: `>=${oldest}.0-0` });
 	expect(readSource("test/controlplane/go/kubernetes-oldest/go.mod")).toContain(`\tk8s.io/kubernetes v${oldest}.`);
 	for (const [page, says] of [
-		["README.md", `From Kubernetes ${oldest} on`],
+		["README.md", `You need Kubernetes ${oldest} or newer`],
 		["docs/operations.md", `You need Kubernetes ${oldest} or newer`],
-		["docs/releases.md", `From ${oldest} on`],
+		["docs/releases.md", `supports Kubernetes ${oldest} and newer`],
 		["docs/messages.md", `older than Kubernetes ${oldest} `],
 		["CHANGELOG.md", `Kubernetes from ${oldest} on`],
 	] as const) {
