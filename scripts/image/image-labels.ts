@@ -7,7 +7,7 @@ export async function imageLabels(version: string, created: string): Promise<Rea
 	const changed = (await mustRun("read what was changed", ["git", "status", "--porcelain"])) !== "";
 	return {
 		[`${prefix}.title`]: "xpdb-agent",
-		[`${prefix}.description`]: "One disruption budget over many Kubernetes clusters: the agent in each of them",
+		[`${prefix}.description`]: "One disruption budget across many Kubernetes clusters: the agent in each of them",
 		[`${prefix}.version`]: version,
 		[`${prefix}.created`]: created,
 		[`${prefix}.revision`]: changed ? `${revision}-changed` : revision,
