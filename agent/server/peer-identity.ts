@@ -78,7 +78,7 @@ export class PeerIdentity {
 		if (isMember(declared)) return { kind: "member", clusterId: id };
 		const listed = declared.members.map((member) => `${member.name} (${member.id})`).join(", ");
 		const reason =
-			`cannot serve the agents of cluster id "${id}": it is no member of the fleet of cluster "${local.name}", ` +
+			`cannot serve the agents of cluster id "${id}": it is not a member of the fleet of cluster "${local.name}", ` +
 			`whose ConfigMap xpdb-fleet lists ${listed}`;
 		return { kind: "forbidden", reason };
 	}

@@ -39,7 +39,7 @@ export class DryRunRounds {
 	async judgeDryRun(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);
-		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
+		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is not a member of the fleet`);
 		let verdict: PretendedVerdict;
 		try {
 			const { pod, staysAway = false } = job;

@@ -107,7 +107,8 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		if (typeof answer !== "string") {
 			return answer.reason === "FleetsDiffer" ? waitForFleet(job, answer.message, deps) : stepAfter(job, answer);
 		}
-		if (!step) return waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`, deps);
+		if (!step)
+			return waitForFleet(job, `the cluster of context ${context} is not a member of the fleet any more`, deps);
 		if (answer === "changed") return { kind: "again", afterMs: 0 };
 		// The fleet is unchanged. If its members disagreed in the try, the pod waits. A refusal stands.
 		return step.kind === "again" ? waitForFleet(job, step.message ?? "the members of the fleet disagree", deps) : step;
@@ -179,7 +180,7 @@ async function tryUnder(
 	if (dryRun) return dryRun.judgeDryRun(job, budgets);
 	const { places, holder, emit, evictor } = deps;
 	const member = fleet.memberOf(job.context.name);
-	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
+	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is not a member of the fleet`);
 	const tell = (wait: GrantWait, nextMs: number): void => emit(waitingEvent(job, waitOf(job, wait, holder), nextMs));
 	const candidate = { clusterId: member.id, pod: job.pod };
 	const request: GrantRequest = { candidate, budgets, lane: job.context.name, signal: ends, onWait: tell };

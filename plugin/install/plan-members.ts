@@ -96,7 +96,7 @@ function withAddresses(
 	const [unknown] = unused;
 	if (unknown !== undefined) {
 		throw new UsageError(
-			`--address names ${quote(unknown)}, which is no member: there are ${members.map(({ name }) => name).join(", ")}`,
+			`--address names ${quote(unknown)}, which is not a member of the fleet; its members are ${members.map(({ name }) => name).join(", ")}`,
 		);
 	}
 	return found;

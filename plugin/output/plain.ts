@@ -176,7 +176,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 					event.accepted > 0
 						? ` ${counted(event.accepted, "pod")} already accepted will finish (up to ${event.graceSeconds}s).`
 						: "";
-				stderr.write(`Stopping: no new evictions.${rest} Press Ctrl-C again to leave now.\n`);
+				stderr.write(`Stopping: no new evictions.${rest} Press Ctrl-C again to exit now.\n`);
 				return;
 			}
 			case "summary":

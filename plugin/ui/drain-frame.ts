@@ -221,7 +221,7 @@ function keysLine(facts: RunFacts, { pane }: ViewState, { columns }: FrameOption
 		{ key: "q", does: "leave view", short: "q leave" },
 		{
 			key: "ctrl-c",
-			does: facts.isStopping ? "leave now" : "stop",
+			does: facts.isStopping ? "exit now" : "stop",
 			short: facts.isStopping ? "^C now" : "^C stop",
 			least: "^C",
 		},

@@ -96,7 +96,7 @@ describeOnFleet("a member that is dead", () => {
 		await eventually("an eviction in c3 to be refused for what the others say", async () => {
 			const { code, stderr } = await run(...evictArgs(database, podOf("c3"), "--timeout=5s"));
 			expect(code, stderr).toBe(4);
-			return stderr.includes("it is no member of the fleet of cluster");
+			return stderr.includes("it is not a member of the fleet of cluster");
 		});
 		const contexts = "--contexts=c1-operator,c2-operator,c3-operator";
 		const differing = await run("fleet", "list", contexts);

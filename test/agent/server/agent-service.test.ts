@@ -239,7 +239,7 @@ describe("the peer port", () => {
 		for (const call of calls) {
 			await expect(call).rejects.toBeInstanceOf(AgentForbiddenError);
 			await expect(call).rejects.toThrow(
-				'cannot serve the agents of cluster id "peer-id": it is no member of the fleet',
+				'cannot serve the agents of cluster id "peer-id": it is not a member of the fleet',
 			);
 		}
 		expect(local.asked.map(([method]) => method)).toEqual(["acquire"]);

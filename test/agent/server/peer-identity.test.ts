@@ -66,7 +66,7 @@ describe("check()", () => {
 		expect(await identity.check(await certificateOf("peer-id"), { anew: true })).toEqual({
 			kind: "forbidden",
 			reason:
-				'cannot serve the agents of cluster id "peer-id": it is no member of the fleet of cluster "eu-1", ' +
+				'cannot serve the agents of cluster id "peer-id": it is not a member of the fleet of cluster "eu-1", ' +
 				"whose ConfigMap xpdb-fleet lists eu-1 (own-id)",
 		});
 	});

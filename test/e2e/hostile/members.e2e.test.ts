@@ -66,7 +66,7 @@ describeOnFleet("a member that was taken out", () => {
 			peer.count(before.acquisition, request),
 			peer.acquire(acquireRequestFor(database.namespace, "nonce-2"), { wait: true, signal: never }),
 		]);
-		const refused = `cannot serve the agents of cluster id "${c3.id}": it is no member of the fleet of cluster "c1"`;
+		const refused = `cannot serve the agents of cluster id "${c3.id}": it is not a member of the fleet of cluster "c1"`;
 		for (const call of calls) {
 			const reason: unknown = call.status === "rejected" ? call.reason : undefined;
 			expect(reason).toBeInstanceOf(AgentForbiddenError);

@@ -59,7 +59,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 		// The others name it, so that they ask it.
 		const elsewhere = await evict("c2");
 		expect(elsewhere).toMatchObject({ code: 4, gone: false });
-		expect(elsewhere.stderr).toMatch(/c1: .*it is no member of the fleet of cluster "c1"/);
+		expect(elsewhere.stderr).toMatch(/c1: .*it is not a member of the fleet of cluster "c1"/);
 		await lists.restore("c1");
 		await expectEvicted("c1");
 	});
@@ -114,7 +114,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 			return false;
 		});
 		expect(returned, returned.stderr).toMatchObject({ code: 4, gone: false });
-		expect(returned.stderr).toMatch(/c1: .*it is no member of the fleet of cluster "c1"/);
+		expect(returned.stderr).toMatch(/c1: .*it is not a member of the fleet of cluster "c1"/);
 		for (const context of ["c1", "c2"]) await lists.restore(context);
 		await expectEvicted("c3");
 	});

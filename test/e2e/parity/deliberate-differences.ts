@@ -157,7 +157,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			...outcome,
 			stderr: [
 				...outcome.stderr,
-				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
+				"Stopping: no new evictions. Press Ctrl-C again to exit now.",
 				"Still cordoned: parity-a",
 				"Continue:     kubectl drain --resume ID --context=CONTEXT",
 				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",
@@ -174,7 +174,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			...outcome,
 			code: 2,
 			stderr: [
-				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
+				"Stopping: no new evictions. Press Ctrl-C again to exit now.",
 				"Still cordoned: parity-a",
 				"Continue:     kubectl drain --resume ID --context=CONTEXT",
 				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",

@@ -122,7 +122,7 @@ describe("planMembers()", () => {
 			name: "an address of nobody",
 			candidates: [context("eu", "1")],
 			addresses: [["usa", "us:1"]],
-			says: '--address names "usa", which is no member: there are eu',
+			says: '--address names "usa", which is not a member of the fleet; its members are eu',
 		},
 		{
 			name: "an address without a port",

@@ -329,7 +329,7 @@ describe("several contexts", () => {
 				contexts,
 			),
 		).toEqual([
-			"err: Stopping: no new evictions. 2 pods already accepted will finish (up to 79s). Press Ctrl-C again to leave now.",
+			"err: Stopping: no new evictions. 2 pods already accepted will finish (up to 79s). Press Ctrl-C again to exit now.",
 			"err: Stopped: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
 			"err: Not drained: us-west/n2: stopped",
 			"err: Still cordoned: us-west/n2",
