@@ -134,7 +134,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "`--timeout` while a pod waits for its next try",
 		kubectl: "ends at that try, up to 5 seconds later",
 		ours: "ends at once",
-		reason: "the flag sets this time",
+		reason: "this is the time limit that the user set",
 		// The others have their tries merged: how many there are depends on how fast agents answer.
 		situations: ["without agents: a budget of Kubernetes' own blocks until --timeout"],
 		apply: (outcome) => ({ ...outcome, stdout: once(outcome.stdout, "evicting pod") }),
@@ -143,7 +143,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		subject: "a pod that takes long",
 		kubectl: "says nothing",
 		ours: "prints its progress on stderr every 15 seconds, in one line",
-		reason: "a slow drain can be told from a hung one, by a person and in a log",
+		reason: "the user can tell a slow drain from a hung one, also in a log",
 		situations: ["a pod that takes a quarter of a minute to end"],
 		apply: (outcome) => ({ ...outcome, stderr: ["progress 0/1 pods, 0/1 nodes, 1 terminating, 0 waiting"] }),
 	},
