@@ -55,18 +55,18 @@ const flags = {
 	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, the Pod's address",
 	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, the Pod's address",
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
-	"tls-private-key-file": "Its private key, PEM",
-	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
+	"tls-private-key-file": "Private key of that certificate, PEM",
+	"client-ca-file": "The fleet's CA, PEM (two CAs while it is being changed), which signs the agents' certificates",
 	"lease-namespace":
-		"Namespace of the agents' Leases, as the fleet's ConfigMap has it; the same in all clusters of the fleet",
+		"Namespace of the agents' Leases, as the fleet's ConfigMap names it; the same in all clusters of the fleet",
 	"agent-namespace": "Namespace that declares the fleet and names the agents' certificates, the same in all clusters",
 	"fleet-configmap": "ConfigMap that declares the fleet, in the agents' namespace",
 	kubeconfig: "How to reach the API server from outside a cluster",
 	"pod-name": "Name of the Pod that this agent runs in (also POD_NAME)",
-	"pod-namespace": "Its namespace (also POD_NAMESPACE)",
-	"pod-ip": "Its address (also POD_IP)",
+	"pod-namespace": "Namespace of that Pod (also POD_NAMESPACE)",
+	"pod-ip": "Address of that Pod (also POD_IP)",
 	"log-level": `One of ${logLevels.join(", ")}`,
-	"cluster-name": "For messages; without it, the name that the fleet gives this cluster",
+	"cluster-name": "Name of this cluster in messages; if not given, its name in the fleet",
 } as const;
 
 type Flag = keyof typeof flags;
