@@ -16,6 +16,10 @@ const groups: readonly (readonly [title: string, commands: readonly string[]])[]
 	["Plugin", ["completion", "version"]],
 ];
 
+/** These commands read --namespace. The others accept and ignore it, as kubectl does. */
+const inNamespace = ["evict", "explain", "budgets", "leases", "leases release", "suspend", "unsuspend", "check"];
+const withoutClusters = ["report", "completion"];
+
 /** Fits a screen of 80 columns and 24 rows, with the prompt below it. Examples are in each command's own help. */
 export function overviewText(all: readonly Command[]): string {
 	// A subcommand is described in its parent's help.
@@ -38,15 +42,18 @@ export function overviewText(all: readonly Command[]): string {
 }
 
 export function commandText({ name, words, describe, examples, flags }: Command): string {
-	const shared = Object.entries(globalFlags).filter(([flag]) => ["contexts", "context", "namespace"].includes(flag));
+	const used = [
+		...(withoutClusters.includes(name) ? [] : ["contexts", "context"]),
+		...(inNamespace.includes(name) ? ["namespace"] : []),
+	];
+	const shared = Object.entries(globalFlags).filter(([flag]) => used.includes(flag));
+	const own = flagLines([...Object.entries(flags), ...shared]);
 	return [
 		`${describe}.`,
 		"",
 		"Examples:",
 		...exampleLines(examples),
-		"Flags:",
-		...flagLines([...Object.entries(flags), ...shared]),
-		"",
+		...(own.length > 0 ? ["Flags:", ...own, ""] : []),
 		"Usage:",
 		`  ${programName} ${name} ${words} [flags]`.replace("  [", " ["),
 		"",

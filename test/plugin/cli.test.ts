@@ -159,6 +159,17 @@ describe("parseCommandLine()", () => {
 		}
 	});
 
+	test.each([
+		{ command: "explain", shown: ["contexts=LIST", "namespace=TEXT"] },
+		{ command: "drain", shown: ["contexts=LIST"] },
+		{ command: "completion", shown: [] },
+	])("the help of $command lists the global flags that it uses: $shown", async ({ command, shown }) => {
+		const parsed = await parseCommandLine([command, "--help"]);
+		const text = parsed.kind === "help" ? parsed.text : "";
+		expect(["contexts=LIST", "namespace=TEXT"].filter((flag) => text.includes(`--${flag}\n`))).toEqual(shown);
+		expect(text.includes("\nFlags:\n")).toBe(shown.length > 0);
+	});
+
 	test("what is no flag of every command is none of kubectl xpdb alone", async () => {
 		await expect(parseCommandLine(["--force"])).rejects.toMatchObject({ message: "unknown flag: --force" });
 		await expect(parseCommandLine(["options", "--force"])).rejects.toMatchObject({ message: "unknown flag: --force" });
