@@ -16,7 +16,7 @@ export interface CheckLinesOptions {
 const unicodeMarks: Readonly<Record<CheckResult, string>> = { ok: "✔", warning: "!", unknown: "?", failed: "✖" };
 const asciiMarks: Readonly<Record<CheckResult, string>> = { ok: "ok", warning: "!", unknown: "?", failed: "x" };
 
-/** Fits every title except that of the row about the CA's key, which is longer. */
+/** Fits every title. */
 const titleWidth = 34;
 const codeWidth = 8;
 const narrowestCell = 8;

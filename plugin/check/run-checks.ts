@@ -243,6 +243,6 @@ function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 async function keyRow(asked: readonly Asked[]): Promise<CheckRow | undefined> {
 	const readings = await Promise.all(asked.map(({ facts }) => facts.keyReaders));
 	if (!readings.some((reading) => reading.kind === "read" && reading.value !== undefined)) return undefined;
-	const title = { category: "policies", isNeeded: false, title: "no ServiceAccount can read the CA's key" } as const;
+	const title = { category: "policies", isNeeded: false, title: "no account can read the CA's key" } as const;
 	return clusterRow(asked, title, async ({ context, facts }) => judgeKeyReaders(await facts.keyReaders, context));
 }
