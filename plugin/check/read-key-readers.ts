@@ -27,10 +27,8 @@ export async function readKeyReaders({ client, agents }: KubeContext): Promise<r
 		...namesOfReaders(clusterRoles).map((name) => `ClusterRole/${name}`),
 	]);
 	const subjects = [...bindings, ...clusterBindings]
-		.filter(
-			({ metadata, roleRef }) => reading.has(`${roleRef.kind}/${roleRef.name}`) && !isOfKubernetes(metadata?.name),
-		)
-		.flatMap((binding) => binding.subjects ?? []);
+		.filter(({ roleRef }) => reading.has(`${roleRef.kind}/${roleRef.name}`))
+		.flatMap((binding) => (binding.subjects ?? []).filter((subject) => !isOfKubernetes(binding, subject)));
 	return [...new Set(subjects.flatMap((subject) => accountsOf(subject, namespace)))].toSorted();
 }
 
@@ -48,9 +46,12 @@ function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: 
 	);
 }
 
-/** The API server trusts Kubernetes' own controllers: an attacker who controls one can get every Secret anyway. */
-function isOfKubernetes(binding = ""): boolean {
-	return binding.startsWith("system:controller:");
+/**
+ * The API server trusts Kubernetes' own controllers: an attacker who controls one can get every Secret anyway. A user who may create a
+ * binding chooses its name, but only administrators of the cluster have accounts in kube-system.
+ */
+function isOfKubernetes({ metadata }: V1RoleBinding, { kind, name, namespace }: RbacV1Subject): boolean {
+	return kind === "ServiceAccount" && namespace === "kube-system" && metadata?.name === `system:controller:${name}`;
 }
 
 /** Human users and nodes are left out. */

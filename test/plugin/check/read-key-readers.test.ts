@@ -41,18 +41,36 @@ const lists: Readonly<Record<string, readonly object[]>> = {
 	],
 };
 
-test("readKeyReaders() names each account that a role of its namespace or of the cluster lets read the Secret", async () => {
+/** A user who may create bindings can name them like those of Kubernetes. */
+const disguised: typeof lists = {
+	...lists,
+	clusterroles: [role("system:controller:ci", {})],
+	"namespaces/xpdb-system/rolebindings": [binding("system:controller:ci", "ClusterRole", account("kube-system"))],
+	clusterrolebindings: [
+		binding("system:controller:ci", "ClusterRole", account("ci", "shop"), account("tiller", "kube-system")),
+	],
+};
+
+const read = (objects: typeof lists) => {
 	const client = newClient({
 		get: () => ({}),
-		list: (path: string) => lists[path.replace("/apis/rbac.authorization.k8s.io/v1/", "")] ?? [],
+		list: (path: string) => objects[path.replace("/apis/rbac.authorization.k8s.io/v1/", "")] ?? [],
 	});
-	expect(await readKeyReaders(newContext("eu", client))).toEqual([
+	return readKeyReaders(newContext("eu", client));
+};
+
+test("readKeyReaders() names each account that a role of its namespace or of the cluster lets read the Secret", async () => {
+	expect(await read(lists)).toEqual([
 		"every ServiceAccount of web",
 		"kube-system/helm",
 		"ops/robot",
 		"shop/ci",
 		"xpdb-system/own",
 	]);
+});
+
+test("readKeyReaders() hides no account because of its binding's name", async () => {
+	expect(await read(disguised)).toEqual(["kube-system/tiller", "shop/ci", "xpdb-system/kube-system"]);
 });
 
 test("readKeyReaders() has nothing to say of a cluster that does not keep the key", async () => {
