@@ -26,16 +26,16 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 	return [piece(text, "heading")];
 }
 
-/** At most `height` rows. If there is no room for all, budgets that are used up and the selected one come before others. */
+/** At most `height` rows. If there is no room for all, the selected budget is kept first, and then those that are used up. */
 export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const { all } = facts.budgets;
 	if (all.length === 0) return [{ key: "", line: [piece("  no budgets yet", "dim")] }];
 	if (all.length <= height) return all.map((budget) => row(facts, budget, options));
-	const isFull = ({ left, key }: BudgetFacts): boolean => left === 0 || key === options.selected;
-	const places = Math.max(0, height - 1);
-	const full = all.filter(isFull).slice(0, places);
-	const rest = all.filter((budget) => !full.includes(budget)).slice(0, places - full.length);
-	const shown = all.filter((budget) => full.includes(budget) || rest.includes(budget));
+	const isSelected = ({ key }: BudgetFacts): boolean => key === options.selected;
+	const isFull = ({ left }: BudgetFacts): boolean => left === 0;
+	const rank = (budget: BudgetFacts): number => (isSelected(budget) ? 0 : isFull(budget) ? 1 : 2);
+	const first = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, height - 1));
+	const shown = all.filter((budget) => first.includes(budget));
 	const hidden = all.length - shown.length;
 	const fullToo = all.filter((budget) => isFull(budget) && !shown.includes(budget)).length;
 	const note = fullToo > 0 ? `, ${fullToo} of them used up` : "";
