@@ -8,10 +8,12 @@ import { type ForgetPlan, planForgetting } from "../install/forget-plan.ts";
 import { type HeardLately, heardLately } from "../install/heard-lately.ts";
 import { warnOfKeyThatLeaves } from "../install/key-keeper.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 import { dryRunSuffix } from "../output/dry-run-suffix.ts";
+import { closeConnection } from "../run/connect-while-finding.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
-import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { FleetUncoveredError, UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
@@ -47,6 +49,7 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 			for (const { context } of plan.todo) tellForgotten(context);
 			return exitCode.done;
 		}
+		// An interruption does not end the writes: while lists differ, nothing is evicted in the whole fleet.
 		interrupts.graceful();
 		const problems = await forgetMember(plan, {
 			...options,
@@ -55,7 +58,10 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		});
 		for (const { context } of plan.done)
 			streams.stdout.write(`${context.name}: has forgotten ${plan.member.name} already\n`);
-		if (problems.length > 0) return fail(problems, "Run this again: lists that say it already stay as they are.");
+		if (problems.length > 0) {
+			const failed = fail(problems, "Run this again: lists that say it already stay as they are.");
+			return interrupts.stoppedBy ?? failed;
+		}
 		const code = await tellSurvivors(
 			plan,
 			contexts.filter(({ name }) => lists.some(({ context }) => context.name === name)),
@@ -93,12 +99,13 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		return exitCode.error;
 	}
 
-	/** Tells the user whether the agents form one fleet again. */
+	/** Tells the user whether the agents form one fleet again, unless the user interrupts the wait for them. */
 	async function tellSurvivors({ member, survivors }: ForgetPlan, contexts: readonly KubeContext[]): Promise<ExitCode> {
 		const names = survivors.map(({ name }) => name).join(", ");
+		const connection = connectFleet(contexts);
+		void closeConnection({ connection });
 		try {
-			const { fleet } = await connectFleet(contexts);
-			fleet?.close();
+			await unlessOver(connection, interrupts.stop);
 		} catch (error) {
 			if (!(error instanceof FleetUncoveredError)) throw error;
 			for (const detail of error.details) streams.stderr.write(`error: ${detail}\n`);
@@ -106,6 +113,10 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 				`${member.name} is forgotten where it is said above; until ${names} agree nothing is evicted.\n`,
 			);
 			return exitCode.failedClosed;
+		}
+		if (interrupts.stoppedBy !== undefined) {
+			streams.stderr.write(`Stopped: it is not known whether ${names} agree. Run the same command to check.\n`);
+			return interrupts.stoppedBy;
 		}
 		streams.stdout.write(`${names} agree: evictions continue without ${member.name}\n`);
 		const comeBack =

@@ -35,7 +35,17 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	stoppedEarly: {
 		means:
 			"stopped before finishing, because the output was closed or an installation failed; run the same command to continue",
-		commands: ["evict", "drain", "suspend", "unsuspend", "install", "upgrade", "uninstall", "install certs"],
+		commands: [
+			"evict",
+			"drain",
+			"suspend",
+			"unsuspend",
+			"fleet forget",
+			"install",
+			"upgrade",
+			"uninstall",
+			"install certs",
+		],
 	},
 	neverPossible: {
 		means:
