@@ -25,11 +25,12 @@ export function placeOf(at: number, { from, to }: TimeRange): number {
 	return Math.round(Math.min(1, Math.max(0, share)) * 1_000);
 }
 
-/** At most nine times, at whole seconds, minutes, hours or days of UTC. */
+/** At most eight times, at whole seconds, minutes, hours or days of UTC. */
 export function ticksOf({ from, to }: TimeRange): readonly number[] {
 	const step =
-		steps.find((each) => (to - from) / each <= mostTicks) ??
-		24 * hour * Math.ceil((to - from) / (mostTicks * 24 * hour));
+		// There can be one tick more than steps, because both ends can have one.
+		steps.find((each) => (to - from) / each < mostTicks) ??
+		24 * hour * (Math.floor((to - from) / (mostTicks * 24 * hour)) + 1);
 	const first = Math.ceil(from / step) * step;
 	const count = to < first ? 0 : Math.floor((to - first) / step) + 1;
 	return Array.from({ length: count }, (_, index) => first + index * step);
