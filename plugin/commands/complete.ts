@@ -9,7 +9,7 @@ import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
 import { globalFlags, readGlobalFlags } from "../flags/global-flags.ts";
-import { joinValues, readArguments } from "../flags/pflag.ts";
+import { commandWords, joinValues, readArguments } from "../flags/pflag.ts";
 import type { openContexts } from "../kubernetes/open-contexts.ts";
 import {
 	type Completion,
@@ -110,22 +110,22 @@ async function answer(
 ): Promise<Completed> {
 	const typed = words.at(-1) ?? "";
 	const before = words.slice(0, -1);
-	const { command, rest } = findCommand(before, commands);
+	const command = findCommand(before, commands);
 	const table: FlagTable = { ...globalFlags, ...command?.flags, help: { kind: "boolean", describe: "Show help" } };
-	const line: TypedLine = { table, before: rest, env, source };
+	const line: TypedLine = { table, before, env, source };
 	const [, prefix = "", name = "", value = ""] = /^(--([^=]+)=)(.*)$/s.exec(typed) ?? [];
 	if (name !== "") return flagValues({ name, prefix, typed: value }, line);
 	const waiting = flagThatWaits(before, table);
 	// Leave out the flag that still needs its value: it cannot be parsed yet.
 	if (waiting !== undefined)
-		return flagValues({ name: waiting, prefix: "", typed }, { ...line, before: rest.slice(0, -1) });
+		return flagValues({ name: waiting, prefix: "", typed }, { ...line, before: before.slice(0, -1) });
 	if (typed.startsWith("-")) {
 		const values = Object.entries(table)
 			.filter(([name]) => name.length > 1)
 			.map(([name, { describe }]) => ({ value: `--${name}`, about: describe }));
 		return starting(values, typed);
 	}
-	if (!command) return starting(commandWords(commands), typed);
+	if (!command) return starting(firstWords(commands), typed);
 	if (command.name === "report") return { values: [], directive: directives.files };
 	const { values } = await wordsOf(command, typed, line, commands);
 	return starting(values, typed);
@@ -133,7 +133,7 @@ async function answer(
 
 interface TypedLine {
 	readonly table: FlagTable;
-	/** All words before the one that is being typed, without the command. */
+	/** All words before the one that is being typed. */
 	readonly before: readonly string[];
 	readonly env: NodeJS.ProcessEnv;
 	readonly source: NameSource;
@@ -145,23 +145,19 @@ function starting(values: readonly Completion[], typed: string): Completed {
 	return { values: fitting, directive: goesOn ? directives.goesOn : directives.noFiles };
 }
 
-function commandWords(commands: readonly Command[]): readonly Completion[] {
+function firstWords(commands: readonly Command[]): readonly Completion[] {
 	return commands
 		.filter(({ name }) => !name.includes(" "))
 		.map(({ name, describe }) => ({ value: name, about: describe }));
 }
 
-/** The command with the longest name that the line begins with. Flags may come before it. */
-function findCommand(
-	before: readonly string[],
-	commands: readonly Command[],
-): { readonly command: Command | undefined; readonly rest: readonly string[] } {
-	const at = before.findIndex((word) => commands.some(({ name }) => name === word));
-	const [first = "", second = ""] = at < 0 ? [] : before.slice(at);
-	const both = commands.find(({ name }) => name === `${first} ${second}`);
-	const command = both ?? commands.find(({ name }) => name === first);
-	const count = both ? 2 : 1;
-	return { command, rest: command ? before.filter((_, index) => index < at || index >= at + count) : before };
+/** The command with the longest name that the line's words begin with. Flags may come before it, with values that look like commands. */
+function findCommand(before: readonly string[], commands: readonly Command[]): Command | undefined {
+	const [first = "", second = ""] = commandWords(
+		before,
+		Object.assign({}, globalFlags, ...commands.map(({ flags }) => flags)),
+	);
+	return commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first);
 }
 
 /** The flag whose value comes next, if the last word is a flag that takes a value. */
