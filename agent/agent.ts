@@ -284,8 +284,9 @@ export class Agent {
 		});
 		const watcher = createCallWatcher({ metrics: this.#metrics, log });
 		const audit = createAuditLog(log);
-		const listen = (address: Address, gate: Gate): Promise<AgentServer> =>
-			startAgentServer({
+		const servers: AgentServer[] = [];
+		const listen = async (address: Address, gate: Gate): Promise<void> => {
+			const server = await startAgentServer({
 				address,
 				credentials: certificates.serverCredentials({ peers: gate.port === "peer" }),
 				gate,
@@ -299,6 +300,8 @@ export class Agent {
 				cluster: clusterName,
 				stopping: stopping.signal,
 			});
+			servers.push(server);
+		};
 		const tokenGate = createTokenGate({
 			identity,
 			rights,
@@ -306,18 +309,20 @@ export class Agent {
 			member: (...asked) => peers.member(...asked),
 			others: (caller) => peers.othersFor(caller),
 		});
-		const servers = await Promise.all([
-			listen(config.listen, tokenGate),
-			listen(config.peerListen, createPeerGate({ local, identity: peerIdentity })),
-		]);
-		certificates.onChange(() => {
-			for (const server of servers) server.renewConnections(renewMs);
-		});
+		// Registered before the ports open: once one is open, callers can acquire Leases, and the agent may be stopped at any time.
 		this.#closers.defer(async () => {
 			const reason = `the agent of cluster "${clusterName}" is shutting down`;
 			stopping.abort(new AgentUnavailableError(reason, clusterName));
 			await within(releaseMs, this.#releaseLeases(held, local));
 			await Promise.all(servers.map((server) => server.close(drainMs)));
+		});
+		await Promise.all([
+			listen(config.listen, tokenGate),
+			listen(config.peerListen, createPeerGate({ local, identity: peerIdentity })),
+		]);
+		this.#stopping.signal.throwIfAborted();
+		certificates.onChange(() => {
+			for (const server of servers) server.renewConnections(renewMs);
 		});
 	}
 
