@@ -43,10 +43,7 @@ export async function connectWhileFinding<Target extends { readonly context: Kub
 	}
 }
 
-/** Closes the fleet once it is connected. */
-export function closeConnection({ connection }: Connection): Promise<void> {
-	return connection.then(
-		({ fleet }) => fleet?.close(),
-		() => undefined,
-	);
+/** Closes the fleet once it is connected. Ignores errors: most callers do not wait, and a tunnel's folder may be busy. */
+export async function closeConnection({ connection }: Connection): Promise<void> {
+	await connection.then(({ fleet }) => fleet?.close()).catch(() => undefined);
 }
