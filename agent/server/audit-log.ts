@@ -1,7 +1,8 @@
 // Writes the audit lines: who requested what, and with which result. Each line is one JSON object on stdout, together with the rest of the
 // log and independent of the log level. Every acquire, commit, cancel and end of a holding has one, and so does every call that is refused
 // as invalid or not permitted. Verified data (user, tokenId, member) and claims (claimedHolder) have fields of their own; a token is in
-// none. Each line is bounded in length, because callers choose much of its content.
+// none. `member` is the cluster that the caller's certificate names: only in a line about a greeting, the fleet need not list it. Each line
+// is bounded in length, because callers choose much of its content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
@@ -65,7 +66,7 @@ export function createAuditLog(log: Logger): AuditLog {
 				{
 					method,
 					port,
-					...(caller && callerFields(caller)),
+					...(caller && callerFields(method === "Greet" ? withoutUser(caller) : caller)),
 					...(cluster !== undefined && { cluster: shortenTo(cluster, longestText) }),
 					...(budget && { budget: shortenTo(formatBudgetName(budget), 2 * longestText) }),
 					...details,
@@ -82,4 +83,9 @@ export function createAuditLog(log: Logger): AuditLog {
 			);
 		},
 	};
+}
+
+/** A cluster that greets need not be a member, so it is not trusted to name the user for whom it calls. */
+function withoutUser(caller: Caller): Caller {
+	return caller.kind === "peer" ? { kind: "peer", member: caller.member } : caller;
 }

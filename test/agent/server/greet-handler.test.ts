@@ -1,8 +1,10 @@
+import { Metadata, status } from "@grpc/grpc-js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createAuthority, issueAgentCertificate, type KeyPair } from "../../../demo/machine/certificates.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../../../disruption/errors.ts";
 import { createAgentClient } from "../../../proto/credentials.ts";
 import { type Greeting, type GreetingReply, greetAgent, maxGreetedMembers } from "../../../proto/greet.ts";
+import { writePassedOnCaller } from "../../../proto/passed-on.ts";
 import { clusterId } from "../../support/samples.ts";
 import { servedAgents, serverName } from "../../support/served-agent.ts";
 
@@ -64,6 +66,23 @@ describe("Greet", () => {
 		expect(audit.map((line): unknown => JSON.parse(line))).toMatchObject([
 			{ method: "Greet", port: "peer", member: stranger, outcome: "refused", code: "PERMISSION_DENIED" },
 		]);
+	});
+
+	test("leaves no user in the audit line that only the greeter names: it need not be a member", async () => {
+		const agent = await agents.serve({
+			greetings: { id: clusterId, name: "eu-1", receive: () => Promise.reject(new Error("unexpected greeting")) },
+		});
+		const metadata = new Metadata();
+		writePassedOnCaller(metadata, { user: "admin", tokenId: "JTI=1" });
+		const request = { clusterId, fromId: clusterId, fromName: "eu-1", memberIds: [] };
+		const { promise: refused, resolve } = Promise.withResolvers<unknown>();
+		agent.clientForPeers(pair).greet(request, metadata, (error) => resolve(error));
+		expect(await refused).toMatchObject({ code: status.PERMISSION_DENIED });
+		expect(agent.audit).toHaveLength(1);
+		const line: unknown = JSON.parse(agent.audit[0] ?? "");
+		expect(line).toMatchObject({ method: "Greet", member: stranger, outcome: "refused" });
+		expect(line).not.toHaveProperty("user");
+		expect(line).not.toHaveProperty("tokenId");
 	});
 
 	test("takes no certificate that names no cluster, no agent, or is over", async () => {
