@@ -53,8 +53,8 @@ export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
 	/**
-	 * Returns the connection that carries a request that is sent before anything else happens; undefined if none is open yet. While it is
-	 * the same, no request has gone to a restarted API server.
+	 * Returns the number of the connection that a request sent right now would use; undefined if none is open. While the number stays the
+	 * same, no request has gone to a restarted API server.
 	 */
 	connection(): number | undefined;
 	/** Consistent GET by name; undefined if it does not exist. */

@@ -1,6 +1,6 @@
 // Remembers for people whose token was used to acquire a Lease. This is the process's own memory and may have gaps; no decision uses it.
 
-/** More than the drains of a large fleet hold at the same time; less than half a megabyte. */
+/** More than the drains of a large fleet hold at the same time. They take about 1 MB if user names are as long as allowed. */
 const mostHoldings = 2_000;
 /** How much of a user name is kept. User names may have any length. */
 const longestAccount = 253;

@@ -84,8 +84,8 @@ interface Sending extends Pace {
 }
 
 /**
- * Sends one message at a time: the next one is made when the connection has taken the one before. Never resolves; rejects when the signal
- * aborts.
+ * Sends one message at a time: the next one is built when the connection has accepted the previous one. Never resolves. After the signal
+ * aborts, rejects at the next pause or message, so race it with a promise that rejects immediately.
  */
 async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending): Promise<never> {
 	for (;;) {

@@ -36,7 +36,7 @@ interface WatchComparisonOptions<T> {
 	readonly report: (problem: unknown) => void;
 }
 
-/** A new budget holds, and a new workload is expected, at the latest five seconds after it was made. */
+/** A new budget is enforced, and a new workload's pods are expected, within five seconds of its creation. */
 export const comparedWithinMs = 5_000;
 /** This leaves 3 of the 5 s for a slow list. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;

@@ -131,7 +131,7 @@ function parsePodQuantity(value: unknown, field: string): PodQuantity {
 	return { kind: "percent", value: Number(percent[1]) };
 }
 
-/** Whether the spec uses upstream's `probe: {endpoint, enabled}`. It is off only if the probe is left out or says so. */
+/** Whether the spec uses upstream's `probe: {endpoint, enabled}`. A probe counts as used unless it is missing or has `enabled: false`. */
 function usesProbe(probe: unknown): boolean {
 	if (probe === undefined || probe === null) return false;
 	return !(isRecord(probe) && probe["enabled"] === false);

@@ -22,7 +22,7 @@ import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-l
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
-/** How often a commit without an answer is sent before it counts as failed. This is safe, because a commit is idempotent. */
+/** How many times a commit is sent, if no answer arrives, before it counts as failed. This is safe, because a commit is idempotent. */
 const commitAttempts = 3;
 
 /**

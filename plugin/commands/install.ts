@@ -84,7 +84,7 @@ async function setUpIn(
 		inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
 		inAllClusters(contexts, neighbourWarnings),
 	]);
-	// Only for new members or warnings: in an existing fleet, the checks at the end say more.
+	// List the budgets only if members join or a cluster has warnings. Otherwise, the checks at the end say more.
 	const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
 	const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
 	const teams = options.operators.teams.map(teamText);

@@ -60,7 +60,7 @@ export class PretendedGrants {
 		return verdict;
 	}
 
-	/** Judges one batch after the other, so that each batch sees what the earlier ones would have taken. */
+	/** Begins a batch. It is judged after the earlier batches, so that it sees what they would have taken. */
 	#begin(key: string, budgets: readonly RoundBudget[]): Batch {
 		const pods: PretendedPod[] = [];
 		const before = this.#turn;

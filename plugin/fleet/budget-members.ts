@@ -15,7 +15,7 @@ export interface BudgetOfMember {
 	readonly suspension: Suspension | undefined;
 }
 
-/** Returns the budget as each member that has it defines it. */
+/** Returns the budget's definition in each member that has the budget. */
 export function budgetOfMembers(
 	name: BudgetName,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],

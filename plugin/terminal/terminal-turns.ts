@@ -1,4 +1,4 @@
-// Gives a program that asks the user exclusive use of the terminal. Meanwhile, the screen is hidden and output waits.
+// Gives a prompt, or a program that needs user input, exclusive use of the terminal. Meanwhile, the screen is hidden and output waits.
 export interface GivesWay {
 	/** Resolves when the terminal is restored to its state before the screen, and nothing reads from it. */
 	leave(): Promise<void>;

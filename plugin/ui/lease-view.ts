@@ -6,7 +6,7 @@ export interface LeaseView {
 	/** The key of the selected row, which stays selected wherever it is drawn. */
 	readonly selected: string | undefined;
 	readonly pane: "details" | "help" | undefined;
-	/** How many lines of the pane are scrolled out above. */
+	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
 }
 

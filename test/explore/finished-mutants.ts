@@ -1,4 +1,4 @@
-// Mutants of how finished and terminating pods are treated.
+// Mutants of the rules for pods that are finished, terminating or not started yet.
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";

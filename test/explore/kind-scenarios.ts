@@ -52,7 +52,10 @@ function restoredMeanwhile(
 	};
 }
 
-/** Returns a scenario: a pod becomes ready after the backup. etcd is restored, and its versions soon pass those that the view has seen. */
+/**
+ * Returns a scenario: a pod becomes ready after the backup, and then etcd is restored. If `bumped`, its versions are above the view's at
+ * once. Otherwise they soon pass them.
+ */
 function outgrown(name: string, about: string, bumped: boolean): Scenario<World> {
 	const isReady = "web-2 becomes ready";
 	return {
@@ -297,7 +300,7 @@ export const kindScenarios: readonly Scenario<World>[] = [
 	),
 ];
 
-/** Returns the number of commits in the history of the cluster's Leases. */
+/** Returns how many events of the cluster's Leases show a committed Lease. */
 function committedBy(world: World, clusterId: string): number {
 	const { leaseEvents } = server(world, clusterId);
 	return leaseEvents.filter(({ object }) => leaseText(object).startsWith("committed")).length;

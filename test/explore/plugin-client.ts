@@ -15,7 +15,10 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
-	/** Called with each executed eviction or delete: the pod that it hit, and its reservation, or what its sender can have read. */
+	/**
+	 * Called after each accepted eviction or delete, with the pod, when the request was sent, and its reservation. Without a reservation,
+	 * `under` is what the sender may have read.
+	 */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
 	/** Called with each request that has changed something. */
 	readonly onChanged: (what: string) => void;

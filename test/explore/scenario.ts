@@ -189,7 +189,8 @@ export interface Scenario<W = never> {
 	/** Some runs have rounds without the eviction engine, which would refuse before a round could go wrong. */
 	readonly hasThinRuns?: boolean;
 	/**
-	 * Agents remember their members and greet each other. That makes a difference only if a fleet changes without a person's decision.
+	 * Agents remember their members and greet each other. This matters only if the members' lists differ, or lose a member that no user
+	 * removed.
 	 */
 	readonly knowsMembers?: boolean;
 	/** A backup of each etcd is taken when the run begins, so that an event can restore it. */
