@@ -39,6 +39,9 @@ const shipped = listFiles()
 /** Of every error class in what is shipped. */
 const errorReasons = shipped.flatMap(({ path, text }) => findErrorReasons(path, text));
 
+/** Commands that change nothing. */
+const onlyReads = /^kubectl (?:auth|describe|get|xpdb (?:budgets|check|explain|leases|ops|plan)) /;
+
 /** Properties `reason = "…"` of classes. */
 function findErrorReasons(path: string, text: string): readonly string[] {
 	const found: string[] = [];
@@ -59,7 +62,7 @@ describe("docs/messages.md", () => {
 		expect(names.toSorted()).toEqual([...all].toSorted());
 	});
 
-	test.each(reasons)("has the code of %s, and the command that -o json has for it", (reason) => {
+	test.each(reasons)("has the code of %s, and the command that -o json has for it, with its label", (reason) => {
 		const fix = fixCommand(reason, {
 			context: "CONTEXT",
 			suggest: suggestDefault,
@@ -70,7 +73,9 @@ describe("docs/messages.md", () => {
 		});
 		const { title, text } = entryOf(reason);
 		expect(title).toBe(`${reason} (${reasonCodes[reason]})`);
-		expect(/^- Look: `(.*)`$/m.exec(text)?.[1]).toBe(fix);
+		const [, label, command] = /^- (Look|Fix): `(.*)`$/m.exec(text) ?? [];
+		expect(command).toBe(fix);
+		expect(label).toBe(fix && (onlyReads.test(fix) ? "Look" : "Fix"));
 	});
 
 	test("has each code of check, once, in the order of the code, and says what it means and what to do", () => {
