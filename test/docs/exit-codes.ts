@@ -49,7 +49,7 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	},
 	neverPossible: {
 		means:
-			"action needed: some pods can never be evicted as things are, or a check failed. Only an installation, which ends with a check, has changed anything",
+			"action needed: some pods can never be evicted as things are, or a check failed. Nothing was changed, except by an installation, which ends with a check",
 		commands: ["plan", "explain", "check", "install", "upgrade"],
 	},
 	failedClosed: {
