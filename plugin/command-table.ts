@@ -152,7 +152,7 @@ export const commands: readonly Command[] = [
 				kind: "text",
 				default: "",
 				value: "ID",
-				describe: "Resume this drain with its flags; type those again that can lose data or bypass budgets",
+				describe: "Resume this drain with its flags; retype those that can lose data or bypass PodDisruptionBudgets",
 			},
 			...dryRun,
 			...runOutput,
@@ -197,7 +197,7 @@ export const commands: readonly Command[] = [
 		describe: "Explain why something can or cannot be evicted",
 		examples: [
 			["Why a pod is not evicted", "kubectl xpdb explain pod/db-0 -n shop"],
-			["What a budget waits for, across all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
+			["Why a budget blocks evictions, across all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
 			["What would block the drain of a node", "kubectl xpdb explain node/node-1 --ignore-daemonsets"],
 			["In a script: exit code 0 means yes", "kubectl xpdb explain pod/db-0 -n shop > /dev/null && echo go"],
 		],
@@ -263,10 +263,10 @@ export const commands: readonly Command[] = [
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
-			watch: { kind: "boolean", short: "w", describe: "Keep showing changes, until Ctrl-C; the busiest first" },
+			watch: { kind: "boolean", short: "w", describe: "Keep showing changes, until Ctrl-C; the busiest Leases first" },
 			...readOutput(
 				"json|yaml|name|wide",
-				"wide: also operations, accounts, fences, the names of the Leases, and each granted pod",
+				"wide: also operations, accounts, fencing tokens, the names of the Leases, and each granted pod",
 			),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 			...watchUiFlag,
@@ -300,7 +300,11 @@ export const commands: readonly Command[] = [
 			["Check your rights, and show what would change", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
 		],
 		flags: {
-			reason: { kind: "text", default: "", describe: "Reason for the annotation, Event and 'kubectl xpdb budgets'" },
+			reason: {
+				kind: "text",
+				default: "",
+				describe: "Why; shown in the annotation, the Event and 'kubectl xpdb budgets'",
+			},
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -313,7 +317,7 @@ export const commands: readonly Command[] = [
 		describe: "End the suspension of a budget in all clusters",
 		examples: [["In every cluster of the fleet", "kubectl xpdb unsuspend db --contexts=eu,us,ap"]],
 		flags: {
-			reason: { kind: "text", default: "", describe: "Reason, for the Event" },
+			reason: { kind: "text", default: "", describe: "Why; shown in the Event" },
 			...dryRun,
 			...runOutput,
 			...yes,

@@ -55,11 +55,11 @@ export const fleetCommands: readonly Command[] = [
 	{
 		name: "install certs",
 		words: "",
-		describe: "Renew the agents' certificates, or change the fleet's CA, while drains run",
+		describe: "Renew the agents' certificates, or change the fleet's CA",
 		examples: [
 			["New certificates, one cluster after the other", "kubectl xpdb install certs --rotate --contexts=eu,us,ap"],
 			[
-				"A new CA for the fleet; the same command resumes it",
+				"A new CA for the fleet; run it again to resume",
 				"kubectl xpdb install certs --rotate --ca --contexts=eu,us,ap",
 			],
 			[
@@ -78,7 +78,8 @@ export const fleetCommands: readonly Command[] = [
 				kind: "text",
 				default: "",
 				value: "CONTEXT",
-				describe: "Move the CA's key to the cluster of this context; with --ca also works if no cluster has it",
+				describe:
+					"Move the CA's key to the cluster of this context; with --ca, this works even if no cluster has the key",
 			},
 			timeout: {
 				kind: "duration",

@@ -8,7 +8,7 @@ export const exposeFlags: FlagTable = {
 		kind: "list",
 		value: "[MEMBER=]KIND",
 		describe:
-			"Make the agents' port 8444 reachable: loadbalancer, loadbalancer:PRESET, nodeport or none; of one member, or of all; may be repeated",
+			"Make the agents' port 8444 reachable: loadbalancer, loadbalancer:PRESET, nodeport or none; for one member, or for all; may be repeated",
 	},
 	"expose-class": {
 		kind: "list",
