@@ -300,11 +300,7 @@ export const commands: readonly Command[] = [
 			["Check your rights, and show what would change", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
 		],
 		flags: {
-			reason: {
-				kind: "text",
-				default: "",
-				describe: "Why; shown in the annotation, the Event and 'kubectl xpdb budgets'",
-			},
+			reason: { kind: "text", default: "", describe: "Why; shown in the Event and by 'kubectl xpdb budgets'" },
 			...dryRun,
 			...runOutput,
 			...yes,
