@@ -4,6 +4,7 @@ import { formatDuration } from "../flags/duration.ts";
 import type { Connecting } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
+import { closeConnection } from "./connect-while-finding.ts";
 
 /**
  * Time to give back Leases and unused reservations. What a slow member still holds expires by itself: Leases in 10 s, reservations in 35 s.
@@ -46,10 +47,7 @@ export async function connectWithin(timeoutMs: number, { connection, silent }: C
 	late.catch(() => undefined);
 	const first = await Promise.race([connection, late]).finally(() => over.abort());
 	if (first !== "late") return first;
-	connection.then(
-		({ fleet }) => fleet?.close(),
-		() => undefined,
-	);
+	void closeConnection({ connection });
 	throw new FleetUncoveredError(
 		`cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
 		[...silent].toSorted().map((name) => `${name}: no answer so far`),
