@@ -3,7 +3,7 @@
 import { parseCommandLine } from "./cli.ts";
 import { commands } from "./command-table.ts";
 import type { CommandDependencies } from "./flags/command.ts";
-import { SuggestedCommands } from "./flags/suggested-commands.ts";
+import type { GlobalFlags } from "./flags/global-flags.ts";
 import { reportError } from "./run/report-error.ts";
 import type { ExitCode } from "./terminal/exit.ts";
 import { guardStreams } from "./terminal/guarded-streams.ts";
@@ -15,7 +15,7 @@ const backgroundCommand = "__complete-in-background";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
 	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };
-	let checkCommand: string | undefined;
+	let globals: GlobalFlags | undefined;
 	try {
 		if (argv[0] === completeCommand) {
 			const { complete } = await import("./commands/complete.ts");
@@ -34,10 +34,12 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 			deps.streams.stdout.write(`${parsed.text}\n`);
 			return 0;
 		}
+		({ globals } = parsed.input);
 		const runner = await parsed.command.load();
-		checkCommand = new SuggestedCommands(parsed.input.globals).xpdbInAll(["check"]);
 		return await runner(parsed.input, deps);
 	} catch (error) {
+		const { SuggestedCommands } = await import("./flags/suggested-commands.ts");
+		const checkCommand = globals && new SuggestedCommands(globals).xpdbInAll(["check"]);
 		return reportError(error, { argv, stderr: deps.streams.stderr, checkCommand });
 	}
 }
