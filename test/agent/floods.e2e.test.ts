@@ -1,10 +1,10 @@
 // What strangers can do to an agent: it stays under its memory limit, ready, and answers members and callers meanwhile.
-import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { sendFlood, strangerFloods } from "../support/flood.ts";
 import { memoryLimitMb, type RealAgent, startRealAgent } from "../support/real-agent.ts";
+import { timeWithoutProcessorWaits } from "../support/time-without-processor-waits.ts";
 
 let agent: RealAgent;
 beforeEach(async () => {
@@ -19,11 +19,6 @@ interface Answers {
 	readonly memberMs: number;
 	readonly readyMs: number;
 	readonly count: number;
-}
-
-/** How long a process had something to do while others kept the processors: what a busy machine does is not the agent's doing. */
-function waitedForProcessorMs(pid: number): number {
-	return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
 }
 
 /** Asks as a member and as a kubelet, over and over, until `work` is done. */
@@ -42,7 +37,7 @@ async function answersDuring(work: Promise<void>): Promise<Answers> {
 	const ask = async (): Promise<void> => void (await describeAgent(member, { name: "c1" }));
 	await ask();
 	let count = 0;
-	const now = () => performance.now() - waitedForProcessorMs(agent.pid) - waitedForProcessorMs(process.pid);
+	const now = () => timeWithoutProcessorWaits([agent.pid, process.pid]);
 	const slowest = async (question: () => Promise<void>): Promise<number> => {
 		let longestMs = 0;
 		do {

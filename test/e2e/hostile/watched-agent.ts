@@ -14,11 +14,11 @@ export const memoryLimitMb = Number(
 	)?.[1],
 );
 /** The agent that keeps the line in that cluster: the plugin's port-forwards go to it, too. */
-export async function firstAgent(cluster: Cluster): Promise<AgentInfo> {
+export async function firstAgent(cluster: Cluster): Promise<AgentInfo & { readonly pid: number }> {
 	const [first] = await agentNames(cluster.name);
 	const agent = (await fleetControl().listAgents(cluster.name)).find(({ name }) => name === first);
 	if (agent?.pid === undefined) throw new Error(`There is no agent in ${cluster.name}`);
-	return agent;
+	return { ...agent, pid: agent.pid };
 }
 
 /** Looks at the agent all the time; the returned function ends that, and gives what was seen. */

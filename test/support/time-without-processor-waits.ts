@@ -1,0 +1,8 @@
+// A clock that stands still while others keep the processors from a process: a busy machine's delays are not that process's.
+import { readFileSync } from "node:fs";
+
+/** Returns milliseconds, less those in which one of these processes had work to do and no processor. */
+export function timeWithoutProcessorWaits(pids: readonly number[]): number {
+	const waitedMs = pids.map((pid) => Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6);
+	return waitedMs.reduce((left, waited) => left - waited, performance.now());
+}
