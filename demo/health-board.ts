@@ -39,12 +39,12 @@ export class HealthBoard {
 		return this.#healthy.get(pod) ?? "";
 	}
 
-	/** Resolves when the whole database is healthy, and so is an agent in each of this many clusters. */
-	complete(clusters: number): Promise<void> {
+	/** Resolves when the whole database is healthy, and so are this many agents in each of this many clusters. */
+	complete(clusters: number, agents = 1): Promise<void> {
 		return new Promise((resolve) => {
 			const look = (): void => {
-				const withAgent = [...this.#agents.values()].filter((agents) => agents.size > 0);
-				if (this.#healthy.size < this.expected || withAgent.length < clusters) return;
+				const complete = [...this.#agents.values()].filter(({ size }) => size >= agents);
+				if (this.#healthy.size < this.expected || complete.length < clusters) return;
 				this.#waiting.delete(look);
 				resolve();
 			};

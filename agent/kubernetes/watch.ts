@@ -4,6 +4,10 @@
 // the session that it ran on, and lists again over any other session (watch-place.ts). Otherwise, if etcd was restored from a backup
 // meanwhile, the API server could accept a watch from a version of the lost history, and the view would keep what that history showed.
 //
+// A view that was dead is alive again only with a list that began afterwards: a watch resumes only if it ended normally and is open again
+// within 5 s of its last sign of life. Otherwise a view could be used as soon as the watch is open, and before the events of all that time
+// have arrived.
+//
 // It replaces ListWatch of @kubernetes/client-node 2.0 (its memory: see api-connection.ts). That one skips lines that it cannot read, keeps
 // whole objects and requests no bookmarks. It also does not notice a server whose versions went back.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -15,7 +19,7 @@ import { objectMeta } from "./kubernetes-objects.ts";
 import { type ListedResource, listPaged, listPath } from "./paged-list.ts";
 import { parseWatchLine } from "./watch-line.ts";
 import { WatchPlace } from "./watch-place.ts";
-import type { WatchSink } from "./watch-sink.ts";
+import { signOfLifeMs, type WatchSink } from "./watch-sink.ts";
 
 /** The server is asked to end each watch after five to ten minutes. */
 const watchSeconds = 300;
@@ -62,6 +66,8 @@ class ObjectWatch<T> implements Watch {
 	readonly #place = new WatchPlace();
 	/** The version that this attempt has reached. */
 	#version = "";
+	/** When the watch last showed a sign of life, or its list was complete. */
+	#aliveAt = Number.NEGATIVE_INFINITY;
 	#canStreamLists = true;
 
 	constructor(options: WatchOptions<T>) {
@@ -104,6 +110,7 @@ class ObjectWatch<T> implements Watch {
 				}
 			} catch (error) {
 				if (!attempt.signal.aborted) {
+					this.#place.forget();
 					sink.watchLost();
 					warn(error instanceof Error ? error.message : String(error));
 				}
@@ -127,11 +134,21 @@ class ObjectWatch<T> implements Watch {
 	}
 
 	async #list(signal: AbortSignal): Promise<void> {
-		const { resource, project, sink } = this.#options;
+		const { clock, resource, project, sink } = this.#options;
 		const { objects, resourceVersion, session } = await listPaged(this.#asker, resource, project);
 		if (signal.aborted) return;
 		this.#place.reached(resourceVersion, session);
+		this.#aliveAt = clock.now();
 		sink.replace(objects, resourceVersion);
+	}
+
+	#showsLife(at: number): void {
+		if (at - this.#aliveAt >= signOfLifeMs) {
+			this.restart();
+			return;
+		}
+		this.#aliveAt = Math.max(this.#aliveAt, at);
+		this.#options.sink.signOfLife(at);
 	}
 
 	#watch(signal: AbortSignal): Promise<void> {
@@ -192,7 +209,7 @@ class ObjectWatch<T> implements Watch {
 					this.#take(line, list, session);
 				},
 				signOfLife: (at) => {
-					if (!list || list.done) sink.signOfLife(at);
+					if (!list || list.done) this.#showsLife(at);
 				},
 			})
 			.catch((error: unknown) => {
@@ -246,7 +263,6 @@ class ObjectWatch<T> implements Watch {
 			const object = this.#asker.read(question, () => project(event.object));
 			sink.apply({ type: event.type, object, resourceVersion });
 		}
-		// Set last, so that an event that could not be read is not skipped.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
 		connection.versions.saw(resource.name, resourceVersion);
@@ -259,7 +275,8 @@ class ObjectWatch<T> implements Watch {
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
 		sink.replace([...list.objects.values()], resourceVersion);
-		sink.signOfLife(clock.now());
+		this.#aliveAt = clock.now();
+		sink.signOfLife(this.#aliveAt);
 		list.objects.clear();
 	}
 

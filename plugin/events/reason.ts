@@ -1,5 +1,5 @@
-// Lists the reasons in -o json: why a pod or a node is not done, or what a diagnostic is about. The list is closed: a new reason needs a
-// new minor version of the schema. Messages are for people and may change.
+// Lists the reasons in -o json: why a pod or a node is not done, or what a diagnostic is about. A minor version may add reasons, and never
+// changes or removes one. Messages are for people and may change.
 import { failureReasons, refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [

@@ -4,12 +4,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Script } from "node:vm";
+import { holdTimers } from "./hold-timers.ts";
 import { pretendTerminal } from "./pretended-terminal.ts";
 import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 
 const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
 if (streams === "terminal") pretendTerminal();
+holdTimers();
 // Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. So for this
 // call, the process pretends to start a minute later.
 if (words[0] === "__complete") {

@@ -25,6 +25,8 @@ export async function compileProgram(maker: string, folder: string): Promise<voi
 		const tooLong = AbortSignal.timeout(endsWithinMs);
 		const { output } = await runCommand([maker, ...alwaysAlike, compiler, folder, streams, ...words], {
 			signal: tooLong,
+			// Notes of an earlier build would name agents that are gone.
+			environment: { KUBECACHEDIR: join(folder, "cache") },
 		});
 		const code = join(folder, codeFileOf("plugin", words));
 		if (tooLong.aborted || !existsSync(code)) throw new Error(`Cannot compile the program: ${output}`);

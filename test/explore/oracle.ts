@@ -7,8 +7,9 @@
 // nothing. A pod with a pre-activity must not be evicted under a grant, unless it has finished. Three things that a round could not know
 // are excused. The first two count as up:
 // - A pod that failed, was deleted past the budgets, or was evicted without a round, unless every view of its cluster had seen that before
-//   the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) The same holds for a pod whose
-//   new labels took it out of the budget.
+//   the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) A view that is back since then
+//   may be as old as its list, which must show everything from before the view was lost (returned-views.ts). The same holds for a pod
+//   whose new labels took it out of the budget.
 // - A pod that another round evicted, if that round was granted it after this round began, and only under other budgets: its labels, or the
 //   budgets, changed between the two.
 // - Earlier budgets and scales. Of each member, the least counts that it demanded at any time since the round's first acquisition. A change
@@ -164,11 +165,11 @@ export class Oracle {
 		return round;
 	}
 
-	/** Called when etcd of this cluster came back from a backup: new writes get versions that views may have seen before. */
-	restored({ id, server }: SimulatedCluster): void {
+	/** The cluster's views need not have reached more: etcd was restored, or a view is back (returned-views.ts). */
+	limitViews({ id }: SimulatedCluster, revision: number): void {
 		const index = this.#options.clusters.findIndex((cluster) => cluster.id === id);
-		this.#senders.restored(index, server.revision);
-		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, server.revision));
+		this.#senders.limitViews(index, revision);
+		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, revision));
 	}
 
 	/** Called when the round ends. `verdicts` is empty if it threw an error. */

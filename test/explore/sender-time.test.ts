@@ -33,7 +33,7 @@ describe("SenderTime.asOf()", () => {
 	test("forgets the pods that views had seen before a backup came back", () => {
 		const { senders, process, jumpAt } = followed();
 		jumpAt(5, 1_500);
-		senders.restored(0, 20);
+		senders.limitViews(0, 20);
 		expect(senders.asOf(process, 0)?.views).toEqual([20]);
 	});
 });

@@ -38,8 +38,8 @@ export class SenderTime {
 		return this.#moments.get(process)?.findLast((kept) => kept.at <= at)?.moment;
 	}
 
-	/** Called when a cluster came back from a backup: what its views had seen beyond the backup no longer counts. */
-	restored(index: number, revision: number): void {
+	/** From now on, the views of this cluster count as having reached at most this revision at all moments. */
+	limitViews(index: number, revision: number): void {
 		for (const kept of this.#moments.values()) {
 			for (const { moment } of kept) moment.views[index] = Math.min(moment.views[index] ?? 0, revision);
 		}

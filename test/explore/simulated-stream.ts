@@ -4,6 +4,8 @@ import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { bookmarkLine, type StreamedCollection } from "./streamed-collection.ts";
 
+const pingEveryMs = 2_000;
+
 /** The most events by which a watch cache can be behind when it begins to show a list. */
 const longestLag = 3;
 
@@ -40,6 +42,7 @@ export class SimulatedStream {
 	#shown: WatchEvent<unknown>[] = [];
 	/** The revision at which the list is complete. Undefined once the stream has said so, or if it shows no list. */
 	#listEndsAt: number | undefined;
+	#aliveAt = 0;
 
 	constructor(options: StreamOptions) {
 		const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer | undefined>();
@@ -66,11 +69,12 @@ export class SimulatedStream {
 	open(): void {
 		const { server, collection, asked, streamsLists } = this.#options;
 		const { log } = collection;
+		this.#aliveAt = this.#options.now();
 		const version = this.#query.get("resourceVersion");
 		if (version !== null) {
 			this.isOpen = true;
 			this.#shown = log.slice(0, collection.eventsUntil(Number(version)));
-			asked.signOfLife(this.#options.now());
+			asked.signOfLife(this.#aliveAt);
 			return;
 		}
 		if (!streamsLists()) {
@@ -115,7 +119,7 @@ export class SimulatedStream {
 		if (this.isOver) return;
 		try {
 			this.#options.asked.line(line);
-			this.#options.asked.signOfLife(this.#options.now());
+			this.signOfLife();
 		} catch (error) {
 			this.breaks(error);
 		}
@@ -130,8 +134,12 @@ export class SimulatedStream {
 		return true;
 	}
 
+	/** Answers the pings that were sent since the last sign of life: time passes in jumps here. */
 	signOfLife(): void {
-		if (this.isOpen && !this.isOver) this.#options.asked.signOfLife(this.#options.now());
+		const now = this.#options.now();
+		for (let at = this.#aliveAt + pingEveryMs; at < now && this.isOpen && !this.isOver; at += pingEveryMs)
+			this.#showsLife(at);
+		if (this.isOpen && !this.isOver) this.#showsLife(now);
 	}
 
 	/** Ends the stream normally, or with an answer that is not a stream. */
@@ -143,5 +151,10 @@ export class SimulatedStream {
 	breaks(error: unknown): void {
 		this.isOver = true;
 		this.#reject(error);
+	}
+
+	#showsLife(at: number): void {
+		this.#aliveAt = at;
+		this.#options.asked.signOfLife(at);
 	}
 }

@@ -19,16 +19,28 @@ export const streamMutants: readonly Mutant[] = [
 		],
 	},
 	{
-		name: "unreadable-event-passed-over",
-		without: "going on from before an event that could not be read",
+		name: "broken-watch-resumes",
+		without: "listing anew after a watch broke",
 		scenarios: ["unreadable-event"],
 		edits: [
 			{
 				file: watch,
-				symbol: "ObjectWatch.#take",
-				find: 'if ($event.type === "BOOKMARK") $sink.bookmark($version); else { $$told } this.#version = $version; this.#place.reached($version, $session);',
-				replace:
-					'this.#version = $version; this.#place.reached($version, $session); if ($event.type === "BOOKMARK") $sink.bookmark($version); else { $$told }',
+				symbol: "ObjectWatch.run",
+				find: "if (!$attempt.signal.aborted) { this.#place.forget(); $$rest }",
+				replace: "if (!$attempt.signal.aborted) { $$rest }",
+			},
+		],
+	},
+	{
+		name: "late-watch-resumes",
+		without: "listing anew if a watch is open again only when its view was dead",
+		scenarios: ["reopened-late"],
+		edits: [
+			{
+				file: watch,
+				symbol: "ObjectWatch.#showsLife",
+				find: "if ($at - this.#aliveAt >= signOfLifeMs) { $$anew }",
+				replace: "",
 			},
 		],
 	},

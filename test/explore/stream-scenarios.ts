@@ -21,6 +21,8 @@ import {
 import type { World } from "./world.ts";
 
 const unreadable = "agent-0 cannot read an event of a pod";
+const ended = "the watch of agent-0 on pods ends normally";
+const minute = "a minute passes for agent-0";
 const silent = "the watches of agent-0 fall silent";
 
 /** Returns an event: a pod of c1 disappears at once, like a pod whose node is gone. */
@@ -92,7 +94,7 @@ export const streamScenarios: readonly Scenario<World>[] = [
 	},
 	{
 		name: "unreadable-event",
-		about: "A watch cannot read the event of a pod that fails, and goes on from before it",
+		about: "A watch cannot read the event of a pod that fails, and lists again",
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [],
 		events: [
@@ -116,6 +118,32 @@ export const streamScenarios: readonly Scenario<World>[] = [
 		isStreamed: true,
 		streamsLists: true,
 		holdsBack: ({ what }, world) => what.startsWith("sees pod") && world.times(unreadable) === 0,
+	},
+	{
+		name: "reopened-late",
+		about: "A watch ends normally, and the next one is open when the view has been dead for a while",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			{
+				name: ended,
+				when: () => true,
+				run: (world) => agent(world, 0).streams?.endsPodWatch(),
+			},
+			fails("web-2", (world) => world.times(ended) > 0),
+			{
+				name: minute,
+				when: (world) => world.times("web-2 fails") > 0,
+				run: (world) => agent(world, 0).clock.jump(60_000),
+			},
+			begins("drain-1", "c1/web-0", (world) => world.times(minute) > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		isStreamed: true,
+		streamsLists: true,
+		holdsBack: ({ what }, world) => what.startsWith("opens") && world.times(minute) === 0,
 	},
 	evidentInLostHistory(
 		"restored-to-older-versions",

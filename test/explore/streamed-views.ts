@@ -59,7 +59,7 @@ export class StreamedViews {
 	readonly #collections: readonly StreamedCollection[];
 	#streams: readonly SimulatedStream[] = [];
 	#watches: readonly Watch[] = [];
-	/** When the watch on pods last ended normally, if the connection did not break during a later one. */
+	/** When the watch on pods last ended normally, if no later one broke. */
 	#podsEndedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: StreamedViewsOptions) {
@@ -114,7 +114,13 @@ export class StreamedViews {
 	garblesPodEvent(): void {
 		const stream = this.#podStream;
 		const garbled = stream?.next()?.garbled;
-		if (garbled) stream?.show(garbled());
+		if (stream && garbled) this.#showBadLine(stream, garbled());
+		this.#dropEnded();
+	}
+
+	/** Ends the watch on pods normally, as its server does every few minutes. */
+	endsPodWatch(): void {
+		if (this.#podStream) this.#ends(this.#podStream);
 		this.#dropEnded();
 	}
 
@@ -169,16 +175,23 @@ export class StreamedViews {
 			add("watch", `sees that no pod changed until ${version}`, () => stream.show(bookmarkLine(version)));
 		}
 		if (!faults.mayFail()) return;
-		const ends = (): void => {
-			if (what === "pod") this.#podsEndedAt = this.#options.process.clock.now();
-			stream.end();
-		};
-		add("fault", `its watch of ${what}s ends in good order`, ends);
-		add("fault", `its watch of ${what}s has expired`, () => stream.show(expiredLine));
+		add("fault", `its watch of ${what}s ends in good order`, () => this.#ends(stream));
+		add("fault", `its watch of ${what}s has expired`, () => this.#showBadLine(stream, expiredLine));
 		const garbled = next?.garbled;
-		if (garbled) add("fault", `sees ${what} ${next.what} and cannot read it`, () => stream.show(garbled()));
+		if (garbled)
+			add("fault", `sees ${what} ${next.what} and cannot read it`, () => this.#showBadLine(stream, garbled()));
 		const silence = this.#clock.nextSilence();
 		if (stream.isListing && silence) add("fault", "a streamed list falls silent", () => this.#clock.fire(silence));
+	}
+
+	#ends(stream: SimulatedStream): void {
+		if (stream.collection.what === "pod" && stream.isFollowing) this.#podsEndedAt = this.#options.process.clock.now();
+		stream.end();
+	}
+
+	#showBadLine(stream: SimulatedStream, line: string): void {
+		if (stream.collection.what === "pod") this.#podsEndedAt = Number.NEGATIVE_INFINITY;
+		stream.show(line);
 	}
 
 	/** Whether the process may wait for a version. Only then is a bookmark news, and such a process has a timer. */

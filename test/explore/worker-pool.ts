@@ -8,6 +8,12 @@ export const threads = availableParallelism();
 
 const program = new URL("./exploration-worker.ts", import.meta.url);
 
+/**
+ * A thread is replaced after so many schedules. Node keeps each signal of AbortSignal.any() that somebody listens to, and with it the world of
+ * a schedule that ended with such a listener: 0.1 MB a schedule.
+ */
+const schedulesPerThread = 10_000;
+
 /** Runs the jobs, `threads` at a time. Begins no more of them once `isEnough` accepts a result. */
 export async function runJobs(
 	jobs: readonly Job[] | (() => Job | undefined),
@@ -24,15 +30,22 @@ export async function runJobs(
 	const next = typeof jobs === "function" ? jobs : () => queue?.shift();
 	let enough = false;
 	const work = async (): Promise<void> => {
-		const worker = new Worker(program, { workerData: { sources } satisfies WorkerOptions });
+		let worker: Worker | undefined;
+		let schedules = 0;
 		try {
 			for (let job = next(); job; job = enough ? undefined : next()) {
+				worker ??= new Worker(program, { workerData: { sources } satisfies WorkerOptions });
 				const result = await ask(worker, job);
 				options.onResult(result);
 				if (options.isEnough(result)) enough = true;
+				schedules += result.schedules;
+				if (schedules < schedulesPerThread) continue;
+				await worker.terminate();
+				worker = undefined;
+				schedules = 0;
 			}
 		} finally {
-			await worker.terminate();
+			await worker?.terminate();
 		}
 	};
 	await Promise.all(Array.from({ length: Math.min(options.threads, queue?.length ?? options.threads) }, work));

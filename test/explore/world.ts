@@ -11,6 +11,7 @@ import { Network, routesTo } from "./network.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { OrderJudge } from "./order-judge.ts";
 import { PluginProcess } from "./plugin-process.ts";
+import { ReturnedViews } from "./returned-views.ts";
 import { makeLeases } from "./made-leases.ts";
 import type { Limits, Scenario } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
@@ -47,6 +48,7 @@ export class World {
 	readonly oracle: Oracle;
 	readonly wire: Wire | undefined;
 	readonly #order: OrderJudge;
+	readonly #views: ReturnedViews;
 	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
 	readonly drains: Drain[] = [];
 	readonly history: HistoryEntry[] = [];
@@ -108,6 +110,7 @@ export class World {
 			faults: () => this.#faults,
 			onViolation,
 		});
+		this.#views = new ReturnedViews({ clusters: this.clusters, oracle: this.oracle, onViolation });
 		this.wire = options.isWired ? this.#openWire() : undefined;
 		for (const { server } of this.clusters)
 			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
@@ -131,7 +134,7 @@ export class World {
 		for (const [cluster, backup] of backups) {
 			const { agents, server, workloads } = cluster;
 			server.restore(backup, bumped ? server.revision + writesSinceBackup : backup.revision);
-			this.oracle.restored(cluster);
+			this.oracle.limitViews(cluster, server.revision);
 			for (const workload of workloads) workload.restored();
 			if (isHot) continue;
 			for (const agent of agents) agent.loseConnection();
@@ -232,6 +235,7 @@ export class World {
 	take(step: Step): void {
 		this.step += 1;
 		if (this.options.record) this.history.push({ step: this.step, actor: step.actor, what: step.what, effects: [] });
+		this.#views.look();
 		step.run();
 	}
 

@@ -26,6 +26,26 @@ describe("watch", () => {
 		expect(store.notes).not.toContain("lost");
 	});
 
+	test("lists anew where the next watch is open only 5 s after the last sign of life", async () => {
+		let watch: ScriptedWatch | undefined;
+		const { store, asked, clock } = await setUp({
+			"streamed list": (request, nth) => {
+				if (nth === 1) return void (watch = listed(request));
+				request.open().send(event("ADDED", "c", "22"), endOfList("30"));
+			},
+			watch: (request) => {
+				clock.skip(5_000);
+				request.open().send(event("ADDED", "b", "21"));
+			},
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		clock.skip(1_200);
+		watch?.end();
+		await expect.poll(() => content(store), patiently).toEqual(["c"]);
+		expect(asked).toEqual(["streamed list", "watch from 10", "streamed list"]);
+		expect(store.notes.filter((note) => note === "lost")).toHaveLength(1);
+	});
+
 	test("lists anew when the connection broke, whatever the server's version is: its etcd may have outgrown a restore", async () => {
 		const { server, store, asked, warnings } = await setUp({
 			"streamed list": (request, nth) => {
@@ -37,7 +57,7 @@ describe("watch", () => {
 		server.breakConnections();
 		await expect.poll(() => content(store), patiently).toEqual(["b"]);
 		expect(asked).toEqual(["streamed list", "streamed list"]);
-		expect(store.notes).toEqual(["list 10: a", "lost", "lost", "list 30: b"]);
+		expect(store.notes).toEqual(["list 10: a", "lost", "list 30: b"]);
 		expect(warnings).toHaveLength(1);
 	});
 
@@ -107,12 +127,15 @@ describe("watch", () => {
 		});
 	}
 
-	test("goes on after any other ERROR event", async () => {
-		const { store, warnings } = await setUp({
-			"streamed list": (request) => listed(request).send({ type: "ERROR", object: status(500, "etcd is slow") }),
-			watch: (request) => request.open().send(event("ADDED", "b", "11")),
+	test("lists anew after any other ERROR event: it must not show old content as soon as it is open", async () => {
+		const { store, asked, warnings } = await setUp({
+			"streamed list": (request, nth) => {
+				if (nth === 1) listed(request).send({ type: "ERROR", object: status(500, "etcd is slow") });
+				else request.open().send(event("ADDED", "b", "11"), endOfList("12"));
+			},
 		});
-		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
+		await expect.poll(() => content(store), patiently).toEqual(["b"]);
+		expect(asked).toEqual(["streamed list", "streamed list"]);
 		expect(warnings).toEqual(['cannot watch things in cluster "eu-1": its API server says: etcd is slow']);
 	});
 
@@ -127,11 +150,14 @@ describe("watch", () => {
 	]) {
 		test(`warns of the event ${JSON.stringify(garbled)}, and never passes over it`, async () => {
 			const { store, warnings, asked } = await setUp({
-				"streamed list": (request) => listed(request).write(`${garbled}\n${JSON.stringify(bookmark("99"))}\n`),
-				watch: (request) => request.open().send(event("ADDED", "b", "11")),
+				"streamed list": (request, nth) => {
+					if (nth === 1) listed(request).write(`${garbled}\n${JSON.stringify(bookmark("99"))}\n`);
+					else request.open().send(event("ADDED", "b", "11"), endOfList("12"));
+				},
 			});
-			await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
-			expect(asked).toContain("watch from 10");
+			await expect.poll(() => content(store), patiently).toEqual(["b"]);
+			expect(asked).toEqual(["streamed list", "streamed list"]);
+			expect(store.notes).toEqual(["list 10: a", "lost", "list 12: b"]);
 			expect(warnings[0]).toContain("cannot be understood");
 		});
 	}
@@ -179,7 +205,7 @@ describe("watch", () => {
 		await expect.poll(() => content(store), patiently).toEqual(["old"]);
 		// What the first list of the restored server said is not taken: it told that there is another history.
 		expect(asked).toEqual(["streamed list", "streamed list", "streamed list"]);
-		expect(store.notes).toEqual(["list 10: a", "lost", "lost", "reset", "lost", "list 5: old"]);
+		expect(store.notes).toEqual(["list 10: a", "lost", "reset", "lost", "list 5: old"]);
 		expect(warnings.join()).toContain("was etcd restored?");
 		expect(store.live).toBe(true);
 	});

@@ -1,0 +1,51 @@
+// Judges the agents' views of pods when they are lost and come back.
+//
+// Promise under test: a view that can be used again shows everything that had happened when it was lost. It may be behind its cluster by what
+// happened since then: the list that it began with is as old as its request.
+import type { AgentProcess } from "./agent-process.ts";
+import type { Oracle, Violation } from "./oracle.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+
+interface ReturnedViewsOptions {
+	readonly clusters: readonly SimulatedCluster[];
+	readonly oracle: Oracle;
+	readonly onViolation: (violation: Violation) => void;
+}
+
+interface Seen {
+	readonly hasView: boolean;
+	/** The pod revision of the cluster when the view was lost. 0 if the agent has not had a view yet. */
+	readonly lostAt: number;
+}
+
+export class ReturnedViews {
+	readonly #options: ReturnedViewsOptions;
+	readonly #seen = new WeakMap<AgentProcess, Seen>();
+
+	constructor(options: ReturnedViewsOptions) {
+		this.#options = options;
+	}
+
+	/** Looks at all agents. Called before each step. */
+	look(): void {
+		for (const cluster of this.#options.clusters) for (const agent of cluster.agents) this.#lookAt(cluster, agent);
+	}
+
+	#lookAt(cluster: SimulatedCluster, agent: AgentProcess): void {
+		const { revision, podEvents } = cluster.server;
+		const { hasView, podRevision } = agent;
+		const { hasView: hadView = hasView, lostAt = 0 } = this.#seen.get(agent) ?? {};
+		if (hadView && !hasView) {
+			this.#seen.set(agent, { hasView, lostAt: Number(podEvents.at(-1)?.resourceVersion ?? 0) });
+			return;
+		}
+		// What was lost with etcd, when it came back from a backup, need not be shown.
+		this.#seen.set(agent, { hasView, lostAt: Math.min(lostAt, revision) });
+		if (hadView || !hasView) return;
+		if (podRevision < lostAt) {
+			const message = `the view of ${agent.name} is used again at revision ${podRevision}; ${lostAt} was there when it was lost`;
+			this.#options.onViolation({ rule: "bug", message });
+		}
+		this.#options.oracle.limitViews(cluster, podRevision);
+	}
+}
