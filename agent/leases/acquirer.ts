@@ -110,7 +110,7 @@ export class Acquirer {
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
 		if (acquisition.unwritten) return;
-		await this.#options.leases.change(acquisition.budget, (found) =>
+		await this.#options.leases.changeExisting(acquisition.budget, (found) =>
 			stands(found, acquisition) ? { write: released(found), result: undefined } : { result: undefined },
 		);
 		this.ended(acquisition);
@@ -202,7 +202,7 @@ export class Acquirer {
 
 	/** Releases the Lease if the caller that was handed it has not renewed it through any agent: its renewals are still 0. */
 	async #releaseUnused(acquisition: Acquisition): Promise<void> {
-		const { result } = await this.#options.leases.change(acquisition.budget, (found) =>
+		const { result } = await this.#options.leases.changeExisting(acquisition.budget, (found) =>
 			stands(found, acquisition) && found.state.renewals === 0
 				? { write: released(found), result: true }
 				: { result: false },

@@ -27,7 +27,7 @@ interface CancellationOptions {
 
 /** Takes back reservations under which no eviction was or will be sent. */
 export async function takeBack(budget: BudgetName, ids: ReadonlySet<string>, leases: LeaseStore): Promise<void> {
-	await leases.change(budget, (lease) =>
+	await leases.changeExisting(budget, (lease) =>
 		lease.state.reservations.some(({ id }) => ids.has(id))
 			? { write: withoutReservations(lease, ids), result: undefined }
 			: { result: undefined },
@@ -41,17 +41,17 @@ export async function cancel(
 	options: CancellationOptions,
 ): Promise<void> {
 	const { leases } = options;
-	const { lease } = await leases.change(budget, (found) =>
+	const { lease } = await leases.changeExisting(budget, (found) =>
 		found.state.reservations.some(({ id, cancelling }) => ids.has(id) && !cancelling)
 			? { write: marked(found, ids), result: undefined }
 			: { result: undefined },
 	);
-	const reservations = lease.state.reservations.filter(({ id }) => ids.has(id));
+	const reservations = lease?.state.reservations.filter(({ id }) => ids.has(id)) ?? [];
 	const results = await Promise.allSettled(reservations.map((each) => fenceOff(budget, each, options)));
 	// One write for all fenced reservations; a pod that could not be read does not hold up the others.
 	const fenced = results.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
 	if (fenced.length > 0)
-		await leases.change(budget, (found) => {
+		await leases.changeExisting(budget, (found) => {
 			const standing = new Set(found.state.reservations.filter(({ cancelling }) => cancelling).map(({ id }) => id));
 			const ended = fenced.filter(({ id }) => standing.has(id));
 			if (ended.length === 0) return { result: undefined };

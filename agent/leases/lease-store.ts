@@ -29,6 +29,11 @@ import type { Clock } from "../process/clock.ts";
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
+/** The Lease after a step and the step's result. `N` is undefined if there may be no Lease, and thus no step. */
+type Changed<T, N extends undefined = never> =
+	| { readonly lease: BudgetLease; readonly result: T }
+	| { readonly lease: N; readonly result: N };
+
 /** When this process first saw a holding, and when it first saw the holding's last known sign of life. */
 interface Sighting {
 	readonly holding: string;
@@ -141,12 +146,18 @@ export class LeaseStore {
 	 * fresh read, or from what the watch has shown since. The steps of this process on one Lease run one after the other: in parallel they
 	 * would only make each other's writes fail.
 	 */
-	change<T>(
-		budget: BudgetName,
-		step: (lease: BudgetLease) => LeaseStep<T>,
-	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
-		const name = leaseName(budget);
-		const turn = (this.#turns.get(name) ?? Promise.resolve()).then(() => this.#changeNow(budget, step));
+	change<T>(budget: BudgetName, step: (lease: BudgetLease) => LeaseStep<T>): Promise<Changed<T>> {
+		const read = (): Promise<BudgetLease> => this.#readOrCreate(budget);
+		return this.#inTurn(leaseName(budget), () => this.#changeNow<T, never>(budget, step, read));
+	}
+
+	/** Like change(), but makes no step if there is no Lease: to end something must not create the Lease again. */
+	changeExisting<T>(budget: BudgetName, step: (lease: BudgetLease) => LeaseStep<T>): Promise<Changed<T, undefined>> {
+		return this.#inTurn(leaseName(budget), () => this.#changeNow(budget, step, () => this.read(budget)));
+	}
+
+	#inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+		const turn = (this.#turns.get(name) ?? Promise.resolve()).then(work);
 		const ended: Promise<void> = turn.then(
 			() => undefined,
 			() => undefined,
@@ -158,14 +169,16 @@ export class LeaseStore {
 		return turn;
 	}
 
-	async #changeNow<T>(
+	async #changeNow<T, N extends undefined>(
 		budget: BudgetName,
 		step: (lease: BudgetLease) => LeaseStep<T>,
-	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
+		read: () => Promise<BudgetLease | N>,
+	): Promise<Changed<T, N>> {
 		const name = leaseName(budget);
 		for (let conflicts = 0; conflicts < maxConflicts; ) {
 			const known = this.#known.get(name);
-			const lease = known ?? (await this.#readOrCreate(budget));
+			const lease = known ?? (await read());
+			if (!lease) return { lease, result: lease };
 			const outcome = step(lease);
 			if (!("write" in outcome)) {
 				if (!known) return { lease, result: outcome.result };

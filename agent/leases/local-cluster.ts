@@ -236,7 +236,7 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async renew(acquisition: Acquisition): Promise<void> {
-		const { lease, result } = await this.leases.change(acquisition.budget, (found) =>
+		const { lease, result } = await this.leases.changeExisting(acquisition.budget, (found) =>
 			stands(found, acquisition) ? { write: renewed(found), result: true } : { result: false },
 		);
 		if (!result) throw lostLease(acquisition, lease, this.name);
@@ -312,7 +312,7 @@ export class LocalCluster implements AgentCluster {
 	/** Ends the reservations of this Lease for which the view shows evidence. If the view's watch is dead, it lists first. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
-		await this.leases.change(budget, (lease) => {
+		await this.leases.changeExisting(budget, (lease) => {
 			const next = dropSettledReservations(lease, this.#options.pods);
 			return next === lease ? { result: undefined } : { write: next, result: undefined };
 		});
@@ -320,7 +320,7 @@ export class LocalCluster implements AgentCluster {
 
 	/** Releases the Lease if its holder has shown no sign of life for the lease duration. An acquire could take it over by then. */
 	async endSilent(budget: BudgetName): Promise<void> {
-		await this.leases.change(budget, (lease) =>
+		await this.leases.changeExisting(budget, (lease) =>
 			lease.holder !== "" && this.leases.isFree(lease)
 				? { write: released(lease), result: undefined }
 				: { result: undefined },
@@ -332,9 +332,7 @@ export class LocalCluster implements AgentCluster {
 	 * the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if that hold no longer stands.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
-		// LeaseStore.change() would create a missing Lease.
-		if (!(await this.leases.read(budget))) return false;
-		const { result } = await this.leases.change(budget, (lease) =>
+		const { result = false } = await this.leases.changeExisting(budget, (lease) =>
 			lease.holder !== "" && lease.uid === leaseUid && lease.transitions === transitions
 				? { write: released(lease), result: true }
 				: { result: false },

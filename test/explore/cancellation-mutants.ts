@@ -95,9 +95,9 @@ export const cancellationMutants: readonly Mutant[] = [
 			{
 				file: cancellation,
 				symbol: "cancel",
-				find: "const { lease: $lease } = await $leases.change($budget, ($found) => $step);",
+				find: "const { lease: $lease } = await $leases.changeExisting($budget, ($found) => $step);",
 				replace: `const before = new Set();
-	const { lease: $lease } = await $leases.change($budget, ($found) => {
+	const { lease: $lease } = await $leases.changeExisting($budget, ($found) => {
 		before.clear();
 		for (const each of $found.state.reservations) if (each.cancelling) before.add(each.id);
 		return $step;

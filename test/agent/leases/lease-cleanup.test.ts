@@ -104,6 +104,26 @@ describe("LeaseCleanup", () => {
 		expect(exists()).toBe(true);
 	});
 
+	test("leaves no Lease to a caller that comes too late to end something", async () => {
+		const { cleanUpAfter, exists, acquire, agent, server } = await setUp();
+		const acquisition = await acquire("second");
+		await agent.local.release(acquisition);
+		await cleanUpAfter(0);
+		await cleanUpAfter(idleMs);
+		// The budget is back: it may have a Lease, and the next acquisition makes one.
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
+		const { leaseUid, leaseTransitions: transitions } = acquisition;
+		await agent.local.release(acquisition);
+		for (const sent of [false, true]) await agent.local.cancel(budget, ["id-0"], { sent });
+		await agent.local.endOnEvidence(budget);
+		await agent.local.endSilent(budget);
+		expect(await agent.local.endHolding({ budget, leaseUid, transitions })).toBe(false);
+		await expect(agent.local.renew(acquisition)).rejects.toThrow("was lost: it does not exist any more");
+		expect(exists()).toBe(false);
+		await acquire("third");
+		expect(exists()).toBe(true);
+	});
+
 	test("a write that comes in between wins, and starts the minute anew", async () => {
 		const { cleanUpAfter, exists, agent, acquire, problems } = await setUp();
 		agent.before = async ({ verb, resource }) => {
