@@ -38,29 +38,32 @@ export async function watchLeases(
 	let current = source;
 	let known = knownOf(first);
 	let told = first.kind === "failed" ? first.problem : undefined;
-	for (;;) {
-		await pause(current.kind === "reached" ? askEveryMs : openAgainMs, stop);
-		if (stop.aborted) break;
-		if (current.kind !== "reached") current = await open();
-		const found = await readLeases(current, scopes, now);
-		if (stop.aborted) break;
-		if (found.kind === "failed") {
-			if (found.problem !== told) onChanges({ changed: [], gone: [], problem: `${found.context}: ${found.problem}` });
-			told = found.problem;
-			continue;
+	try {
+		for (;;) {
+			await pause(current.kind === "reached" ? askEveryMs : openAgainMs, stop);
+			if (stop.aborted) return;
+			if (current.kind !== "reached") current = await open();
+			const found = await readLeases(current, scopes, now);
+			if (stop.aborted) return;
+			if (found.kind === "failed") {
+				if (found.problem !== told) onChanges({ changed: [], gone: [], problem: `${found.context}: ${found.problem}` });
+				told = found.problem;
+				continue;
+			}
+			const isBack = told !== undefined && found.kind === "listed";
+			told = undefined;
+			// A Lease that disappeared during an outage is reported as gone, too.
+			const next = knownOf(found);
+			const changed = [...next].filter(([key, row]) => !isSame(known.get(key)?.lease, row.lease)).map(([, row]) => row);
+			const gone = [...known].filter(([key]) => !next.has(key)).map(([, row]) => row);
+			if (isBack || changed.length > 0 || gone.length > 0) {
+				onChanges({ changed, gone, ...(isBack && { recovered: found.context }) });
+			}
+			known = next;
 		}
-		const isBack = told !== undefined && found.kind === "listed";
-		told = undefined;
-		// A Lease that disappeared during an outage is reported as gone, too.
-		const next = knownOf(found);
-		const changed = [...next].filter(([key, row]) => !isSame(known.get(key)?.lease, row.lease)).map(([, row]) => row);
-		const gone = [...known].filter(([key]) => !next.has(key)).map(([, row]) => row);
-		if (isBack || changed.length > 0 || gone.length > 0) {
-			onChanges({ changed, gone, ...(isBack && { recovered: found.context }) });
-		}
-		known = next;
+	} finally {
+		if (current.kind === "reached") current.close();
 	}
-	if (current.kind === "reached") current.close();
 }
 
 function knownOf(found: LeasesOfContext): ReadonlyMap<string, LeaseRow> {

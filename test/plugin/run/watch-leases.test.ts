@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AgentForbiddenError, AgentUnavailableError } from "../../../disruption/errors.ts";
+import { AgentForbiddenError, AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
 import { type LeaseSource, readLeases } from "../../../plugin/fleet/context-leases.ts";
 import { type LeaseChanges, watchLeases } from "../../../plugin/run/watch-leases.ts";
 import type { ListedLease } from "../../../proto/listed-lease.ts";
@@ -34,7 +34,7 @@ async function watched(answers: readonly (readonly ListedLease[] | Error)[]) {
 	};
 	const changes: LeaseChanges[] = [];
 	const first = await readLeases(source, scopes, () => 0);
-	await watchLeases(source, first, {
+	const watching = watchLeases(source, first, {
 		scopes,
 		open: async () => {
 			opened += 1;
@@ -48,13 +48,17 @@ async function watched(answers: readonly (readonly ListedLease[] | Error)[]) {
 		},
 		stop: stop.signal,
 	});
+	const error: unknown = await watching.then(
+		() => undefined,
+		(problem: unknown) => problem,
+	);
 	const shown = changes.map(({ changed, gone, problem, recovered }) => ({
 		changed: changed.map(({ lease }) => lease.name),
 		gone: gone.map(({ lease }) => lease.name),
 		...(problem !== undefined && { problem }),
 		...(recovered !== undefined && { recovered }),
 	}));
-	return { shown, first, closed, opened, pauses };
+	return { shown, first, closed, opened, pauses, error };
 }
 
 describe("watchLeases()", () => {
@@ -91,6 +95,13 @@ describe("watchLeases()", () => {
 		const { shown, first } = await watched([forbidden, forbidden, [held]]);
 		expect(first).toMatchObject({ kind: "failed", problem: "may not acquire", unreachable: false });
 		expect(shown).toEqual([{ changed: [held.name], gone: [], recovered: "eu" }]);
+	});
+
+	test("closes its source where the agents answer what it cannot read", async () => {
+		const garbled = new GarbledLeaseError("the state is not JSON");
+		const { closed, error } = await watched([[held], garbled]);
+		expect(error).toBe(garbled);
+		expect(closed).toBe(1);
 	});
 });
 
