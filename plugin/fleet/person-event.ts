@@ -69,5 +69,5 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 function fitBytes(text: string, bytes: number): string {
 	const whole = Buffer.from(text);
 	if (whole.length <= bytes) return text;
-	return new TextDecoder().decode(whole.subarray(0, bytes - 3), { stream: true });
+	return new TextDecoder().decode(whole.subarray(0, bytes), { stream: true });
 }
