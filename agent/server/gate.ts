@@ -115,7 +115,8 @@ export function createPeerGate({
 			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
 			switch (verdict.kind) {
 				case "member": {
-					const onBehalfOf = findPassedOnCaller(call.metadata);
+					// An agent greets for itself, and what greets need not be a member: it is not trusted to name a user.
+					const onBehalfOf = greets ? undefined : findPassedOnCaller(call.metadata);
 					return {
 						kind: "admitted",
 						caller: { kind: "peer", member: verdict.clusterId, ...(onBehalfOf && { onBehalfOf }) },

@@ -31,6 +31,22 @@ describe("admit() on the peer port", () => {
 		expect(callerFields(admission.caller)).toEqual({ member: "peer-id", user: "alice", tokenId: "JTI=1" });
 	});
 
+	test("does not believe a cluster that greets for whom it calls", async () => {
+		const gate = createPeerGate({
+			local: createFakeCluster(),
+			identity: {
+				certified: () => ({ kind: "member", clusterId: "stranger-id" }),
+				check: async () => ({ kind: "forbidden", reason: "not a member" }),
+			},
+		});
+		const metadata = new Metadata();
+		writePassedOnCaller(metadata, { user: "alice", tokenId: "JTI=1" });
+		expect(await gate.admit(callOf(AgentServiceService.greet.path, metadata))).toEqual({
+			kind: "admitted",
+			caller: { kind: "peer", member: "stranger-id" },
+		});
+	});
+
 	test("asks anew who is a member for whatever takes or counts, and for nothing else", async () => {
 		const anew: string[] = [];
 		const renews: string[] = [];
