@@ -143,9 +143,9 @@ export const configScenarios: readonly Scenario<World>[] = [
 		about: "The budget goes and comes back, and with it its Lease",
 		clusters: [cluster("c1", 3)],
 		drains: [
-			drain("drain-1", ["c1/web-0"], { attempts: 2, waitsForBudget: true }),
-			drain("drain-2", ["c1/web-1"], { attempts: 2, waitsForBudget: true }),
-			drain("drain-3", ["c1/web-2"], { attempts: 3, waitsForBudget: true }),
+			drain("drain-1", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-2", ["c1/web-1"], { attempts: 2 }),
+			drain("drain-3", ["c1/web-2"], { attempts: 3 }),
 		],
 		events: [
 			{
@@ -164,10 +164,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 		name: "lease-goes",
 		about: "The budget goes while a reservation stands, and comes back",
 		clusters: [cluster("c1", 3)],
-		drains: [
-			drain("drain-1", ["c1/web-0"], { attempts: 1 }),
-			drain("drain-2", ["c1/web-1"], { attempts: 4, waitsForBudget: true }),
-		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 4 })],
 		events: [
 			{
 				name: "the budget is deleted",

@@ -59,7 +59,7 @@ export class DrainProcess extends Drain {
 		const candidates = [...this.#pods.values()];
 		const { budgets, uncovered } = this.#coverage(candidates);
 		const round = this.world.oracle.roundStarts(this);
-		if (!this.data.waitsForBudget) await Promise.all(uncovered.map((candidate) => this.#evictFreely(candidate, round)));
+		await Promise.all(uncovered.map((candidate) => this.#evictFreely(candidate, round)));
 		if (budgets.length === 0) return;
 		const asked = candidates.filter((candidate) => !uncovered.includes(candidate));
 		const verdicts = await this.#run(asked, budgets, round);

@@ -41,7 +41,7 @@ export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 }
 
 /** Returns the room of a file. Folders below a room belong to the room. */
-export function roomOf(path: string): string {
+function roomOf(path: string): string {
 	const [folder = "", room = "", ...rest] = path.split("/");
 	return rest.length > 0 ? `${folder}/${room}` : folder;
 }

@@ -1,5 +1,5 @@
 // Checks the rule about members over the shipped KnownMembers. Two agents of one cluster answer from its list of members, and a person
-// edits the list meanwhile. Requests, watches and restarts come in random orders, or in every possible order.
+// edits the list meanwhile. Requests, watches and restarts come in random orders.
 //
 // What must never happen: an answer rests on a list without a cluster that an earlier answer rested on, or that had greeted this cluster
 // before. The exception is a cluster that the list forgets by name. "Before" is in real time: it means all that was over when the later
@@ -86,24 +86,6 @@ export async function exploreMembership(
 		const violation = await run.toItsEnd();
 		if (violation !== undefined) return { schedules, violation: `${violation}: ${run.history.join(", ")}` };
 		if (schedules === most) return { schedules, violation: undefined };
-	}
-}
-
-/** Runs the scenario's steps in every order, or in the first `most` of them, until one breaks the rule. It takes long. */
-export async function searchMembership(scenario: MembershipScenario, most: number): Promise<MembershipResult> {
-	let path: readonly number[] = [];
-	for (let schedules = 1; ; schedules += 1) {
-		const choices: { readonly taken: number; readonly of: number }[] = [];
-		const run = new MembershipRun(scenario, (of) => {
-			const taken = path[choices.length] ?? 0;
-			choices.push({ taken, of });
-			return taken;
-		});
-		const violation = await run.toItsEnd();
-		if (violation !== undefined) return { schedules, violation: `${violation}: ${run.history.join(", ")}` };
-		const last = choices.findLastIndex(({ taken, of }) => taken + 1 < of);
-		if (last < 0 || schedules === most) return { schedules, violation: undefined };
-		path = choices.slice(0, last + 1).map(({ taken }, index) => (index === last ? taken + 1 : taken));
 	}
 }
 

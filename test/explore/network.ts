@@ -60,8 +60,6 @@ interface Offers {
 	answer?: Step;
 }
 
-export type { Fault } from "./fault.ts";
-
 export interface NetworkOptions {
 	/** Whether answers arrive in a step of their own. Otherwise they arrive at the moment of the execution. */
 	readonly splitAnswers: boolean;
@@ -194,11 +192,6 @@ export class Network {
 				},
 			});
 		}
-	}
-
-	/** Drops the requests whose callers no longer wait, before they are executed. */
-	dropAbandoned(): void {
-		for (const call of this.#calls) if (!call.awaited && call.state === "requested") this.#calls.delete(call);
 	}
 
 	fingerprint(): string {

@@ -64,8 +64,6 @@ export interface DrainData {
 	readonly neverWaits?: boolean;
 	/** The first eviction waits this long before it is written, for credentials or a connection. */
 	readonly firstSendAfterMs?: number;
-	/** A thin process does not evict pods while no budget covers them. A plugin evicts them as kubectl does, whatever this says. */
-	readonly waitsForBudget?: boolean;
 }
 
 /** Something that happens at most `times` times (once by default), at any moment at which `when` holds. */

@@ -26,7 +26,7 @@ export interface ApiCall<T> {
 export type Carrier = <T>(call: ApiCall<T>) => Promise<T>;
 
 /** Executes and answers each call at once. */
-export const directCarrier: Carrier = async (call) => call.execute();
+const directCarrier: Carrier = async (call) => call.execute();
 
 /** Returns the server as an agent calls it. */
 export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCarrier): ClusterApi {
