@@ -54,7 +54,7 @@ export const meetingMutants: readonly Mutant[] = [
 	{
 		name: "begins-without-a-silent-member",
 		without: "refusing a fleet of which a member gives no answer",
-		scenarios: ["met-in-silence"],
+		scenarios: ["met-without-a-member"],
 		edits: [
 			{
 				file: fleet,

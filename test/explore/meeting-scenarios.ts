@@ -51,6 +51,17 @@ export const meetingScenarios: readonly Scenario<World>[] = [
 		holdsBack: () => false,
 	},
 	{
+		name: "met-without-a-member",
+		about: "A member does not say who it is, whoever asks, while the agent that a plugin meets answers",
+		clusters: [cluster("c1", 2, { agents: 1, budgets: [] }), cluster("c2", 1, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { meets: [], attempts: 2 })],
+		limits: { lost: 8 },
+		mayFail: (_, what) => what.startsWith("describe"),
+		isWired: true,
+		holdsBack: (step) =>
+			isCall(step, "c1/agent-0", "describe at c2/agent-0") || isCall(step, "drain-1", "describe is lost"),
+	},
+	{
 		name: "met-before-a-budget",
 		about: "A budget is made after a member told of its budgets, and the answer comes late",
 		clusters: [cluster("c1", 2, { agents: 1, budgets: [] }), cluster("c2", 1, { agents: 1, budgets: [] })],
