@@ -71,14 +71,14 @@ export async function sendFreely(
 	const answer = await requestEviction(client, job.pod, options, { preconditions, guard });
 	switch (answer.kind) {
 		case "accepted":
+		case "gone":
 			return answer;
 		case "notSent":
 			return { kind: "again", afterMs: 0, isSameTry: true };
-		case "gone":
 		case "conflict": {
 			// A 409 may mean another uid, another version, or a concurrent write by someone else.
 			const found = await seeAnew(job, read, () => runtime.now());
-			return !found || answer.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0, isSameTry: true };
+			return found ? { kind: "again", afterMs: 0, isSameTry: true } : { kind: "gone" };
 		}
 		case "unknown":
 		case "refused":

@@ -278,6 +278,7 @@ describe("pods without a budget", () => {
 		const run = newRun(fleet);
 		expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "gone" });
 		expect(typesOf(run.events)).toEqual(["pod.evicting", "pod.gone"]);
+		expect(eu.reads).toBe(0);
 	});
 
 	test("that were replaced under their name are left alone", async () => {
