@@ -72,12 +72,12 @@ async function askUntilAnswered<T>(
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			onTrouble(error);
 		}
-		await new Promise<void>((resolve) => {
-			const cancel = clock.after(retryMs, resolve);
-			signal.addEventListener("abort", () => {
-				cancel();
-				resolve();
-			});
-		});
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const cancel = clock.after(retryMs, resolve);
+		const end = (): void => resolve();
+		signal.addEventListener("abort", end, { once: true });
+		await promise;
+		cancel();
+		signal.removeEventListener("abort", end);
 	}
 }

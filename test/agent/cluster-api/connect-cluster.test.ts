@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ConnectClusterOptions, connectCluster } from "../../../agent/cluster-api/connect-cluster.ts";
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from "../../support/scripted-api-server.ts";
@@ -83,11 +84,14 @@ describe("connectCluster()", () => {
 	test("waits for an API server that is not ready", async () => {
 		let calls = 0;
 		const ready = answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]);
-		const { connected, problems } = await find((request) =>
-			calls++ < 2 ? request.text(503, "later") : ready(request),
+		const { signal } = new AbortController();
+		const { connected, problems } = await find(
+			(request) => (calls++ < 2 ? request.text(503, "later") : ready(request)),
+			{ signal },
 		);
 		expect(connected.clusterName).toBe("eu-1");
 		expect(problems).toHaveLength(2);
+		expect(getEventListeners(signal, "abort")).toEqual([]);
 	});
 
 	test("stops waiting when the agent stops", async () => {
