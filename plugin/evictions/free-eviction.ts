@@ -1,6 +1,5 @@
 // Evicts a pod without a grant, as kubectl does, one try at a time. The request names the pod's uid, so a late try never hits the pod that
-// replaced it. If the decision depends on a version, the request names that version too. Nothing is sent during a pause, or after a stop or
-// the pod's timeout, however long the earlier steps took.
+// replaced it. If the decision depends on a version, the request names that version too.
 import { seeAnew } from "../../disruption/round/seen-pod.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { Places } from "../../disruption/round/places.ts";
@@ -10,6 +9,7 @@ import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { type EvictionOptions, podReader, requestEviction, tellEvicting } from "./send-eviction.ts";
 import { type EvictionStep, retryLater } from "./eviction-step.ts";
+import { mayBeSent } from "./may-be-sent.ts";
 import { failedPod } from "./pod-outcome.ts";
 
 export interface FreeEvictionDependencies {
@@ -62,8 +62,7 @@ export async function sendFreely(
 	await job.hold?.confirm(AbortSignal.any([stop, job.timeout.signal]));
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	if (!job.isTold) tellEvicting(job, options, [], emit);
-	const mayBeSent = (): boolean => !places.isPaused && !stop.aborted && !job.timeout.signal.aborted;
-	const guard = (): boolean => mayBeSent() && (free.guard?.() ?? true);
+	const guard = (): boolean => mayBeSent(job, places, stop) && (free.guard?.() ?? true);
 	const preconditions = {
 		uid,
 		...(free.resourceVersion !== undefined && { resourceVersion: free.resourceVersion }),

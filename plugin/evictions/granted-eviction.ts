@@ -11,6 +11,7 @@ import { errorText, isPassing } from "../kubernetes/api-error.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { type Refusal, readPod } from "./send-eviction.ts";
 import { type EvictionStep, retryLater, stepAfter } from "./eviction-step.ts";
+import { mayBeSent } from "./may-be-sent.ts";
 import { failedPod } from "./pod-outcome.ts";
 import { waitingEvent } from "./waiting-event.ts";
 
@@ -24,7 +25,7 @@ export interface GrantedEvictionDependencies {
 }
 
 /**
- * Evicts under the grant. Nothing is sent in a pause, after a stop or after the pod's timeout, however long the earlier steps took. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
+ * Evicts under the grant. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
  * Lease cannot be read. If an error, a stop or a timeout ends the tries, the reservation is cancelled by the fence, because an eviction may
  * have been sent.
  */
@@ -35,7 +36,7 @@ export async function evictGranted(
 	{ currentBudgets, runtime, reachability, places, stop, emit }: GrantedEvictionDependencies,
 ): Promise<EvictionStep> {
 	const ends = AbortSignal.any([stop, job.timeout.signal]);
-	const held: Evictor<Refusal> = { ...evictor, mayBeSent: () => !places.isPaused && !ends.aborted };
+	const held: Evictor<Refusal> = { ...evictor, mayBeSent: () => mayBeSent(job, places, stop) };
 	for (;;) {
 		if (job.hold?.lost.aborted) {
 			await cancelTicket(ticket, member, runtime, { sent: true });

@@ -42,7 +42,12 @@ export const commandMutants: readonly Mutant[] = [
 		without: "looking once more, right before a pod without a grant is sent, whether the run is paused",
 		scenarios: ["paused-while-it-logs-in"],
 		edits: [
-			{ file: "plugin/evictions/free-eviction.ts", symbol: "sendFreely", find: "!$places.isPaused", replace: "true" },
+			{
+				file: "plugin/evictions/free-eviction.ts",
+				symbol: "sendFreely",
+				find: "mayBeSent($job, $places, $stop)",
+				replace: "!$stop.aborted && !$job.timeout.signal.aborted",
+			},
 		],
 	},
 	{
@@ -53,8 +58,8 @@ export const commandMutants: readonly Mutant[] = [
 			{
 				file: "plugin/evictions/granted-eviction.ts",
 				symbol: "evictGranted",
-				find: "!$places.isPaused",
-				replace: "true",
+				find: "mayBeSent($job, $places, $stop)",
+				replace: "!$stop.aborted && !$job.timeout.signal.aborted",
 			},
 		],
 	},
@@ -66,7 +71,7 @@ export const commandMutants: readonly Mutant[] = [
 			{
 				file: "plugin/evictions/granted-eviction.ts",
 				symbol: "evictGranted",
-				find: "!$places.isPaused && !$ends.aborted",
+				find: "mayBeSent($job, $places, $stop)",
 				replace: "!$places.isPaused",
 			},
 		],

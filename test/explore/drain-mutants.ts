@@ -73,8 +73,8 @@ export const drainMutants: readonly Mutant[] = [
 			{
 				file: "plugin/evictions/granted-eviction.ts",
 				symbol: "evictGranted",
-				find: "!$places.isPaused",
-				replace: "true",
+				find: "mayBeSent($job, $places, $stop)",
+				replace: "!$stop.aborted && !$job.timeout.signal.aborted",
 			},
 		],
 	},
