@@ -143,6 +143,8 @@ class Doubts {
 	readonly #deps: RecoveryDependencies;
 	readonly #changes: FleetChanges;
 	readonly #told = new Set<string>();
+	/** Disagreements after which the members agreed. */
+	readonly #settled = new Set<string>();
 
 	constructor(deps: RecoveryDependencies) {
 		this.#deps = deps;
@@ -163,8 +165,8 @@ class Doubts {
 	}
 
 	/**
-	 * Returns why the healthy pods cannot be counted now. Undefined if an agent refused because the fleet has changed: the next look asks
-	 * the current members.
+	 * Returns why the healthy pods cannot be counted now. Undefined if an agent refused because the fleet has changed, or if members
+	 * disagreed and agree now: the next look asks the current members. A disagreement that it meets again is returned.
 	 */
 	async #doubt(error: unknown, asked: Fleet["members"]): Promise<string | undefined> {
 		const failure = classifyFailure(error);
@@ -174,10 +176,17 @@ class Doubts {
 		const answer = await this.#changes.ask(asked);
 		if (typeof answer === "string") {
 			if (answer === "same" && !isDoubt) throw error;
-			return isDoubt ? failure.message : undefined;
+			return isDoubt && this.#comesAgain(failure.message) ? failure.message : undefined;
 		}
 		if (answer.kind === "refuse") throw error;
 		return answer.message;
+	}
+
+	/** Whether members have disagreed in these words before, and agreed when they were asked. */
+	#comesAgain(message: string): boolean {
+		if (this.#settled.has(message)) return true;
+		this.#settled.add(message);
+		return false;
 	}
 }
 

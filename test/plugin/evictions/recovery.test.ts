@@ -51,7 +51,7 @@ describe("waitUntilMeasured()", () => {
 		const { us, target, deps, events } = newWorld();
 		us.onLook = () => {
 			if (us.looks === 1) throw new AgentUnavailableError("None came within 5 s", "us");
-			if (us.looks === 2) throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+			if (us.looks <= 3) throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
 		};
 		expect(await waitUntilMeasured([target], deps)).toMatchObject({
 			kind: "measured",
@@ -202,6 +202,33 @@ describe("waitUntilRecovered()", () => {
 		const message = "Cluster ap is neither listed nor forgotten";
 		expect(events).toEqual([{ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message }]);
 		expect(fake.reconnects).toBeGreaterThan(2);
+	});
+
+	test("warns of no disagreement that is over when the members are asked who they are", async () => {
+		const { us, fake, fleet, target, deps, events } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		const first = us.looks + 1;
+		us.onLook = () => {
+			if (us.looks === first) throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(fake.reconnects).toBe(1);
+		expect(events).toMatchObject([{ type: "budget.changed" }]);
+	});
+
+	test("warns only of the change where members disagreed until the fleet had changed", async () => {
+		const { us, fake, fleet, target, deps, events } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.onLook = () => {
+			if (fake.declared.length > 2) return;
+			fake.declare("ap");
+			throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(events).toEqual([
+			expect.objectContaining({ type: "diagnostic", message: expect.stringContaining("ap was added") }),
+			expect.objectContaining({ type: "budget.changed" }),
+		]);
 	});
 
 	test("does not hide what an agent that is still a member refuses", async () => {
