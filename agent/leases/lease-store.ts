@@ -176,6 +176,7 @@ export class LeaseStore {
 	): Promise<Changed<T, N>> {
 		const name = leaseName(budget);
 		for (let conflicts = 0; conflicts < maxConflicts; ) {
+			const connection = this.#api.connection();
 			const known = this.#known.get(name);
 			const lease = known ?? (await read());
 			if (!lease) return { lease, result: lease };
@@ -186,6 +187,11 @@ export class LeaseStore {
 				continue;
 			}
 			this.#known.delete(name);
+			// Over another connection, the version that was read may mean another state: etcd can have been restored from a backup.
+			if (connection === undefined || this.#api.connection() !== connection) {
+				conflicts += 1;
+				continue;
+			}
 			try {
 				const written = this.#note(await this.#api.updateLease(this.#object(outcome.write)));
 				return { lease: written, result: outcome.result };

@@ -34,17 +34,30 @@ test.each<readonly [name: string, changed: (lease: LeaseObject) => Partial<Lease
 	expect(await store.read(budget)).not.toEqual(known);
 });
 
-test.each([2, undefined])("takes no step from what another connection told: now it is %s", async (now) => {
+/** `connection.now` is undefined until the next read, which opens one. */
+function setUp(connection: { now: number | undefined; onRead?: () => void }) {
 	const server = new SimulatedApiServer({ clusterId: "eu" });
-	let connection: number | undefined = 1;
+	const api = clusterApi(server);
+	const getLease: typeof api.getLease = async (name) => {
+		const found = await api.getLease(name);
+		connection.now ??= 3;
+		connection.onRead?.();
+		return found;
+	};
 	const newStore = () =>
 		new LeaseStore({
-			api: { ...clusterApi(server), connection: () => connection },
+			api: { ...api, getLease, connection: () => connection.now },
 			clock: createManualClock(),
 			cluster: "eu-1",
 		});
 	const observe = (store: LeaseStore, version: string) =>
 		store.change(budget, (lease) => ({ write: withObserved(lease, version), result: undefined }));
+	return { server, newStore, observe };
+}
+
+test.each([2, undefined])("takes no step from what another connection told: now it is %s", async (now) => {
+	const connection: { now: number | undefined } = { now: 1 };
+	const { server, newStore, observe } = setUp(connection);
 	const store = newStore();
 	await observe(store, "5");
 	const backup = server.snapshot();
@@ -53,8 +66,36 @@ test.each([2, undefined])("takes no step from what another connection told: now 
 	// The same version as before, and something else.
 	await observe(newStore(), "7");
 	expect(store.known(budget)?.state.observed).toBe("6");
-	connection = now;
+	connection.now = now;
 	expect(store.known(budget)).toBeUndefined();
 	await store.change(budget, (lease) => ({ write: { ...lease, labels: { team: "a" } }, result: undefined }));
 	expect((await store.read(budget))?.state.observed).toBe("7");
 });
+
+test("writes nothing over another connection than the one that read the Lease", async () => {
+	const connection: { now: number | undefined; onRead?: () => void } = { now: 1 };
+	const { server, newStore, observe } = setUp(connection);
+	await observe(newStore(), "5");
+	const backup = server.snapshot();
+	await observe(newStore(), "6");
+	connection.onRead = () => {
+		// The answer came, the connection went, and the same version is another state now.
+		delete connection.onRead;
+		server.restore(backup);
+		server.leases.set(leaseName(budget), { ...restoredLease(server), resourceVersion: String(server.revision + 1) });
+		connection.now = 2;
+	};
+	const seen: string[] = [];
+	await newStore().change(budget, (lease) => {
+		seen.push(lease.state.observed);
+		return { write: { ...lease, labels: { team: "a" } }, result: undefined };
+	});
+	expect(seen).toEqual(["6", "5"]);
+	expect((await newStore().read(budget))?.state.observed).toBe("5");
+});
+
+function restoredLease(server: SimulatedApiServer): LeaseObject {
+	const lease = server.leases.get(leaseName(budget));
+	if (!lease) throw new Error("there is no Lease");
+	return lease;
+}

@@ -130,6 +130,7 @@ describe("a hold that is not written", () => {
 	test("is nothing while the connection to the API server has still to be made", async () => {
 		const { acquire, agent } = await setUp();
 		agent.connection = undefined;
+		agent.after = async () => void (agent.connection ??= 2);
 		expect((await acquire("n")).acquisition.unwritten).toBeUndefined();
 	});
 
