@@ -139,8 +139,8 @@ export class Acquirer {
 	}
 
 	/**
-	 * Counts from a Lease without a holder, as this process knows it. The commit then checks that the Lease is still that one. This saves one
-	 * of two writes, and a refusal costs none. Undefined if the hold must be written.
+	 * Counts from a Lease without a holder, as this process knows it. The commit then checks that the Lease is still that one. This saves
+	 * one of two writes, and a round that grants nothing writes nothing. Undefined if no optimistic hold is possible.
 	 */
 	async #acquireUnwritten(request: AcquireRequest): Promise<Acquired | undefined> {
 		const { leases, pods, counts, leaseView } = this.#options;
@@ -195,7 +195,7 @@ export class Acquirer {
 		}
 	}
 
-	/** Releases an acquisition whose caller will get no answer. If that fails, it is reported, and the Lease expires. */
+	/** Releases an acquisition that its caller will not receive. If that fails, the error is reported, and the Lease expires. */
 	async #releaseUnheard(acquisition: Acquisition): Promise<void> {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report(problem));
 	}

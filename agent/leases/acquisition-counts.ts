@@ -1,7 +1,8 @@
 // Counts under an acquisition, and records what the count found: in the Lease, on pods, and for the commit.
 //
 // Guarantee: a count under a written acquisition is answered only if the acquisition stood when the Lease was last read. Every count is
-// answered within the time that the Lease allows, or fails. Further findings are written to the Lease only while the acquisition stands.
+// answered within the time that the Lease allows, or fails. The findings of a count are written to the Lease only while the acquisition
+// stands.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Count } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";

@@ -19,7 +19,7 @@ export class AskedCounts {
 	/** By the key that distinguishes the counts of a Lease, oldest first. */
 	readonly #askedAt = new Map<string, number>();
 
-	/** Records that the acquisition stands, and when its count was requested on this process's clock. */
+	/** Records when the acquisition's count was requested, by this process's clock. For a duplicate, the first time stays. */
 	remember(acquisition: Acquisition, askedAt: number): void {
 		const key = keyOf(acquisition);
 		if (!this.#askedAt.has(key)) this.#put(key, askedAt);
@@ -31,7 +31,7 @@ export class AskedCounts {
 		this.remember(acquisition, askedAt);
 	}
 
-	/** When the count was requested; undefined if this process was not asked, or has forgotten it. */
+	/** Returns when the count was requested; undefined if this process was not asked, or has forgotten it. */
 	find(acquisition: Acquisition): number | undefined {
 		return this.#askedAt.get(keyOf(acquisition));
 	}
@@ -45,7 +45,10 @@ export class AskedCounts {
 	}
 }
 
-/** The agent gives each answer of an optimistic hold its own id. For other holds, the caller gives one for each further count. */
+/**
+ * Returns the key of a count. The agent gives each answer of an optimistic hold its own id. For other holds, the caller gives each further
+ * count an id.
+ */
 function keyOf({ leaseUid, nonce, countId, unwritten }: Acquisition): string {
 	return `${leaseUid} ${unwritten?.lease ?? countId ?? nonce}`;
 }

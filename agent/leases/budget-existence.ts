@@ -45,7 +45,10 @@ export class BudgetExistence {
 		this.#unknown = new TokenBucket({ ...unknown, now });
 	}
 
-	/** Rejects with AgentUnavailableError if, as far as the answers show, no member has the budget. */
+	/**
+	 * Rejects with AgentUnavailableError if no answer shows the budget. If a member gave no answer, it still resolves, as often as the rate
+	 * above allows.
+	 */
 	async assertExists(budget: BudgetName): Promise<void> {
 		const { api, budgets, elsewhere, cluster } = this.#options;
 		const isIn = (found: Iterable<MemberBudget>): boolean => [...found].some(({ name }) => name.name === budget.name);

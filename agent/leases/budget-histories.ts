@@ -73,7 +73,7 @@ export class BudgetHistories {
 		});
 	}
 
-	/** Oldest first, starting with the first known sample. */
+	/** Returns the samples, the oldest first, from the first known one on. */
 	#samples({ healthy }: Track): readonly (number | undefined)[] {
 		const samples: (number | undefined)[] = [];
 		for (let step = this.#step - mostSamples + 1; step <= this.#step; step += 1) {
@@ -86,7 +86,7 @@ export class BudgetHistories {
 	#advance(): void {
 		const seconds = this.#options.clock.wallSeconds();
 		const step = Math.floor(seconds / everySeconds);
-		// The clock was set back within the same minute.
+		// This minute is done already, for example because the clock was set back a little.
 		if (step === this.#step) return;
 		// The clock was set back by more: it is no longer known when the other samples were taken.
 		if (step < this.#step) this.#tracks.clear();

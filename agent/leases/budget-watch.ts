@@ -2,9 +2,9 @@
 //
 // Each state is a look (count.ts) at the views, so it is computed by the same code as a count. Values that a look would request each time
 // come from the watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read again when a pod of the
-// budget comes, goes, begins to terminate, finishes or gets another controller, and every minute (less often with more than 600 budgets).
-// This is enough because no decision depends on it. If a watch is dead or the fleet cannot be read, the state is reported as unknown, never
-// as an old number.
+// budget is created or deleted, begins to terminate, finishes or gets another controller, and every minute (less often with more than 600
+// budgets). This is enough because no decision depends on it. If a watch is dead or the fleet cannot be read, the state is reported as
+// unknown, never as an old number.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";

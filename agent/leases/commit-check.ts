@@ -19,8 +19,8 @@ import { createOwners, type Owner } from "./controller-owners.ts";
 import type { CountResult } from "./count.ts";
 
 /**
- * How long a commit waits for the view. The view that the grant was counted from has its version already; another agent's is a moment
- * behind, or in trouble.
+ * How long a commit waits for the view. The view that the grant was counted from has reached the grant's version already. Another agent's
+ * view is a moment behind, or in trouble.
  */
 const viewWaitMs = 1_000;
 
@@ -128,12 +128,15 @@ export function notReserved(
 		.map(({ pod }) => leftOut.find(({ uid }) => uid === pod.uid) ?? { uid: pod.uid, why: "Gone" });
 }
 
-/** Whether one of these budgets selects the pod. A budget that cannot be read selects nothing here: `decide` refuses it by name. */
+/**
+ * Whether one of these budgets selects the pod. A budget whose selector cannot be read selects nothing here: `decide` refuses that budget
+ * by name.
+ */
 function isSelected(pod: PodRecord, budgets: readonly MemberBudget[]): boolean {
 	return coveringBudgets(budgets, pod).some(({ selector }) => selector !== undefined);
 }
 
-/** The controller that the Lease remembers. Undefined unless the owner states how many pods it wants, or may state it again. */
+/** Returns the controller for the Lease to remember. Undefined unless the owner says how many pods it wants, or may say so later. */
 function rememberedOf(owner: Owner): ControllerReference | undefined {
 	const isKnown = owner.kind === "scaled" || owner.kind === "unsettled" || owner.kind === "unstated";
 	return isKnown ? owner.controller : undefined;

@@ -32,7 +32,7 @@ export interface Owners {
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 
-/** The functions that it returns reject if the API server does not answer: an unknown scale is not a scale of 0. */
+/** Returns functions that find owners. They reject if the API server does not answer: an unknown scale is not a scale of 0. */
 export function createOwners(
 	api: Pick<ClusterApi, "getScale">,
 	namespace: string,

@@ -3,8 +3,8 @@
 // Guarantee, for a count under an acquisition (not a look): it is taken after the acquisition was written. Under an optimistic hold, which
 // is not written, the commit counts again after its own write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
 // A pod that is reserved in any Lease of the budget's namespace does not count as healthy, even if the reservation is marked. These Leases
-// are at least as new as the budget's own Lease, and the count comes from a view that has reached the highest `observed` of them. So no
-// agent that ended a reservation on evidence has seen more than this view.
+// are at least as new as the budget's own Lease, and the count comes from a view that has reached the highest `observed` of them. So this
+// view includes all evidence on which an agent ended a reservation of these Leases.
 // If the budget's own Lease has no `observed`, because it is new, the count comes from a consistent list. An `observed` may be above a
 // consistent list that began after its Lease was read. Then it is from before etcd was restored from a backup, and says nothing about the
 // pods that exist now. The count ignores it, and in the budget's own Lease the version of that list replaces it.
@@ -130,7 +130,7 @@ export async function countUnder(
  * Whether this cluster still has at least as many healthy pods of the budget as were counted for an optimistic hold. Called after the
  * commit of that hold was written. The check includes what others wrote to other Leases of the namespace since the count, and what the view
  * has seen since. It leaves out candidates that were counted as not healthy: they cost nothing by that count, so one that is ready now must
- * not replace another pod.
+ * not replace another pod. Also false if the view cannot reach what these Leases require.
  * `lease` is the Lease as the commit wrote it. `ids` are the ids of the commit's own grants, which stand in the Leases of all their
  * budgets; their pods do not count as reserved here.
  */
@@ -163,7 +163,7 @@ function withOthers(
 	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
-/** Returns the Leases whose `observed` is above the version of a list that began after they were read. Reports a warning for each. */
+/** Returns the Leases whose `observed` is above the version of a list that began after they were read. Reports each of them. */
 function beforeRestore(
 	leases: readonly BudgetLease[],
 	listed: string,
@@ -222,8 +222,8 @@ function selectedPods(
 }
 
 /**
- * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth its cost. It knows only the
- * reservations in this budget's own Lease. No decision may rest on it.
+ * Counts without an acquisition, from the view as it is, or from a list if the watch is dead. This is for people, and to see when a round
+ * may be worth its cost. It includes only the reservations in this budget's own Lease. No decision may rest on it.
  */
 export async function look(
 	reading: Promise<BudgetLease | undefined>,
@@ -250,9 +250,9 @@ export async function look(
 const listedFrom = 20;
 
 /**
- * Returns the namespace's budgets, by consistent reads that begin after the count did. Their names come from a watch if it is alive and was
- * equal to a list in the last 5 s. Otherwise, and if there are many, the budgets come from one consistent list, which costs up to 100 ms
- * after any write. So a new budget holds as soon as its watch event arrives, and at the latest 5 s after it was made.
+ * Returns the namespace's budgets, by consistent reads that begin after the count did. Their names come from a watch if it is alive and
+ * equaled a list that was requested in the last 5 s. Otherwise, and if there are many, the budgets come from one consistent list, which
+ * costs up to 100 ms after any write. So a new budget is enforced as soon as its watch event arrives, and within 5 s of its creation.
  */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
 	budgets.wanted();

@@ -2,9 +2,9 @@
 // pkg/controller/disruption, with three differences. It also counts controllers that have no pod now. A pod without a controller is one
 // expected pod, where Kubernetes only records an event. DaemonSets are counted too.
 //
-// Guarantee: a pod that is gone and not yet replaced is still expected, through its controller's scale. The controllers are those whose pod
-// template the budget selects, those of the selected pods that exist, and those that the Lease remembers. If a controller does not say how
-// many pods it wants, the number is unknown, or the count rejects.
+// Guarantee: a pod that is gone and not yet replaced is still expected, through its controller's scale (relabelled.ts has the exception).
+// The controllers are those whose pod template the budget selects, those of the selected pods that exist, and those that the Lease
+// remembers. If a controller does not say how many pods it wants, the number is unknown, or the count rejects.
 import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/lease/remembered-controllers.ts";
@@ -104,7 +104,9 @@ function newToMemory(
 	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
 }
 
-/** Why the number is unknown if the Lease has no room for all these names: a controller that loses its pods now would be forgotten. */
+/**
+ * Returns an unknown number, because the Lease has no room for all these names: a controller that loses its pods now would be forgotten.
+ */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
@@ -195,7 +197,10 @@ function sumOf(
 	};
 }
 
-/** Why no controller says how many such pods there should be: the pod has none, or it is gone. Undefined if the controller exists. */
+/**
+ * Returns why no controller says how many such pods there should be: the pod has no controller, or its controller is gone. Otherwise
+ * undefined.
+ */
 export function whyUnexpected(pod: PodRecord, owners: ReadonlyMap<string, Owner>): string | undefined {
 	if (!pod.controller) return "no controller owns it";
 	const owner = owners.get(pod.controller.uid);

@@ -1,4 +1,4 @@
-// Remembers for people which run was granted which pod. A reservation ends soon after its pod is seen terminating, and then nothing else
+// Remembers, for people, which run was granted which pod. A reservation ends soon after its pod is seen terminating, and then nothing else
 // shows who evicted the pod. This is the process's own memory and may have gaps; no decision uses it.
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
@@ -9,7 +9,7 @@ interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
 	readonly account?: string;
 }
 
-/** More than the reservations of a full Lease; less than a megabyte. */
+/** More than the reservations of a full Lease. They take about 1 MB if user names are as long as allowed. */
 const mostGrants = 2_000;
 /** Twice the 30 s within which a grant is used (reservationDeadlineMs). If the pod was deleted later, another user may have deleted it. */
 const usedWithinSeconds = 60;
@@ -40,13 +40,13 @@ export class GrantMemory {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}
 
-	/** The verified user of that reservation; undefined if it is not known. */
+	/** Returns the verified user of that reservation; undefined if the user is not known. */
 	accountOf({ uid, id }: Pick<Reservation, "uid" | "id">): string | undefined {
 		const grant = this.#byUid.get(uid);
 		return grant?.id === id ? grant.account : undefined;
 	}
 
-	/** The grant under which the pod is reserved or was probably evicted; undefined if none is known. */
+	/** Returns the grant under which the pod is reserved or was probably evicted; undefined if none is known. */
 	find({ uid, terminating, status }: PodRecord, reservation: Reservation | undefined): PodGrant | undefined {
 		const grant = this.#byUid.get(uid);
 		if (reservation) return grant?.id === reservation.id ? grant : reservation;

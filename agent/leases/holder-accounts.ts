@@ -1,4 +1,4 @@
-// Remembers for people whose token was used to acquire a Lease. This is the process's own memory and may have gaps; no decision uses it.
+// Remembers, for people, whose token was used to acquire a Lease. This is the process's own memory and may have gaps; no decision uses it.
 
 /** More than the drains of a large fleet hold at the same time. They take about 1 MB if user names are as long as allowed. */
 const mostHoldings = 2_000;

@@ -1,12 +1,13 @@
-// Remembers every cluster that this one ever treated as a member. A member leaves by being forgotten by name, never by being left out.
+// Remembers every cluster that this one ever listed as a member, or that ever greeted it. A member leaves only if it is listed as
+// forgotten, never by being left out.
 //
 // Guarantee: before a count, a budget list or a description rests on a list of members, every id of that list is in Lease
-// `xpdb-known-members`, and the list is read once more after that and has not changed. If this process has not obeyed a version of the
-// ConfigMap yet, it compares it with a read of the Lease that began after the ConfigMap was read. So everything that any agent of this
-// cluster obeyed before is known here. An id from a greeting to another agent of this cluster is known here as soon as the watch shows it,
-// within the 5 s in which a watch counts as alive. If the watch is dead, the Lease is read for each answer. While an id is neither a member
+// `xpdb-known-members`, and the list is read once more after that and has not changed. A version of the ConfigMap that this process has not
+// obeyed yet is compared with a read of the Lease that began after the ConfigMap was read. So everything that any agent of this cluster
+// obeyed before is known here. An id from a greeting to another agent of this cluster is known here as soon as the watch shows it. A watch
+// counts as alive for 5 s after its last sign of life; if it is dead, the Lease is read for each answer. While an id is neither a member
 // nor forgotten, `getFleet` rejects with its name. Ids never leave while an agent runs: if the Lease is deleted, or etcd is restored from a
-// backup, the agent writes them again from memory.
+// backup, they stay in memory, and the agent writes them again the next time that it reads the Lease.
 //
 // Not guaranteed: that a list is complete if it was too short from the first day, in a cluster that none of the missing members can reach.
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
@@ -54,7 +55,7 @@ export class KnownMembers {
 	readonly #options: KnownMembersOptions;
 	readonly #known = new Map<string, KnownMember>();
 	readonly #stopListening: () => void;
-	/** Why the Lease cannot be read, as it was last seen. */
+	/** The error if the Lease could not be read when it was last seen. */
 	#garbled: GarbledLeaseError | undefined;
 	/** The list that was last obeyed, as version and content. */
 	#obeyed = "";
@@ -115,8 +116,8 @@ export class KnownMembers {
 	}
 
 	/**
-	 * Rejects as getFleet() does, for a step that follows one of our answers. Requests nothing unless another member became known since
-	 * that answer.
+	 * Rejects as getFleet() does, for a step that follows one of our answers. Requests nothing if this process has read the fleet, no known
+	 * member is missing in it, and the Lease could be read.
 	 */
 	async assertStill(): Promise<void> {
 		const fleet = this.#latestFleet;
@@ -125,7 +126,7 @@ export class KnownMembers {
 		await this.getFleet();
 	}
 
-	/** Adds members that sent a greeting. Rejects if the Lease cannot be written. */
+	/** Adds members that sent a greeting. Rejects if the Lease cannot be read or written. */
 	async learn(members: readonly Omit<KnownMember, "since">[]): Promise<void> {
 		if (members.every(({ id }) => this.#known.has(id)) && !this.#garbled) return;
 		await this.#keep(members, false);
@@ -164,7 +165,8 @@ export class KnownMembers {
 	}
 
 	/**
-	 * Reads the Lease and writes what is missing in it. If `isList` is set, the names and addresses of `members` replace those in the Lease.
+	 * Reads the Lease and writes what is missing in it. If `isList` is set, the names and addresses of `members` replace those in the
+	 * Lease.
 	 */
 	async #keep(members: readonly Omit<KnownMember, "since">[], isList: boolean): Promise<void> {
 		const { api, cluster, clock } = this.#options;
@@ -230,8 +232,8 @@ export class KnownMembers {
 
 const newLease = {
 	name: knownMembersLease,
-	// The agents' Leases have this label: the watch selects by it, and the policy lets no other account write them. It is empty because this
-	// Lease belongs to no budget.
+	// The agents' Leases have this label: the watch selects by it, and the policy lets no other account write them. It is empty because
+	// this Lease belongs to no budget.
 	labels: { [namespaceLabel]: "" },
 	spec: {},
 } as const;

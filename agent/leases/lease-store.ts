@@ -1,10 +1,10 @@
 // Reads and writes the Leases of this cluster's budgets, with one step at a time on each Lease.
 //
 // Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if the Lease was written in
-// between. No write is derived from a read over another connection, because an etcd from a backup may assign the same versions again. A
-// remembered Lease is never enough to refuse a step: the step is judged again on a read that was made after it was requested. Expiry is
-// judged from when this process first saw a holding, or its last renewal, on the process's own monotonic clock. A time that another process
-// wrote is never used.
+// between. No write is derived from a Lease that was remembered over another connection, because an etcd from a backup may assign the same
+// versions again. A remembered Lease is never enough to refuse a step: the step is judged again on a read that was made after it was
+// requested. Expiry is judged from when this process first saw a holding, or its last renewal, on the process's own monotonic clock. A time
+// that another process wrote is never used.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -24,8 +24,8 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
 /**
- * What a step does with the Lease that it was given: write the next one, or leave it as it is. The write is sent before anything else
- * happens, so a step may rest on the state at that instant.
+ * The outcome of a step on a Lease: the Lease to write, or no write. The write is sent immediately, so a step may rely on the state at that
+ * instant.
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 

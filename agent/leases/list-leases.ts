@@ -27,7 +27,10 @@ const mostReservations = 100;
 /** How many reservations are listed in one answer at most. They take about 2 MiB, and an answer may have 4 MiB. */
 const mostInAnswer = 10_000;
 
-/** Lists unreadable Leases too. Throws AgentUnavailableError if the watch on Leases is dead. */
+/**
+ * Lists the Leases in these scopes, or all Leases if there are no scopes. Includes unreadable ones. Throws AgentUnavailableError if the
+ * watch on Leases is dead.
+ */
 export function listLeases(scopes: readonly BudgetScope[], options: ListLeasesOptions): readonly ListedLease[] {
 	const { view } = options;
 	if (!view?.live) {
@@ -57,7 +60,7 @@ function listLease(object: LeaseObject, room: number, options: ListLeasesOptions
 			budget: namedBudget(object),
 			problem: error.message,
 			uid: object.uid,
-			// If this number cannot be sent, `problem` says so.
+			// 0 replaces a number that cannot be sent. Such a number is itself a problem, but `problem` names only the first one.
 			transitions: isSendable(leaseTransitions) ? leaseTransitions : 0,
 			holding: undefined,
 			waiting: undefined,

@@ -71,7 +71,10 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly version: string;
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
-	/** What a description says of this agent besides its cluster and its fleet. */
+	/**
+	 * Returns the parts of a description that only this process knows: its clock, its certificates, and the clusters that it has heard
+	 * from.
+	 */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
 	/** Returns the agent of this cluster that keeps the line; undefined if it is this agent, or if the other one cannot be reached now. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
@@ -367,9 +370,7 @@ export class LocalCluster implements AgentCluster {
 		return outcome;
 	}
 
-	/**
-	 * Why the count is too old, or not known here. Undefined if it is recent enough for a write that is sent before anything else happens.
-	 */
+	/** Returns why the count is too old, or not known here. Undefined if it is recent enough for a write that is sent right now. */
 	#whyOld(acquisition: Acquisition): string | undefined {
 		const askedAt = this.#asked.find(acquisition);
 		if (askedAt === undefined) return this.#countedElsewhere(acquisition);

@@ -49,7 +49,10 @@ export async function matchingWorkloads(
 	}
 }
 
-/** Returns the workloads that the watches show now, proven or not: a count will most likely need their scales. */
+/**
+ * Returns the selected workloads that the watches show now, proven or not, because a count will probably need their scales. Empty if there
+ * are too many.
+ */
 export function shownWorkloads(
 	namespace: string,
 	selector: LabelSelector,

@@ -2,8 +2,8 @@
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
 /**
- * `host` is the list of the agent that keeps the line. It is undefined if that agent could not be asked; then the number of waiting callers
- * is unknown.
+ * Returns `leases` with the details from `host`, the list of the agent that keeps the line. `host` is undefined if that agent could not be
+ * asked; then the number of waiting callers is unknown.
  */
 export function mergeLineDetails(
 	leases: readonly ListedLease[],

@@ -18,8 +18,8 @@ export interface OptimisticHold {
 }
 
 /**
- * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and then their commits do not
- * stand.
+ * The limit on holds and uids of unready candidates together, 100 bytes each. The oldest holds are forgotten first, and then their commits
+ * do not stand.
  */
 const mostRemembered = 20_000;
 
@@ -65,7 +65,7 @@ export class OptimisticHolds {
 		return unwritten && this.#holds.get(unwritten.lease);
 	}
 
-	/** Whether nothing can have been lost since the count, for a write that is sent before anything else happens. */
+	/** Whether nothing can have been lost since the count, for a write that is sent right now. */
 	isUnbroken({ connection }: OptimisticHold): boolean {
 		return this.#api.connection() === connection;
 	}

@@ -10,7 +10,7 @@ import { isHealthy } from "../../disruption/budget/healthy.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { Owner, Owners } from "./controller-owners.ts";
 
-/** If there are more ReplicaSets than this, those that are not named after the Deployment are not asked for their owner. */
+/** If no ReplicaSet is named after the Deployment, and there are more ReplicaSets than this, none is asked for its owner. */
 const maxReplicaSets = 50;
 
 export interface NamespacePods {
