@@ -29,8 +29,8 @@ export type ScaleAnswer =
 	/** A DaemonSet that was changed, and whose controller has not yet reported the new number of nodes. */
 	| { readonly kind: "unsettled"; readonly uid: string }
 	/**
-	 * A custom resource whose scale has no number, or whose API gives none now. `why` names the field or the answer; `passes`: the number may
-	 * be known in a moment, without any action on the resource.
+	 * A custom resource whose scale has no number, or whose API gives none now. `why` names the field or the answer; `passes`: the number
+	 * may be known in a moment, without any action on the resource.
 	 */
 	| { readonly kind: "unstated"; readonly why: string; readonly passes: boolean }
 	/** No object has the name (404), or no served version of the group has the kind. */
@@ -38,7 +38,7 @@ export type ScaleAnswer =
 	/** The kind is served but has no scale subresource, for example a Job. */
 	| { readonly kind: "withoutScale" };
 
-/** A pod at this moment, read from etcd and not from a cache. */
+/** A pod at this moment, by a consistent read. */
 export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; readonly pod: PodRecord };
 
 /** The result of a touch: the pod's new version, or that no pod with that uid exists any more. */
@@ -63,9 +63,12 @@ export interface ClusterApi {
 	createLease(lease: Omit<LeaseObject, "uid" | "resourceVersion">): Promise<LeaseObject>;
 	/** PUT with the uid and resourceVersion that were read; rejects with ConflictError if it was changed or deleted. */
 	updateLease(lease: LeaseObject): Promise<LeaseObject>;
-	/** DELETE with preconditions uid and resourceVersion; rejects with ConflictError if it was changed. */
+	/** DELETE with preconditions uid and resourceVersion; rejects with ConflictError if it was changed or deleted. */
 	deleteLease(lease: LeaseObject): Promise<void>;
-	/** All of the agents' Leases for a budget namespace, at least as new as `notOlderThan` (a Lease's resourceVersion). */
+	/**
+	 * Returns all of the agents' Leases for a budget namespace, at least as new as `notOlderThan` (a Lease's resourceVersion), or by a
+	 * consistent LIST if that is "".
+	 */
 	listLeases(options: {
 		readonly budgetNamespace: string;
 		readonly notOlderThan: string;

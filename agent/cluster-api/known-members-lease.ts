@@ -1,5 +1,5 @@
-// Reads and formats the Lease that keeps every cluster that this one ever treated as a member: one annotation in JSON, with a version. It
-// is read strictly: if a list were misread, a missing member would go unnoticed.
+// Reads and formats the Lease that keeps every cluster that this one ever listed, or that greeted it: one annotation in JSON, with a
+// version. It is read strictly: if a list were misread, a missing member would go unnoticed.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";

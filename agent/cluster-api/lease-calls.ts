@@ -78,8 +78,8 @@ export function createLeaseCalls(
 			if (answer.status === 404) throw asker.refusal(answer, options);
 		},
 		async listLeases({ budgetNamespace, notOlderThan }) {
-			// Not a consistent list: the API server's cache has this very Lease immediately, but learns only every 100 ms that no other
-			// Lease was written since.
+			// With a version, this is not a consistent list: the API server's cache has that very Lease immediately, but learns only every
+			// 100 ms that no other Lease was written since.
 			const fresh =
 				notOlderThan === ""
 					? ""

@@ -86,7 +86,7 @@ export function createPodCalls(
 			if (!patched) return { kind: "gone" };
 			const { answer, options } = patched;
 			if (!hasCondition(answer.body, value)) {
-				// An admission webhook removed it: then the version has not changed, and a late eviction would still hit.
+				// An admission webhook removed it: then the version may not have changed, and a late eviction could still hit.
 				throw new AgentUnavailableError(
 					`cannot ${what} in cluster "${asker.connection.cluster}": the API server left out condition ${cancelledCondition}`,
 					asker.connection.cluster,

@@ -1,8 +1,9 @@
 // Keeps the declared fleet as it was recently read, for calls that decide nothing.
 //
 // Guarantee: the age of an answer starts before its request was sent. A late answer to an older request does not replace a newer one, and a
-// failure is not an answer. If reading takes long, a renewal does not wait for it: it only keeps what a caller already has, which was a
-// member then. If the list is older than a second, a renewal also starts a read, so that the next one is judged by a newer list.
+// failure is not an answer. A renewal may use an older answer instead of waiting for a slow read: it only keeps what its caller acquired,
+// and that caller was a member then. If that answer is older than a second, a read also starts, so that the next renewal is judged by a
+// newer list.
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
 
 interface RecentFleetOptions {
@@ -12,7 +13,7 @@ interface RecentFleetOptions {
 	readonly now: () => number;
 }
 
-/** How old the list may be for calls that do not acquire, count or commit. */
+/** How old the list may be for calls that do not acquire, count or commit. Renewals accept an older one (`lastRead`). */
 const recentForMs = 1_000;
 
 export class RecentFleet {

@@ -12,7 +12,7 @@ export interface ListedVersions {
 	readonly resourceVersion: string;
 }
 
-/** Names all objects of a kind, for the watch, or those of one namespace. */
+/** Returns the collection of all objects of a kind, for the watch, or of those in one namespace. */
 export function workloadsIn({ apiVersion, plural, prefix }: WorkloadKind, namespace?: string): ListedResource {
 	return {
 		name: plural,

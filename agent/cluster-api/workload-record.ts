@@ -1,5 +1,5 @@
-// Reads what the agent keeps of a workload of Kubernetes' own kinds: its name, whether a Deployment owns it, and the labels of its pod
-// template. How many pods it wants is read by name at every count.
+// Reads what the agent keeps of a workload of Kubernetes' own kinds: its identity and version, whether a Deployment owns it, and the labels
+// of its pod template. How many pods it wants is read by name at every count.
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";

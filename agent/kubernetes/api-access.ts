@@ -7,7 +7,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 
-/** What a TLS handshake needs, as the files have it at this moment. */
+/** The material for a TLS handshake, as the files have it at this moment. */
 interface TlsMaterial {
 	readonly ca?: string | Buffer;
 	readonly cert?: string | Buffer;
@@ -119,7 +119,10 @@ function readToken(path: string): string {
 	return token;
 }
 
-/** Returns a function that reads the material. `NAME-data` in base64 wins over the file `NAME`, as in client-go. */
+/**
+ * Returns a function that reads the material. `NAME-data` in base64 wins over the file `NAME`, as in client-go. Undefined if there is
+ * neither.
+ */
 function material(
 	object: Readonly<Record<string, unknown>>,
 	name: string,

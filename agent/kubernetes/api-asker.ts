@@ -1,5 +1,4 @@
-// Sends single requests to the API server. Each gets its answer, or a clear error. The ClusterApi and the lists of watches are built from
-// it.
+// Sends single requests to the API server. Each gets its answer, or a clear error. The ClusterApi and the paged lists of watches use it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "./api-connection.ts";
 import { type ApiQuestion, refusal } from "./api-refusal.ts";

@@ -72,8 +72,8 @@ export interface ApiConnection extends ApiRequest {
 	/** Whether that session is established. */
 	readonly connected: boolean;
 	/**
-	 * Reads lines until the stream ends. Undefined if the server or `signal` ended it; the answer if it is not a 200. Rejects with
-	 * AgentUnavailableError if the connection broke, and with any error that `line` threw.
+	 * Reads lines until the stream ends. Resolves to undefined if the server or `signal` ended it, or to the answer if that is not a 200.
+	 * Rejects with AgentUnavailableError if the connection broke, and with any error that `line` threw.
 	 */
 	stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined>;
 	/** Ends everything that is under way; later requests reject. */

@@ -1,4 +1,4 @@
-// Turns a refusal by the API server into an error whose message says what a person can do about it.
+// Turns a refusal by the API server into an error whose message says what was refused and why.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer } from "./api-connection.ts";

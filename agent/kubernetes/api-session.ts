@@ -8,7 +8,7 @@ const pingIntervalMs = 2_000;
 const pingDeadlineMs = 5_000;
 const connectDeadlineMs = 5_000;
 
-// Large enough that a watch or a long list does not wait for its window, and small enough that 10,000 pods do not pile up in ours.
+// Large enough that a watch or a long list does not wait for its window, and small enough that 10,000 pods do not pile up in it.
 const streamWindowBytes = 256 * 1024;
 const sessionWindowBytes = 1024 * 1024;
 

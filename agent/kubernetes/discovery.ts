@@ -6,7 +6,7 @@ import type { Clock } from "../process/clock.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { saidText } from "./api-refusal.ts";
 
-/** An API group other than Kubernetes' own does not answer: its service is down, but the API server is not. */
+/** An API group other than core, apps and batch answers with a server error: probably its service is down, but the API server is not. */
 export class SilentGroupError extends AgentUnavailableError {
 	readonly apiVersion: string;
 	readonly said: string;
@@ -34,8 +34,8 @@ export interface DiscoveredKind {
 export interface Discovery {
 	/**
 	 * Finds the kind in this version, or else in another served version of the group; undefined if none has it. A kind that was found is
-	 * remembered for a minute. A missing scale is remembered only for Kubernetes' own groups, where that does not change. A missing kind is
-	 * not remembered.
+	 * remembered for a minute. A missing scale is remembered only for the groups core, apps and batch, where that does not change. A
+	 * missing kind is not remembered.
 	 */
 	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
 	/** Forgets the kinds of this group, because one of them was not as discovered: the next `find` asks again. */

@@ -22,7 +22,7 @@ export function objectMeta(object: unknown): ObjectMeta {
 	return { name, uid, resourceVersion };
 }
 
-/** Reads one page of a list. `continueToken` is "" on the last page. Throws TypeError if any of it is missing. */
+/** Reads one page of a list. `continueToken` is "" on the last page. Throws TypeError if the page cannot be read. */
 export function listPage(body: unknown): {
 	readonly items: readonly unknown[];
 	readonly resourceVersion: string;

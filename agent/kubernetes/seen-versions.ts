@@ -13,7 +13,7 @@ interface SeenMark {
 export class SeenVersions {
 	readonly #highest = new Map<string, string>();
 	readonly #listeners = new Set<(resource: string) => void>();
-	/** Counts how often the server went back: answers to requests that were sent before prove nothing. */
+	/** Counts how many times the server went back: answers to requests that were sent before prove nothing. */
 	#life = 0;
 
 	/** Call this before a request whose answer is then passed to `answered`. */
@@ -48,7 +48,7 @@ export class SeenVersions {
 		for (const listener of this.#listeners) listener(resource);
 	}
 
-	/** Calls back when the server went back, before the answer is passed on. */
+	/** Calls back when the server went back, before the answer is passed on. The returned function unsubscribes. */
 	onWentBack(listener: (resource: string) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -1,8 +1,8 @@
 // Keeps one list and watch running: lists, watches from there, and starts over if the API server has forgotten the version.
 //
-// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where it was over
-// the session that it ran on, and lists again over any other session (watch-place.ts). Otherwise, if etcd was restored from a backup
-// meanwhile, the API server could accept a watch from a version of the lost history, and the view would keep what that history showed.
+// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes only over the
+// session that it ran on; over any other session it lists again (watch-place.ts). Otherwise, if etcd was restored from a backup meanwhile,
+// the API server could accept a watch from a version of the lost history, and the view would keep what that history showed.
 //
 // A view that was dead is alive again only with a list that began afterwards: a watch resumes only if it ended normally and is open again
 // within 5 s of its last sign of life. Otherwise a view could be used as soon as the watch is open, and before the events of all that time
@@ -23,7 +23,7 @@ import { signOfLifeMs, type WatchSink } from "./watch-sink.ts";
 
 /** The server is asked to end each watch after five to ten minutes. */
 const watchSeconds = 300;
-/** A streamed list that shows nothing for this long is abandoned, and a paged one is used. */
+/** A streamed list that shows nothing for this long is abandoned, and paged lists are used from then on. */
 const listSilenceMs = 10_000;
 /** A watch that ends sooner, even normally, is not opened again immediately. */
 const shortWatchMs = 1_000;

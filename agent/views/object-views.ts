@@ -1,7 +1,7 @@
-// Keeps the agent's memory of its Leases and budgets, each from one watch. The views show when something is worth a look, and what a
-// Lease's holder has shown so far. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view only
-// after a recent comparison with a list. It takes Leases from the view only if that has reached the version of the Lease that it counts
-// under.
+// Keeps the agent's memory of its Leases and budgets, each from one watch. The views show when something may have changed, and which signs
+// of life a Lease's holder has given. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view
+// only after a recent comparison with a list. It takes Leases from the view only if the view has reached the version of the Lease that is
+// counted under.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -19,7 +19,10 @@ import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/wat
 import type { Clock } from "../process/clock.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
-/** The event of a process's own write comes about when the write's answer does. A watch that is later than this is in trouble. */
+/**
+ * The event of a process's own write arrives at about the same time as the write's answer. A watch that is later by more than this is in
+ * trouble.
+ */
 const reachedWithinMs = 500;
 
 interface ObjectView {
@@ -253,7 +256,7 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 	};
 }
 
-/** Leaves out the Lease of known members. It belongs to no budget, so it is not swept, counted or deleted. */
+/** Yields all Leases except that of the known members, which belongs to no budget: it is not swept, counted or deleted. */
 function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }

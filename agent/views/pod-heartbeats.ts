@@ -29,7 +29,7 @@ export class PodHeartbeats {
 		this.#lastBeats.set(after.uid, { at, everyMs });
 	}
 
-	/** Milliseconds between the last two changes without effect; undefined for a pod that is quiet or rarely changes. */
+	/** Returns the milliseconds between the last two changes without effect; undefined for a pod that is quiet or rarely changes. */
 	everyMs(uid: string): number | undefined {
 		const beat = this.#lastBeats.get(uid);
 		const isBusy = beat !== undefined && beat.everyMs <= oftenMs && this.#clock.now() - beat.at <= oftenMs;
@@ -45,7 +45,7 @@ export class PodHeartbeats {
 	}
 }
 
-/** The fields that a count may use, without the version and what only people read. */
+/** Returns the fields that a count may use: all but the version and the status. Only people read the status. */
 function countedOf(pod: PodRecord): Omit<PodRecord, "resourceVersion" | "status"> {
 	const { resourceVersion: _, status: __, ...counted } = pod;
 	return counted;

@@ -42,9 +42,10 @@ export interface PodView {
 	 */
 	changesEveryMs(uid: string): number | undefined;
 	/**
-	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the first list
-	 * without it. For a uid that was never seen, or whose deletion is no longer remembered, it is that of the latest list or of a later
-	 * deletion. "" while the pod is here. It proves nothing about a pod that was read at a later version.
+	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, of the event that shows
+	 * another pod under its name, or of the first list without it. For a uid that was never seen, or whose deletion is no longer
+	 * remembered, it is that of the latest list or of a later deletion. "" while the pod is here. It proves nothing about a pod that was
+	 * read at a later version.
 	 */
 	goneSince(uid: string): string;
 	/**
@@ -57,7 +58,7 @@ export interface PodView {
 	arrives(version: string, withinMs: number): Promise<boolean>;
 	/** Replaces the content with a consistent list that starts after this call. */
 	refresh(): Promise<void>;
-	/** Calls back for every namespace whose pods changed; the returned function unsubscribes. */
+	/** Calls back for every namespace whose pods changed or may have changed; the returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;
 }
 
@@ -126,7 +127,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#resourceVersion;
 	}
 
-	/** Number of pods in all namespaces. */
+	/** The number of pods in all namespaces. */
 	get size(): number {
 		return this.#byUid.size;
 	}

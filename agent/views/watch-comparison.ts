@@ -60,7 +60,7 @@ export class WatchComparison<T> {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
 	}
 
-	/** Whether it has stopped listing, because no caller has asked for a while. */
+	/** Whether it lists nothing at present, because no caller has asked for a while. */
 	get isIdle(): boolean {
 		return !this.#running;
 	}
@@ -117,8 +117,9 @@ export class WatchComparison<T> {
 }
 
 /**
- * Returns the keys that only the list or only the watch has, or that differ in version. `shownAt` has the objects that the watch has shown
- * since before the list, with the version at which it showed them.
+ * Returns the keys that only the list or only the watch has, or that differ in version. Leaves out a key if a change that the watch has
+ * shown meanwhile explains the difference. `shownAt` has the objects that the watch has shown since before the list, with the version at
+ * which it showed them.
  */
 function differences<T>(
 	{ store, isListed = () => true, versionOf }: Pick<WatchComparisonOptions<T>, "store" | "isListed" | "versionOf">,
@@ -128,7 +129,8 @@ function differences<T>(
 	const different: string[] = [];
 	for (const [key, version] of versions) {
 		const found = store.get(key);
-		// Shown at that version or later since before the list: a missing object was deleted after the list, and a newer one changed after it.
+		// Shown at that version or later since before the list: a missing object was deleted after the list, and a newer one changed after
+		// it.
 		const isShown = compareResourceVersions(shownAt.get(key) ?? "", version) >= 0;
 		// Not "newer": in a history that was lost when etcd was restored, an older object may have a higher version.
 		const isSame = found !== undefined && (versionOf?.(found) ?? version) === version;
