@@ -16,7 +16,7 @@ import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
 import type { PeriodicJob } from "../process/periodic-work.ts";
 
-/** One call to each member. A person who edits a list sees the effect within half a minute. */
+/** One call to each member. A person who edits a list sees the effect after about half a minute. */
 export const greetEveryMs = 30_000;
 /** Agents that start together do not greet together. */
 const jitter = 0.2;

@@ -1,4 +1,5 @@
-// Connects the parts that handle the fleet's members: which are known, which are greeted, and whose rounds are refused.
+// Connects the parts that handle the fleet's members: those that are known, those that are greeted, and the refusal while a known one is
+// missing.
 import type { HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";

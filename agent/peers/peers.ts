@@ -22,7 +22,7 @@ interface PeersOptions {
 
 /** How a call is sent to a member. */
 export interface RouteOptions {
-	/** For renewals: sends the call immediately to the member as it was last listed. */
+	/** For renewals: sends the call to the member as it was last listed, without reading the list again. */
 	readonly renews?: boolean;
 }
 
@@ -53,9 +53,9 @@ export class Peers {
 
 	/**
 	 * Returns the member with that id. Rejects with AgentProtocolError if the fleet has none, and with AgentUnavailableError if the member
-	 * has no address. `caller`: the caller whose calls are forwarded to it. A renewal goes where the member was when the fleet was last
-	 * read, however long ago. That is safe because the certificate there must name the member, and the member checks callers by its own
-	 * fleet.
+	 * has no address. `caller`: the caller whose calls are forwarded to it. A renewal goes to the address that the member had when the
+	 * fleet was last read, however long ago. That is safe because the certificate there must name the member, and the member checks callers
+	 * by its own fleet.
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;

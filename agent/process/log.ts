@@ -1,5 +1,5 @@
-// Writes the agent's log: JSON lines on stdout. The log never contains a token, even if a message had one. Nor does it contain control
-// characters for the reader's terminal, or texts of unlimited length.
+// Writes the agent's log: JSON lines on stdout. The log contains no JSON Web Token and nothing that follows "Bearer", even if a message
+// did. Nor does it contain control characters for the reader's terminal, or texts of unlimited length.
 import pino, { type Logger } from "pino";
 import { printable } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";

@@ -1,7 +1,7 @@
 // Defines the agent's metrics for Prometheus.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** When the first certificate of each file expires. */
+/** The earliest expiry among the certificates of each file. */
 export interface CertificateExpiry {
 	readonly certificateAt: Date;
 	readonly caAt: Date;

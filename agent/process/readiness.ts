@@ -16,7 +16,7 @@ export class Readiness {
 		};
 	}
 
-	/** Why the agent is not ready; empty if it is. */
+	/** The reasons why the agent is not ready; empty if it is. */
 	get reasons(): readonly string[] {
 		return this.#checks.map((check) => check()).filter((reason) => reason !== undefined);
 	}

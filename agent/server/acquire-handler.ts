@@ -1,6 +1,6 @@
-// Answers Acquire: a stream of places in line that ends with the acquisition, or with one place if the caller does not wait. If the caller
-// goes away, it leaves the line, and an acquisition made for it at that very moment is released. Otherwise it would block all others for a
-// lease duration.
+// Answers Acquire: a stream of places in line that ends with the acquisition. If the caller does not wait, the stream has one message: the
+// acquisition or a place. If the caller goes away, it leaves the line, and an acquisition made for it at that very moment is released.
+// Otherwise it would block all others for a lease duration.
 import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { placeMessage } from "../../proto/wire.ts";

@@ -39,7 +39,10 @@ interface CallPipelineOptions {
 
 /** A request that was read and found valid. */
 export interface Question<Answer, Call = AdmittedCall> {
-	/** The budget of the request: the caller needs the right to it. Undefined if any verified caller may call. */
+	/**
+	 * The budget of the request: the caller needs the right to it. Undefined if any verified caller may call, or if `scopes` has the
+	 * budgets.
+	 */
 	readonly budget: BudgetName | undefined;
 	/** The budgets of a request that may have several: the caller needs the right to each of them. */
 	readonly scopes?: readonly BudgetScope[];
@@ -63,7 +66,8 @@ export interface AdmittedCall {
 	/** Tells the caller that its call is being served, for calls whose answer may take as long as a count (gathered-answers.ts). */
 	readonly sendHeaders: () => void;
 	/**
-	 * Checks whether the caller has the right to decide about this budget. Returns the status to refuse it with, or undefined if it has.
+	 * Checks whether the caller has the right to decide about this budget. Returns the status to refuse the caller with, or undefined if
+	 * the caller has the right.
 	 */
 	readonly authorize: (budget: BudgetScope) => Promise<Refusal | undefined>;
 	/**

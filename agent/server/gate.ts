@@ -49,7 +49,10 @@ export interface Gate {
 	 * refuse the call with, or undefined if it may continue.
 	 */
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
-	/** Returns the cluster that answers for this id ("" is this cluster). Rejects with AgentProtocolError if there is none here. */
+	/**
+	 * Returns the cluster that answers for this id ("" is this cluster). Rejects with AgentProtocolError if this port serves no cluster
+	 * with that id.
+	 */
 	route(clusterId: string, metadata: Metadata, caller: Caller, options?: RouteOptions): Promise<AgentCluster>;
 	/**
 	 * Returns the other members, for this caller; none on the peer port. Rejects if the fleet cannot be read. Each member's promise rejects
@@ -142,7 +145,10 @@ export function createPeerGate({
 	};
 }
 
-/** Returns this cluster for one call. It tells the agent that keeps the line, and the memory of grants, for whom the call is made. */
+/**
+ * Returns this cluster for one call. It tells the agent that keeps the line, and the memories of holders and grants, for whom the call is
+ * made.
+ */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return forwardingCluster(local, {
 		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),

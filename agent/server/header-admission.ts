@@ -1,7 +1,8 @@
 // Judges the caller by the headers of a call, before any part of its message is read.
 //
-// Guarantee: a caller that is not admitted gets its refusal and costs a stream of at most 128 KB. That is what HTTP/2 lets it send unread
-// (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and each must arrive within seconds.
+// Guarantee: a caller that is not admitted is refused, or ignored if its connection is about to be closed. Either way, it costs a stream of
+// at most 128 KB. That is what HTTP/2 lets it send unread (measured: a window of 64 KB, twice). Messages of admitted callers are read a few
+// at a time, and each must arrive within seconds.
 import {
 	type Metadata,
 	ServerInterceptingCall,

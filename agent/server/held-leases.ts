@@ -1,5 +1,5 @@
-// Keeps track of the written Leases that callers hold through this agent, in this cluster or forwarded to another one: how many, and for
-// how long. When the agent stops, it releases them. Whether a Lease is held at all is decided by the Lease itself
+// Keeps track of the written Leases that callers hold through this agent, in this cluster or in another one to which it forwards their
+// calls: how many, and for how long. When the agent stops, it releases them. Whether a Lease is held at all is decided by the Lease itself
 // (agent/leases/lease-store.ts). This file decides only who may continue to hold one.
 //
 // A Lease is held for one round. A caller that only renews it would block all others, so renewals end after a time. When the agent stops,

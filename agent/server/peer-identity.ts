@@ -3,8 +3,8 @@
 // Guarantee: a call is admitted only while its certificate is valid, has the name of all agents, and names one cluster that ConfigMap
 // `xpdb-fleet` lists, or this cluster. Greetings need only the certificate. Acquire, Count and Commit read the list again, so they refuse a
 // removed member at its next call; every refusal reads it again too. Other calls accept a list that is at most 1 s old. A renewal accepts
-// one as old as a Lease lasts: reading may take longer than a handed-over Lease lasts, and its holder was a member when it acquired it. If
-// a list is needed and cannot be read, the call is not admitted.
+// one as old as a Lease lasts: reading may take longer than a handed-over Lease lasts, and its holder was a member when the Lease was
+// acquired. If a list is needed and cannot be read, the call is not admitted.
 // Assumption: each certificate that the fleet's CA signs for a cluster names that cluster and no other. A CA is revoked by removing it from
 // the bundle, and no connection outlives that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
@@ -15,7 +15,7 @@ import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 
 type PeerVerdict =
 	| { readonly kind: "member"; readonly clusterId: string }
-	/** It has no certificate that is valid for an agent. */
+	/** The caller has no certificate that is valid for an agent. */
 	| { readonly kind: "unauthenticated"; readonly reason: string }
 	/** An agent, but of a cluster that is not a member. */
 	| { readonly kind: "forbidden"; readonly reason: string };

@@ -38,8 +38,8 @@ export class Rights {
 	}
 
 	/**
-	 * Why the caller may not use the verb on this budget; undefined if it may. Without a name, the question is about all budgets of the
-	 * namespace, and namespace "" means all namespaces. Rejects with AgentUnavailableError if the API server does not answer.
+	 * Returns why the caller may not use the verb on this budget; undefined if it may. Without a name, the question is about all budgets of
+	 * the namespace, and namespace "" means all namespaces. Rejects with AgentUnavailableError if the API server does not answer.
 	 */
 	async refusal(
 		caller: TokenCaller,

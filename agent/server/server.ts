@@ -40,7 +40,10 @@ export interface AgentServer {
 	close(graceMs: number): Promise<void>;
 }
 
-/** Never comes: when the time given to drain() is over, it would also end connections that were opened later. */
+/**
+ * The longest that a timer can wait, about 25 days. When the time given to drain() is over, grpc-js also ends connections that were opened
+ * later.
+ */
 const neverMs = 2 ** 31 - 1;
 
 /** Listens; rejects if it cannot. */
@@ -59,8 +62,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		"grpc.keepalive_timeout_ms": 5_000,
 		// 1,000 grants with names of the greatest length are about 1.2 MB.
 		"grpc.max_receive_message_length": 2 * 1024 * 1024,
-		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than what one caller may
-		// have open.
+		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than what one caller
+		// may have open.
 		"grpc.max_concurrent_streams": 1_000,
 		// Channelz is not used, and would record every connection.
 		"grpc.enable_channelz": 0,

@@ -5,7 +5,7 @@ import { isRecord } from "../../disruption/record.ts";
 /** The default of TokenRequest; kubectl xpdb requests ten minutes. */
 const longestSeconds = 3_600;
 
-/** Why the token lives too long; undefined if it does not. A token that cannot be read lives too long. */
+/** Returns why the token lives too long; undefined if it does not. A token whose lifetime is unknown counts as one that lives too long. */
 export function lifetimeProblem(token: string): string | undefined {
 	const claims = readClaims(token);
 	if (!claims) return "it is not a JSON Web Token, so its lifetime is unknown";

@@ -1,4 +1,4 @@
-// Answers WatchBudgets: a stream without an end, so its caller is checked again and again. It ends with the caller's token, with its
+// Answers WatchBudgets: a stream of unlimited length, so its caller is checked again and again. It ends with the caller's token, with its
 // membership, with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives
 // everything again. Counts of a budget are sent only to callers that may request its count.
 import { status } from "@grpc/grpc-js";
@@ -125,7 +125,7 @@ async function refused(call: WatchCall, pace: Pace): Promise<Refusal> {
 	}
 }
 
-/** Rejects if the signal aborts first. */
+/** Waits for this time. Rejects with the signal's reason if the signal aborts first. */
 function pause(ms: number, { signal, clock }: Pace): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const leave = (): void => {
