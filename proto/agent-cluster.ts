@@ -1,4 +1,4 @@
-// The answers of an agent besides those for a round: its identity, its budgets, and its Leases for people.
+// Describes the answers of an agent besides those for a round: its identity, its budgets, and its Leases for people.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
@@ -19,7 +19,7 @@ export interface AgentDescription {
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
 	/** The agent's clock when it answered, in milliseconds since the epoch, for people. */
 	readonly clockMs?: number;
-	/** Members that were forgotten by name. */
+	/** Members that the fleet lists as forgotten. */
 	readonly forgotten?: readonly ForgottenMember[];
 	/** Left out by agents that do not report it. */
 	readonly certificates?: AgentCertificates;

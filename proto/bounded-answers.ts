@@ -17,7 +17,7 @@ const mostParts = 100_000;
  */
 export const longestAnswer = { toAgent: 4 * 1024 * 1024, toPlugin: 16 * 1024 * 1024 };
 
-/** What to count in a message. `budgets` is the number of the field with budgets. `parts` are the fields whose own parts count too. */
+/** Says what to count in a message. `budgets` is the number of the field with budgets. `parts` are the fields whose own parts count too. */
 interface Shape {
 	readonly budgets?: number;
 	readonly parts?: Readonly<Record<number, Shape>>;

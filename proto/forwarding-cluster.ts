@@ -1,5 +1,5 @@
-// A member of the fleet that forwards its calls to another cluster object: unchanged, changed, or by a route that is chosen for each call.
-// All calls are listed here once, and the compiler checks that none is missing.
+// Creates members of the fleet that forward their calls to another cluster object: unchanged, changed, or by a route that is chosen for
+// each call. All calls are listed here once, and the compiler checks that none is missing.
 import type { AgentCluster } from "./agent-cluster.ts";
 
 export type ClusterQuestion = Exclude<keyof AgentCluster, "id" | "name">;

@@ -1,4 +1,4 @@
-// A greeting: an agent tells another agent the id of its cluster, and the members that its cluster declares.
+// Sends and reads greetings: an agent tells another agent the id of its cluster, and the members that its cluster declares.
 import { Metadata } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
@@ -9,7 +9,7 @@ import { callUnary, type UnaryCall } from "./unary.ts";
 export interface Greeting {
 	/** The greeter's cluster id. */
 	readonly id: string;
-	/** The name that the greeter's cluster calls itself, or "". */
+	/** The name by which the greeter's cluster calls itself, or "". */
 	readonly name: string;
 	/** The members that the greeter declares. */
 	readonly memberIds: readonly string[];
@@ -19,7 +19,7 @@ export interface GreetingReply {
 	readonly memberIds: readonly string[];
 	/** The greeter is one of `memberIds`. */
 	readonly listed: boolean;
-	/** The greeted cluster has forgotten the greeter by name. */
+	/** The greeted cluster lists the greeter as forgotten. */
 	readonly forgotten: boolean;
 }
 

@@ -1,5 +1,5 @@
-// A budget's Lease in one cluster as its agent has seen it, for people. No decision may rest on it. It contains nothing with which a reader
-// could commit, evict or cancel in the holder's name.
+// Describes a budget's Lease in one cluster, as its agent has seen it, for people. No decision may rest on it. It contains nothing with
+// which a reader could commit, evict or cancel in the holder's name.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 
 /** One budget, or all budgets of the namespace if there is no name. */

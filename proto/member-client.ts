@@ -1,12 +1,12 @@
-// A member of the fleet that can be reached by more than one route: through its own agents, or through another member's agent, which
-// forwards the call. One table says how each call is treated.
+// Reaches a member of the fleet by one of several routes: through its own agents, or through another member's agent, which forwards the
+// call. One table says how each call is treated.
 //
-// Guarantee: a call that takes, holds or gives back something is sent once, and so are a watch and the calls on which an eviction rests
-// (count, confirm). If the answer is missing, that is an error. Every other call takes nothing. It is sent again by the same route if its
-// connection was dropped before the answer came, because agents may be replaced at any time. The answer is always the agent's own, but the
-// question may be sent later than the caller asked. So a caller that relies on the age of an answer measures from its own question. A call
-// without an answer fails, and only the next call takes another route. The one exception is describe: if its caller says how often, it goes
-// on to the next route by itself.
+// Guarantee: a call that takes, holds or gives back something is sent once, and so are count, confirm and a watch. If the answer is
+// missing, that is an error. Every other call takes nothing. It is sent again by the same route if its connection was dropped before the
+// answer came, because agents may be replaced at any time. The answer is always the agent's own, but the question may be sent later than
+// the caller asked. So a caller that relies on the age of an answer measures from its own question. A call without an answer fails, and
+// only the next call takes another route. The one exception is describe: if the client was created with more than one try, it goes on to
+// the next route by itself.
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -25,7 +25,7 @@ interface CallPolicy {
 	readonly again: boolean;
 	/** Many such calls come at once: a look for each budget of a table, a confirm for each pod of a node. Only a few run at a time. */
 	readonly crowd: boolean;
-	/** The call is sent as often as the caller of createMemberClient() allows, each time by the next route. */
+	/** The call is tried as many times as the caller of createMemberClient() allows, each time by the next route. */
 	readonly reroutes?: boolean;
 }
 
@@ -57,7 +57,10 @@ const againWithinMs = 800;
 /** A channel reconnects 0.1 s after a connection has failed. */
 const againAfterMs = 100;
 
-/** Creates the member's client. All `routes` lead to the same cluster, the best one first. `tries`: how often describe is sent. */
+/**
+ * Creates the member's client. All `routes` lead to the same cluster, the best one first. `tries`: how many times describe is tried at
+ * most.
+ */
 export function createMemberClient({
 	id,
 	name,

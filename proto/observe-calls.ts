@@ -2,7 +2,7 @@
 import { InterceptingCall, type Interceptor, type Metadata, status } from "@grpc/grpc-js";
 
 export interface CallObserver {
-	/** A call begins. `path` is "/package.Service/Method". */
+	/** Called when a call begins. `path` is "/package.Service/Method". */
 	begin(path: string): ObservedCall;
 }
 

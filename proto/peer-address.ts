@@ -1,5 +1,5 @@
 /**
- * The annotation on an agent's pod with HOST:PORT of its peer port. Set if that differs from the pod's address and the other agents' own
- * port.
+ * The annotation on an agent's pod with HOST:PORT of its peer port. Set if other agents reach the pod at an address other than its own, or
+ * at a port other than theirs.
  */
 export const peerAddressAnnotation = "xpdb.form3.tech/peer-address";

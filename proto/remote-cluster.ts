@@ -1,4 +1,4 @@
-// A member of the fleet behind its agent, over gRPC.
+// Calls a member of the fleet over gRPC, through an agent.
 //
 // Every call has a deadline, except a wait in line, where keepalive detects a dead connection, and a watch (read-watch.ts). A count may
 // take longer than other calls, if the agent shows early that it is working on it. Nothing is retried here. An answer that does not come,
