@@ -88,12 +88,12 @@ export interface ClusterApi {
 	 * used before, so that the pod's resourceVersion changes and a late eviction gets a 409.
 	 */
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
-	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
+	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, so that its pre-activities can see it. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
 	/**
 	 * Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError if the agent may not list them.
 	 */
 	listWorkloads(namespace: string): Promise<readonly WorkloadRecord[]>;
-	/** GET by name of how many pods a controller wants, and of its own controller. */
+	/** GET by name: returns how many pods a controller wants, and which controller owns it. */
 	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
 }

@@ -18,13 +18,13 @@ export interface ConnectClusterOptions {
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** Called if the API server gives no answer yet (it is asked again after a second), or if the fleet cannot be read. */
+	/** Called if the API server gives no usable answer yet (it is asked again after a second), or if the fleet cannot be read. */
 	readonly onTrouble: (error: AgentUnavailableError) => void;
 }
 
 const retryMs = 1_000;
 
-/** Connects, and waits for an API server that does not answer. Rejects with the reason of `signal` when it aborts. */
+/** Connects, and keeps trying while the API server gives no usable answer. Rejects with the reason of `signal` when it aborts. */
 export async function connectCluster(options: ConnectClusterOptions): Promise<ConnectedCluster> {
 	const { access, config, clock } = options;
 	const apiOptions = {

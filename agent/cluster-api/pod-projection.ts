@@ -19,7 +19,7 @@ export function createPodProjection(): (pod: unknown) => PodRecord {
 		return text;
 	}
 
-	/** The scheduler reports the same status for many pods. */
+	/** Shares the texts of a status: the scheduler reports the same ones for many pods. */
 	function shareStatus({ state, message, ...status }: PodStatus): PodStatus {
 		return {
 			...status,

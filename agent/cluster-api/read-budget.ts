@@ -5,8 +5,8 @@ import { longestSuspensionText, suspensionAnnotation } from "../../disruption/bu
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
 /**
- * Reads a budget, with its spec unparsed: the code that decides judges whether it can be enforced. Throws TypeError without a name or a
- * namespace.
+ * Reads a budget, with its spec unparsed: the code that decides judges whether it can be enforced. Throws TypeError if its metadata cannot
+ * be read.
  */
 export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);

@@ -11,7 +11,7 @@ export interface WorkloadRecord extends ControllerReference {
 	readonly resourceVersion: string;
 	/** The labels of its pod template; empty if a Deployment decides instead. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** Whether a Deployment owns it. The Deployment's scale counts instead. */
+	/** Whether a Deployment owns it. If so, the Deployment's scale counts instead. */
 	readonly isOfDeployment: boolean;
 }
 

@@ -32,7 +32,7 @@ export class ApiSession {
 			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
 		});
-		// Each stream has its own listeners: a watch, and as many requests as there are rounds.
+		// Each stream adds listeners of its own, and many streams may be open: watches, and the requests of all rounds.
 		this.http2.setMaxListeners(0);
 		this.#askedAt = clock.now();
 		const cancelDeadline = this.#timer(connectDeadlineMs, () => {

@@ -3,7 +3,7 @@
 // silent without an error.
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 
-/** What had been seen when a request was sent. */
+/** The highest version that had been seen when a request was sent. */
 interface SeenMark {
 	readonly resource: string;
 	readonly version: string;
@@ -21,7 +21,7 @@ export class SeenVersions {
 		return { resource, version: this.#highest.get(resource) ?? "", life: this.#life };
 	}
 
-	/** Records a version from an answer, an event or a bookmark that need not be the newest one. */
+	/** Records a version that need not be the newest one, from an answer, an event or a bookmark. */
 	saw(resource: string, version: string): void {
 		this.#highest.set(resource, latestResourceVersion(this.#highest.get(resource) ?? "", version));
 	}

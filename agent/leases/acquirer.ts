@@ -127,7 +127,7 @@ export class Acquirer {
 		this.#line.wake(name);
 	}
 
-	/** How many callers wait here for this budget's Lease. */
+	/** Returns how many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#line.length(leaseName(budget));
 	}

@@ -276,7 +276,7 @@ export class BudgetWatch {
 		return isKnown;
 	}
 
-	/** Why the state is unknown; undefined if it is known. */
+	/** Returns why the state is unknown; undefined if it is known. */
 	#problem(): string | undefined {
 		const { counting, leases } = this.#options;
 		const { pods, budgets } = counting;

@@ -26,7 +26,7 @@ export type Owner =
 export interface Owners {
 	/** Finds the owner of a pod by the pod's own reference. An object with the same name but another uid does not count. */
 	readonly ofPod: (controller: ControllerReference) => Promise<Owner>;
-	/** The same, but the owner of a ReplicaSet may come from an earlier read. */
+	/** As ofPod(), but the owner of a ReplicaSet may come from an earlier read. */
 	readonly ofPodLately: (controller: ControllerReference) => Promise<Owner>;
 	/** Finds the owner of a remembered controller: the object that has this name now. */
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;

@@ -48,7 +48,8 @@ export interface CountOptions {
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView | undefined;
 	/**
-	 * Who was granted which pod, for people. If left out, accounts are unknown, and holders are unknown once their reservations have ended.
+	 * Knows who was granted which pod, for people. If left out, accounts are unknown, and holders are unknown once their reservations have
+	 * ended.
 	 */
 	readonly grants?: Pick<GrantMemory, "find"> | undefined;
 	/** If left out, each count requests the owner of every ReplicaSet. */

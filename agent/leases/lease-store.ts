@@ -131,12 +131,12 @@ export class LeaseStore {
 		return { lease, heldForMs: now - seen.heldSince, silentForMs: now - seen.aliveAt };
 	}
 
-	/** Milliseconds since this process first saw the holding. */
+	/** Returns the milliseconds since this process first saw the holding. */
 	heldForMs(lease: BudgetLease): number {
 		return this.#clock.now() - this.#sight(lease).heldSince;
 	}
 
-	/** Milliseconds since this process first saw the holding's last sign of life: its start, or its last renewal. */
+	/** Returns the milliseconds since this process first saw the holding's last sign of life: its start, or its last renewal. */
 	silentForMs(lease: BudgetLease): number {
 		return this.#clock.now() - this.#sight(lease).aliveAt;
 	}

@@ -331,8 +331,8 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Releases the Lease for its holder, as if its time were over. The holder's commit then finds that its acquisition does not stand. Only
-	 * the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if that hold no longer stands.
+	 * Releases the Lease for its holder, as if the hold had expired. The holder's commit then finds that its acquisition does not stand.
+	 * Only the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if that hold no longer stands.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
 		const { result = false } = await this.leases.changeExisting(budget, (lease) =>
@@ -349,7 +349,7 @@ export class LocalCluster implements AgentCluster {
 		this.#acquirer.leaseChanged(name);
 	}
 
-	/** How many callers wait here for this budget's Lease. */
+	/** Returns how many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#acquirer.lineLength(budget);
 	}

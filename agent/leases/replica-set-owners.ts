@@ -37,7 +37,7 @@ export class ReplicaSetOwners {
 		return known.deployment;
 	}
 
-	/** Requests a scale, and keeps the owner that it names. */
+	/** Requests a scale. If the object is a ReplicaSet, keeps the owner that the answer names. */
 	async ask(controller: ControllerName, namespace: string, ask: () => Promise<ScaleAnswer>): Promise<ScaleAnswer> {
 		const askedAt = this.#clock.now();
 		const answer = await ask();

@@ -39,7 +39,7 @@ export class WaitingLine {
 		this.#clock = clock;
 	}
 
-	/** How many callers wait for this Lease. */
+	/** Returns how many callers wait for this Lease. */
 	length(lease: string): number {
 		return this.#lines.get(lease)?.waiters.length ?? 0;
 	}

@@ -1,5 +1,5 @@
-// Connects the parts that handle the fleet's members: those that are known, those that are greeted, and the refusal while a known one is
-// missing.
+// Connects the parts that handle the fleet's members. They remember members, greet them, and refuse rounds while a known member is missing
+// in the list.
 import type { HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";

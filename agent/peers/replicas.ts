@@ -40,7 +40,7 @@ export class Replicas {
 		this.#options = options;
 	}
 
-	/** Returns the agent that keeps the line; undefined if it is this one, or if no better one is known at this moment. */
+	/** Returns the agent that keeps the line; undefined if it is this one, or if no better one can be reached at this moment. */
 	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
 		const { pod, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();

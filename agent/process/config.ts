@@ -167,7 +167,7 @@ function readAddresses(
 	podIp: string,
 ): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
 	const read = (flag: Flag, defaultHost: string): Address => parseAddress(flag, needed(flag), defaultHost);
-	// For both IP versions if the Pod has IPv6.
+	// Accepts both IP versions if the Pod's address is IPv6.
 	const listen = read("listen-address", isIP(podIp) === 6 ? "::" : "0.0.0.0");
 	const peerListen = read("peer-listen-address", podIp);
 	const httpListen = read("http-listen-address", podIp);

@@ -36,8 +36,8 @@ const maxRefusals = 20;
 /** Time for the refusal to reach its caller. */
 const lingerMs = 100;
 /**
- * A packet may have some 400 calls, and each costs half a millisecond. A connection over which this many calls are refused does not read
- * refusals.
+ * A packet may have some 400 calls, and each costs half a millisecond. A client that sends this many over one connection, although they are
+ * refused, ignores refusals.
  */
 const maxCallsWhileEnding = 100;
 

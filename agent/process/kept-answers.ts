@@ -11,7 +11,7 @@ interface KeptAnswersOptions<Answer> {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	readonly keepForMs: (answer: Answer) => number;
-	/** With more answers than this, the oldest is dropped; it can be requested again. */
+	/** The maximum number of answers. To make room, expired ones are dropped first, and then the oldest; they can be requested again. */
 	readonly max: number;
 }
 

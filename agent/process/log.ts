@@ -1,4 +1,4 @@
-// Writes the agent's log: JSON lines on stdout. The log contains no JSON Web Token and nothing that follows "Bearer", even if a message
+// Writes the agent's log: JSON lines on stdout. The log contains no JSON Web Token and no word that follows "Bearer", even if a message
 // did. Nor does it contain control characters for the reader's terminal, or texts of unlimited length.
 import pino, { type Logger } from "pino";
 import { printable } from "../../disruption/printable.ts";
@@ -8,7 +8,7 @@ import type { LogLevel } from "./config.ts";
 
 export type { Logger } from "pino";
 
-/** JSON Web Tokens, and anything that follows "Bearer". */
+/** JSON Web Tokens, and the word that follows "Bearer". */
 const secrets = /eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=Bearer\s)[A-Za-z0-9._~+/=-]+/gi;
 
 interface LineSink {
@@ -38,7 +38,7 @@ const maxLineLength = 16 * 1024;
 const maxTextLength = 2_000;
 const maxEntries = 20;
 
-/** Shortens lists and texts if a line is too long; it stays valid JSON. */
+/** Shortens lists and texts if a line is too long, so that it stays valid JSON. If that is not enough, a warning replaces it. */
 function boundLine(line: string): string {
 	if (line.length <= maxLineLength) return line;
 	const bounded = printable(JSON.stringify(boundTexts(JSON.parse(line))));

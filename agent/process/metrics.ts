@@ -79,7 +79,7 @@ export function createMetrics({ version }: { readonly version: string }) {
 		readFrom(more: Partial<MetricsSources>): void {
 			sources = { ...sources, ...more };
 		},
-		/** Counts are included, with label method="Count". */
+		/** Counts are among these calls, with the label method="Count". */
 		calls: new Histogram({
 			name: "xpdb_call_seconds",
 			help: "Calls by method, port and gRPC status; Acquire includes the time in line",

@@ -23,7 +23,7 @@ export class TokenBucket {
 		return this.#left >= this.#options.burst;
 	}
 
-	/** Whether it may happen now; if so, it counts. */
+	/** Whether the action may happen now. If so, it is counted. */
 	take(): boolean {
 		this.#fill();
 		if (this.#left < 1) return false;

@@ -31,7 +31,7 @@ interface CallPipelineOptions {
 	readonly audit: AuditLog;
 	/** Limits what callers may have open, on both ports together. */
 	readonly openCalls: Pick<OpenCalls, "begin">;
-	/** The caller of a call that was already judged by its headers; if left out, the gate is asked. */
+	/** Returns the caller if the call was already judged by its headers. Otherwise, and if this is left out, the gate is asked. */
 	readonly findCaller?: ((metadata: Metadata) => Caller | undefined) | undefined;
 	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch"> | undefined;
@@ -59,9 +59,9 @@ export interface Question<Answer, Call = AdmittedCall> {
 export interface AdmittedCall {
 	readonly caller: Caller;
 	readonly record: CallRecord;
-	/** The cluster that the call is for. */
+	/** Returns the cluster that the call is for. */
 	readonly route: (options?: RouteOptions) => Promise<AgentCluster>;
-	/** The other members, for this caller. */
+	/** Returns the other members, for this caller. */
 	readonly others: () => Promise<readonly Promise<AgentCluster>[]>;
 	/** Tells the caller that its call is being served, for calls whose answer may take as long as a count (gathered-answers.ts). */
 	readonly sendHeaders: () => void;

@@ -18,7 +18,7 @@ export type TokenVerdict =
 /** Verbs that mean nothing to Kubernetes itself: to decide about a budget, and to end what others hold of it. */
 export type BudgetVerb = "acquire" | "release";
 
-/** The API server's answers about callers; rejects with AgentUnavailableError if it gives none. */
+/** Asks the API server about callers. Rejects with AgentUnavailableError if it gives no answer. */
 export interface Reviews {
 	reviewToken(token: string): Promise<TokenVerdict>;
 	/** Whether the user has the verb (by default `acquire`) on this budget; without a name, on every budget of the namespace. */

@@ -83,7 +83,7 @@ function* boundsOf(kind: "acquire" | "other" | "watch", caller: Caller, most: ty
 	yield { key: kind, max: most.all, problem: "it has as many open as it can serve" };
 }
 
-/** All callers that share one account, or call through one member, are one party. */
+/** Returns the party of a caller: all callers that share one account, or call through one member, are one party. */
 export function partyOf(caller: Caller): string {
 	return caller.kind === "token" ? `user ${caller.user.username}` : `member ${caller.member}`;
 }

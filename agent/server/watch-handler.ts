@@ -22,7 +22,7 @@ interface WatchHandlerOptions {
 
 type WatchCall = AdmittedStream<wire.WatchBudgetsResponse>;
 
-/** Valid tokens are cached for a minute in any case. */
+/** Valid tokens are cached for a minute in any case, so checking more often would find little more. */
 const admitEveryMs = 15_000;
 /** Changes that come together are sent together. */
 const gatherMs = 50;

@@ -1,7 +1,7 @@
 // Keeps the agent's memory of its Leases and budgets, each from one watch. The views show when something may have changed, and which signs
 // of life a Lease's holder has given. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view
-// only after a recent comparison with a list. It takes Leases from the view only if the view has reached the version of the Lease that is
-// counted under.
+// only after a recent comparison with a list. It takes Leases from the view only if the view has reached the version of the Lease under
+// which pods are counted.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";

@@ -37,8 +37,8 @@ export interface PodView {
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
 	/**
-	 * Milliseconds between the changes of a pod that keeps changing without any effect on a count (heartbeats in annotations); undefined
-	 * for other pods.
+	 * Returns the milliseconds between the changes of a pod that keeps changing without any effect on a count (heartbeats in annotations);
+	 * undefined for other pods.
 	 */
 	changesEveryMs(uid: string): number | undefined;
 	/**
