@@ -104,7 +104,7 @@ export interface WatchUnsupported {
 export interface AgentCluster extends Member {
 	/** Describes the agent. `budgetsOf`: the namespaces whose budgets are reported too. An empty list means all namespaces. */
 	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
-	/** An empty list means all namespaces. */
+	/** Lists the budgets of these namespaces. An empty list means all namespaces. */
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
 	/** Lists the Leases of these budgets, for people. An empty list means all budgets. */
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
@@ -112,7 +112,7 @@ export interface AgentCluster extends Member {
 	endHolding(holding: HoldingReference): Promise<boolean>;
 	/**
 	 * Reports the budgets of these namespaces, or of all, and their changes, for people. No decision may rest on it. Rejects with the
-	 * reason of `signal` if that aborts, and like any other call if the watch breaks.
+	 * reason of `signal` if that aborts, and like any other call if the watch breaks. Resolves only if the agent does not support watches.
 	 */
 	watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported>;
 }

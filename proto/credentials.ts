@@ -1,7 +1,7 @@
-// Creates channels to agents. They use TLS 1.3, and the agent's certificate must come from the fleet's CA. The caller's identity is a
-// short-lived token (plugin) or a certificate of that CA (other agents). The agent's certificate contains the name that all agents share.
-// If the caller knows which member it dials, the certificate must also name that member. If the agent's certificate has expired since the
-// connection was made, each call is refused.
+// Creates clients that call agents. Their channels use TLS 1.3, and the agent's certificate must come from the fleet's CA. The caller's
+// identity is a short-lived token (plugin) or a certificate of that CA (other agents). The agent's certificate contains the name that all
+// agents share. If the caller knows which member it dials, the certificate must also name that member. If the agent's certificate has
+// expired since the connection was made, each call is refused.
 import { X509Certificate } from "node:crypto";
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import {

@@ -21,7 +21,7 @@ interface ErrorDetails {
 	readonly message: string;
 	/** InvalidBudget: the path in the object. */
 	readonly field: string;
-	/** AgentUnavailable: the cluster whose answer is missing. It may not be the called one, because calls are forwarded. */
+	/** AgentUnavailable: the cluster whose answer is missing. It is not always the called one, because calls are forwarded. */
 	readonly cluster: string;
 	readonly silent?: Silent | undefined;
 	readonly told?: boolean;
