@@ -23,7 +23,7 @@ interface BudgetExistenceOptions {
 	readonly cluster: string;
 }
 
-/** How long a list is used: a new budget in another member is found after this time at the latest. */
+/** How long a list is used: a new budget in another member is found within this time. */
 const listGoodForMs = 1_000;
 /** Lists that are kept, one for each namespace. Members may have a thousand namespaces, but runs start only in some of them. */
 const maxLists = 200;

@@ -28,7 +28,7 @@ interface Line {
 	held: { readonly holder: string; readonly heldForMs: number; readonly at: number };
 }
 
-/** The watch on Leases wakes the line. In case that watch is dead, the first caller tries again after this time at the latest. */
+/** The watch on Leases wakes the line. If that watch is dead, the first caller still tries again within this time. */
 const longestNapMs = 1_000;
 
 export class WaitingLine {

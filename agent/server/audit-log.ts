@@ -9,7 +9,7 @@ import { shortenTo } from "../../disruption/quote.ts";
 import type { Logger } from "../process/log.ts";
 import { type Caller, callerFields } from "../peers/caller.ts";
 
-/** What is known of a call, as far as it was served. */
+/** The facts about a call that became known while it was served. */
 export interface AuditRecord {
 	readonly method: string;
 	readonly port: "token" | "peer";

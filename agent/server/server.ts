@@ -60,10 +60,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		// A caller that disappears without a signal leaves the line within 5 + 5 seconds, a lease duration.
 		"grpc.keepalive_time_ms": 5_000,
 		"grpc.keepalive_timeout_ms": 5_000,
-		// 1,000 grants with names of the greatest length are about 1.2 MB.
+		// 1,000 grants with names of the maximum length are about 1.2 MB.
 		"grpc.max_receive_message_length": 2 * 1024 * 1024,
-		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than what one caller
-		// may have open.
+		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than the number of
+		// calls that one token may have open.
 		"grpc.max_concurrent_streams": 1_000,
 		// Channelz is not used, and would record every connection.
 		"grpc.enable_channelz": 0,

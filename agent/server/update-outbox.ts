@@ -1,5 +1,5 @@
-// Holds what a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. So even a slow reader
-// costs only one state for each budget.
+// Holds what a reader of budgets was not sent yet: the latest state and history of each budget, and never a queue of them. So even a slow
+// reader costs no more than that.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";

@@ -1,7 +1,7 @@
 // Keeps the agent's memory of workloads, from one watch on each of Kubernetes' own workload kinds, over all namespaces. It watches whole
-// objects, because metadata alone has no pod template, and keeps only a small part of each. A count uses these watches in a namespace only
-// if a recent comparison with consistent lists found no difference there (watch-comparison.ts). Those are lists of that namespace, never of
-// the cluster.
+// objects, because metadata alone has no pod template, and keeps only a small part of each. A count relies on these watches in a namespace
+// only if a recent comparison with consistent lists found no difference there (watch-comparison.ts). Those are lists of that namespace,
+// never of the cluster.
 import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
 import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";

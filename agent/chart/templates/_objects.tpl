@@ -1,4 +1,4 @@
-{{- /* Changes the object: what the values say of it. */}}
+{{- /* Writes into the object what the values say about it. */}}
 {{- define "xpdb.fillIn" }}
 {{- $object := .object }}
 {{- if and (eq $object.kind "Deployment") (eq $object.metadata.name "xpdb-agent") }}
@@ -29,7 +29,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The objects of .team, as plugin/install/team-objects.ts makes them of the example in .text. */}}
+{{- /* Creates the objects of .team from the example in .text, as plugin/install/team-objects.ts does. */}}
 {{- define "xpdb.team" }}
 {{- $team := .team }}
 {{- range $document := regexSplit "(?m)^---\n" (.text | replace "xpdb-system" .values.agentNamespace | replace "team-shop" $team.account) -1 }}
@@ -58,7 +58,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Changes the object: whose it is, and that the kind of budgets stays, and with it everybody's budgets, where the release goes. */}}
+{{- /* Labels the object with its owner. Marks the kind of budgets, so that it and all budgets stay when the release is uninstalled. */}}
 {{- define "xpdb.label" }}
 {{- $metadata := .object.metadata }}
 {{- $labels := dict "app.kubernetes.io/managed-by" .service }}
@@ -70,7 +70,7 @@
 {{- $_ := set $metadata "labels" (merge $labels (default dict $metadata.labels)) }}
 {{- end }}
 
-{{- /* The Service by which the agents of other clusters come, as plugin/install/expose/peers-service.ts makes it. */}}
+{{- /* Creates the Service through which the agents of other clusters connect, as plugin/install/expose/peers-service.ts does. */}}
 {{- define "xpdb.peersService" }}
 {{- $name := dict "app.kubernetes.io/name" "xpdb-agent" }}
 {{- $metadata := dict "name" "xpdb-peers" "namespace" .agentNamespace "labels" (deepCopy $name) }}
@@ -87,7 +87,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* What a schema cannot say: agents refuse such a list (disruption/declared-fleet.ts). */}}
+{{- /* Refuses lists that a schema cannot refuse, and that agents do (disruption/budget/declared-fleet.ts). */}}
 {{- define "xpdb.refuse" }}
 {{- $ids := dict }}
 {{- $names := dict }}
