@@ -76,7 +76,7 @@ const refreshAfter = 0.75;
 
 /**
  * Returns a function that gives the current token, and requests a new one in time. Concurrent callers share one request. If a new token
- * cannot be had, the old one is used as long as it is valid.
+ * cannot be obtained, the old one is used as long as it is valid.
  */
 export function createTokenSource(
 	issue: () => Promise<IssuedToken>,

@@ -20,7 +20,7 @@ export interface ListedLease {
 	readonly transitions: number;
 	/** Undefined if the Lease has no holder. */
 	readonly holding: ListedHolding | undefined;
-	/** How many callers wait for it. Undefined if the number cannot be had. */
+	/** How many callers wait for it. Undefined if the number is unknown. */
 	readonly waiting: number | undefined;
 	/** The oldest first, and possibly not all of them. */
 	readonly reservations: readonly ListedReservation[];

@@ -31,7 +31,7 @@ interface CallPolicy {
 
 /**
  * A round makes the first five calls once for each of its budgets. What they take or renew must not wait behind many other calls. A watch
- * has no end, so it would keep its place for ever.
+ * has no end, so it would keep its place forever.
  */
 const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	acquire: { again: false, crowd: false },
