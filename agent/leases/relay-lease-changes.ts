@@ -3,7 +3,7 @@ import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** Starts to pass them on, and returns a function that stops this. `report` is called with the error if a Lease cannot be read. */
+/** Starts to pass the changes on, and returns a function that stops this. `report` is called with the error if a Lease cannot be read. */
 export function relayLeaseChanges(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,
