@@ -82,7 +82,7 @@ export class DryRunRounds {
 		return failure.reason === "GarbledLease" ? this.#wouldWait(job, failure) : stepAfter(job, failure);
 	}
 
-	/** Reports what the pod would wait for, for an unknown time, and fails it. */
+	/** Reports what the pod would wait for, for an unknown time, and returns its failure. */
 	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): EvictionStep {
 		this.#deps.emit(pretendedWaitEvent(job, wait));
 		return wouldWait(job, wait);

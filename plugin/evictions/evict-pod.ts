@@ -1,5 +1,5 @@
 // Takes a pod from the request to evict it to the API server's answer: its budgets, its grant, its eviction. It repeats all this until the
-// eviction is accepted, or until nothing more can be done.
+// eviction is accepted or has failed, the pod is gone, or a stop or the timeout ends it.
 //
 // Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. It is evicted without a grant in two cases.
 // Either disruption/budget/coverage-judgement.ts allows it at that moment: no budget covers the version that the eviction names, or no
@@ -38,7 +38,7 @@ const mostBudgetsOfAPod = 64;
 /** A dry run evicts no pod, so waiting changes little. These tries are for an agent that restarts, or has not seen a pod yet. */
 const dryRunTries = 3;
 
-/** Resolves when the pod's eviction was accepted, or when nothing more can be done. */
+/** Resolves when the pod's eviction was accepted or has failed, when the pod is gone, or at a stop or the pod's timeout. */
 export async function evictPod(
 	job: EvictionJob,
 	deps: EvictionRun,
@@ -101,7 +101,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		if (!differs && !isRefused) return step;
 	}
 	return orAfterFailure(job, deps, async () => {
-		// The members may have changed: for example, the agent that refused may no longer be one.
+		// The members may have changed: for example, the cluster whose agent refused may no longer be one.
 		const answer = await unlessOver(changes.ask(asked), ends);
 		if (answer === undefined) return { kind: "again", afterMs: 0 };
 		if (typeof answer !== "string") {
@@ -126,7 +126,7 @@ async function tryMember(
 	const { reachability, runtime } = deps;
 	if (job.seen.hasNotStarted) return evictFree(job, deps);
 	const { namespace } = job.pod;
-	// A list that was made for other pods is used for one try. If it is stale, the round finds out.
+	// A list that was requested for other pods is used in the first try only. If the list is stale, the round finds out.
 	const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
 	const known = findKnown();
 	if (known) return tryUnder(known, job, ends, deps, covered);
@@ -189,8 +189,8 @@ async function tryUnder(
 		return { kind: "over", ...(request.last && { last: waitOf(job, request.last, holder) }) };
 	};
 	/**
-	 * Resolves at the pod's turn, or when the wait for it ends. Check isHeldUp() directly after it: a pause, a stop or the timeout may have
-	 * come meanwhile.
+	 * Resolves at the pod's turn, once the hold of its node is confirmed, or when the node is lost or `ends` aborts. Call isHeldUp()
+	 * directly afterwards: a pause, a stop or the timeout may have come meanwhile.
 	 */
 	const itsTurn = async (place: Place): Promise<void> => {
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
@@ -251,7 +251,8 @@ async function orAfterFailure(
 }
 
 /**
- * Returns the next step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the members had been asked.
+ * Returns the next step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the pod had waited for the
+ * members' lists.
  */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
@@ -259,7 +260,7 @@ function unansweredInTime(askedMs: number): TryAgain {
 	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }
 
-/** Reports that the pod waits until a person has fixed the fleet. */
+/** Reports that the pod waits until the members agree about the fleet again. */
 function waitForFleet(job: EvictionJob, message: string, deps: EvictionRun): TryAgain {
 	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
 }

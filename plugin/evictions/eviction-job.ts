@@ -14,11 +14,11 @@ export interface Timeout {
 	readonly text: string;
 }
 
-/** What the run has to hold while it evicts the pod: the pod's node. */
+/** The run's hold on the pod's node, which it needs while it evicts the pod. */
 export interface Hold {
 	/** Aborts when this run has lost the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;
-	/** Resolves when the node was held a moment ago, when it is lost, or when `ends` aborts. */
+	/** Resolves when a recent check has shown that the run holds the node, when the node is lost, or when `ends` aborts. */
 	confirm(ends: AbortSignal): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface EvictionJob extends WatchedPod {
 	/** Whether to send a DELETE instead of an eviction. */
 	readonly deletes: boolean;
 	/**
-	 * Whether no healthy pod will ever replace it: no controller makes another one, or no node could run that one. Only a dry run needs
-	 * this.
+	 * Whether to expect no healthy replacement: isReplaced() is false for the pod, or no node could run the replacement. Only a dry run
+	 * needs this.
 	 */
 	readonly staysAway?: boolean;
 	/** How long the pod may take to terminate. */
@@ -56,7 +56,7 @@ export function createJob(
 		/** Whether no node could run the pod's replacement. */
 		readonly strands?: boolean;
 		readonly gracePeriodSeconds: number;
-		/** On the run's clock, before the pod was requested. */
+		/** The time on the run's clock before the pod was requested. */
 		readonly readAt?: number;
 	},
 ): EvictionJob {
@@ -87,7 +87,8 @@ export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
 }
 
 /**
- * Creates a timeout of `ms` milliseconds. 0 never ends, and a negative one has already ended. The timer does not keep the process alive.
+ * Creates a timeout of `ms` milliseconds. 0 means no timeout, and a negative one has already expired. The timer does not keep the process
+ * alive.
  */
 export function createTimeout(ms: number, text: string): Timeout {
 	if (ms < 0) return { signal: AbortSignal.abort(new Error("timed out")), text };

@@ -20,7 +20,7 @@ export interface EvictionRun {
 	readonly evictor: EvictorMaker;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
-	/** After it aborts, no new eviction starts. */
+	/** After this aborts, no new eviction starts. */
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;
 	readonly wallClock: () => number;

@@ -19,7 +19,10 @@ export interface TryAgain {
 	readonly afterMs: number;
 	readonly reason?: Reason;
 	readonly message?: string;
-	/** Whether the next try repeats this one, because nothing was sent or the pod had changed. It is then not reported as a new attempt. */
+	/**
+	 * Whether the next try repeats this one, because nothing was sent or the API server answered 409. That try is not reported as a new
+	 * attempt if it needs no grant.
+	 */
 	readonly isSameTry?: boolean;
 }
 

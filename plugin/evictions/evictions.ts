@@ -62,7 +62,7 @@ export class Evictions {
 		};
 	}
 
-	/** The budgets under which grants were requested so far. */
+	/** The budgets under which grants have been requested so far. */
 	get budgets(): readonly RoundBudget[] {
 		return this.#shared.covered?.queue.budgets ?? [];
 	}
@@ -167,7 +167,7 @@ function observerOf(
 	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
 	atFirstGrant: Map<string, number>,
 ): GrantObserver {
-	/** What was last reported of each budget. */
+	/** What was last reported about each budget. */
 	const told = new Map<string, string>();
 	const healthy = new Map<string, number>();
 	return {

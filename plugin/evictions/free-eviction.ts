@@ -32,10 +32,10 @@ export interface FreeToGo {
 const goodForMs = 10_000;
 
 /**
- * Reads the pod again, because it may have waited for its turn. Evicts it without a grant if it has not started, is terminating or has
- * finished, in the very version that was read. Otherwise the pod is tried again. A pod that has not started is not healthy yet. Nothing can
- * make a terminating or finished pod healthy again, except an etcd restored from a backup in which the pod is alive. Rejects with ApiError
- * or ConnectionError if the pod cannot be read.
+ * Reads the pod again, because it may have changed since it was last read. Evicts it without a grant if it has not started, is terminating
+ * or has finished, in the very version that was read. Otherwise the caller tries the pod again. A pod that has not started is not healthy
+ * yet. Nothing can make a terminating or finished pod healthy again, except an etcd restored from a backup in which the pod is alive.
+ * Rejects with ApiError or ConnectionError if the pod cannot be read.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(job, podReader(job), () => deps.runtime.now());
@@ -49,7 +49,7 @@ export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies
 
 /**
  * Sends one eviction without a grant. A dry run that is refused or gets no answer is not repeated: nothing would change, and kubectl would
- * retry without end. Rejects with ApiError or ConnectionError if the pod cannot be read after its eviction was answered.
+ * retry without end. Rejects with ApiError or ConnectionError if the pod has to be read afterwards and cannot be.
  */
 export async function sendFreely(
 	job: EvictionJob,
@@ -75,7 +75,7 @@ export async function sendFreely(
 		case "notSent":
 			return { kind: "again", afterMs: 0, isSameTry: true };
 		case "conflict": {
-			// A 409 may mean another uid, another version, or a concurrent write by someone else.
+			// A 409 may mean another uid, another version, or a concurrent write by another client.
 			const found = await seeAnew(job, read, () => runtime.now());
 			return found ? { kind: "again", afterMs: 0, isSameTry: true } : { kind: "gone" };
 		}

@@ -1,4 +1,4 @@
-// Tries to evict a granted pod under its reservation, until the answer is known or cannot be known.
+// Evicts a granted pod under its reservation, and decides what follows from the API server's answer, or from a missing answer.
 import { askAgainAfterMs, classifyFailure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type CurrentBudgets, cancelTicket, evictUnderTicket, type Evictor } from "../../disruption/round/eviction.ts";
@@ -26,8 +26,8 @@ export interface GrantedEvictionDependencies {
 
 /**
  * Evicts under the grant. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
- * Lease cannot be read. If an error, a stop or a timeout ends the tries, the reservation is cancelled by the fence, because an eviction may
- * have been sent.
+ * Lease cannot be read. If an error, a stop, a timeout or the loss of the node ends the tries, the reservation is cancelled by the fence,
+ * because an eviction may have been sent.
  */
 export async function evictGranted(
 	job: EvictionJob,
@@ -82,7 +82,7 @@ async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Pro
 	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
 }
 
-/** Whether the pod is terminating. False if it cannot be read now, because it is then tried again. */
+/** Whether the pod is terminating. False if the pod cannot be read now, because the caller then tries again. */
 async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	try {
 		return (await readPod(context.client, pod))?.isTerminating === true;

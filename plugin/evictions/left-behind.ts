@@ -1,5 +1,5 @@
-// Gives back Leases, and cancels reservations, for which this failed before because their agent gave no answer. They end by themselves, but
-// until then they use up the budget for nothing. So the run keeps trying while it continues, for 35 s at most.
+// Releases Leases and cancels reservations that a first attempt left behind because their agent gave no answer. They end by themselves, but
+// until then they hold up other runs or use up the budget. So the run keeps trying while it continues, for 35 s at most.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
@@ -14,7 +14,7 @@ export class LeftBehind {
 	readonly #over = new AbortController();
 	readonly #pending = new Set<Promise<void>>();
 
-	/** `tell` gets the problems of what is left to end by itself. */
+	/** `tell` is called with the problem of each Lease or reservation that is left to end by itself. */
 	constructor(runtime: Pick<RoundRuntime, "now" | "sleep">, tell: (problem: unknown) => void) {
 		this.#runtime = runtime;
 		this.#tell = tell;

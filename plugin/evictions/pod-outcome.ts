@@ -54,7 +54,8 @@ export function timedOut(
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	const waitedFor = last && waitText(last, wallClock());
 	const unreachable = isUnanswered || reachability.lost.length > 0;
-	// A drain reports this once for the node. Many pods may have waited for the same, so only names are listed.
+	// A drain reports this once for the node, so it is left out here. Many pods may have waited for the same pods, so only names are
+	// listed.
 	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
 	const message = `global timeout reached: ${job.timeout.text}${why}`;
 	return {

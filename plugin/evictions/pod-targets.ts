@@ -44,7 +44,7 @@ const workloadTypes: readonly WorkloadType[] = [
 ];
 const podTypes = ["pod", "pods", "po"];
 
-/** The names that kubectl accepts and prints: deploy, deployment, deployments.apps, deployments.v1.apps. */
+/** Returns the names that kubectl accepts and prints, for example deploy, deployment, deployments.apps and deployments.v1.apps. */
 function namesOf({ kind, short, group }: WorkloadType): readonly string[] {
 	const singular = kind.toLowerCase();
 	const words = [singular, `${singular}s`, ...(short === undefined ? [] : [short])];
@@ -100,7 +100,7 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 	return { pods, lost: searched.lost };
 }
 
-/** "deploy web api" means "deploy/web deploy/api". */
+/** Puts the type before each name, as kubectl does: "deploy web api" means "deploy/web deploy/api". */
 function typedWords(words: readonly string[], contexts: readonly KubeContext[]): readonly string[] {
 	const [type = "", ...names] = words;
 	if (names.length === 0 || !(podTypes.includes(type.toLowerCase()) || findType(type))) return words;

@@ -20,7 +20,7 @@ export interface TerminationOptions {
 
 /**
  * Whether the pod's deletionTimestamp is more than `seconds` old, in whole seconds, as kubectl computes it for
- * --skip-wait-for-delete-timeout. 0 skips no pod. `now`: milliseconds since the epoch.
+ * --skip-wait-for-delete-timeout. False if `seconds` is 0 or less. `now`: milliseconds since the epoch.
  */
 export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now: number): boolean {
 	const deletedAt = Date.parse(String(metadata?.deletionTimestamp ?? ""));
@@ -70,7 +70,7 @@ export async function waitUntilGone(
 			}
 		}
 		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
-		// The run that has the node now waits for the pod.
+		// Another run has taken the node, and waits for the pod.
 		if (job.hold?.lost.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) return failed("TimedOut", "context deadline exceeded");
 	}

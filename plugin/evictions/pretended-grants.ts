@@ -1,6 +1,6 @@
 // Predicts what a round would decide for pods now, for a dry run on the server. It counts without an acquisition, so nothing is written.
-// Like the round, it judges by decide(). Each pod is judged by what the pods before it would leave of the budgets. A pod that would wait
-// only for those pods counts as evictable after them.
+// Like the round, it judges with decide(). Each pod is judged against what the pods before it would leave of the budgets. A pod that would
+// wait only for those pods counts as evictable after them.
 import { type CountedMember, lookAtBudgets } from "../../disruption/round/availability.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -13,14 +13,14 @@ import type { RoundCandidate, Verdict, Waiting } from "../../disruption/budget/v
 export type PretendedVerdict = Verdict<{ readonly kind: "goes"; readonly after?: Waiting }>;
 
 export interface PretendedPod extends RoundCandidate {
-	/** Whether no healthy pod will ever replace it: no controller makes another one, or no node could run that one. */
+	/** As in EvictionJob: whether to expect no healthy replacement. */
 	readonly staysAway: boolean;
 }
 
-/** The holder in the predicted verdicts. */
+/** The holder that predicted verdicts name for pods that this run would have evicted. */
 export const pretendedHolder = "this run";
 
-/** A pod that this run would have evicted by then. */
+/** A pod that this run would have evicted before the next one is judged. */
 interface Taken {
 	readonly pod: PretendedPod;
 	readonly budgets: ReadonlySet<string>;

@@ -1,5 +1,6 @@
-// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before. The count before the run may
-// be a moment old. So the count behind the first grant under a budget is used too: the run waits for the higher one.
+// Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before, or as many as are expected
+// now if that is fewer. The count before the run may be a moment old. So the count behind the first grant under a budget is used too, if
+// the expected number is known: the run waits for the higher one.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -88,7 +89,7 @@ export async function waitUntilRecovered(
 			if (!counts) break;
 			const now = totalsOf(counts);
 			const most = Math.max(healthy, evictions.healthyAtFirstGrant(name) ?? healthy);
-			// Where the expected number is unknown, a pod that the grant's count saw by chance might never come back.
+			// If the expected number is unknown, the grant's count is not used: it may include an extra pod that never comes back.
 			if (now.healthy < (now.expected === undefined ? healthy : Math.min(most, now.expected))) continue;
 			missing.delete(name);
 			const state = budgetState({ budget, counts });
@@ -101,8 +102,8 @@ export async function waitUntilRecovered(
 }
 
 /**
- * Looks once a second until `look` returns true, and then returns undefined. Members that give no answer are waited for. Returns why it
- * ended earlier: the run was stopped, or the time is over.
+ * Calls `look` about once a second until it returns true, and then returns undefined. Waits for members that give no answer. If a stop or
+ * the timeout comes first, returns that result. Rejects with any lasting error.
  */
 async function lookUntilDone(
 	look: (ends: AbortSignal) => Promise<boolean>,

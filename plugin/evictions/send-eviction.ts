@@ -1,5 +1,5 @@
-// Sends one request to evict or delete a pod, and classifies its answer. One refusal can be recognised only by its text, which the API
-// server does not promise.
+// Sends one request to evict or delete a pod, and classifies the answer. Also reads pods. One refusal can be recognised only by its
+// wording, which the API server does not guarantee.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { preActivitiesOf } from "../../disruption/budget/pod.ts";
 import { oneLine } from "../../disruption/printable.ts";
@@ -18,7 +18,7 @@ import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 
 export interface EvictionOptions {
-	/** Below 0: the pod's own. */
+	/** Below 0, the pod's own grace period applies. */
 	readonly gracePeriodSeconds: number;
 	/** Whether to send a DELETE instead of an eviction: Kubernetes' own budgets are then not checked. */
 	readonly deletes: boolean;
@@ -37,7 +37,7 @@ export interface EvictionRequest {
 	readonly guard?: (() => boolean) | undefined;
 }
 
-/** The API server's answer if it does not accept the eviction. */
+/** The API server's answer if it refuses the eviction. The answers 404 and 409 are not refusals. */
 export interface Refusal {
 	/** blocked: refused for now (a budget, a webhook that fails, too many requests, a server in trouble). */
 	readonly kind: "blocked" | "namespaceTerminating" | "denied";
@@ -51,10 +51,10 @@ interface Answer {
 	readonly message?: unknown;
 }
 
-/** The annotation of an Eviction that names the reservation that it uses. */
+/** The annotation on an Eviction that names its reservation. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
-/** Sends the request once, if `guard` returns true right before it is written. Nothing is retried here. */
+/** Sends the request once, unless `guard` returns false right before it is written. Nothing is retried here. */
 export async function requestEviction(
 	client: KubernetesClient,
 	pod: PodReference,
@@ -104,7 +104,10 @@ export function classifyRefusal(
 	};
 }
 
-/** Adds the cause that names the PodDisruptionBudget, with what it needs and has: the message itself does not name it. */
+/**
+ * Adds the text of the cause that names the PodDisruptionBudget, and says how many pods are required and healthy. The message itself does
+ * not name the budget.
+ */
 function withItsBudget({ message, causes }: ApiError): string {
 	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");
 	return budget === undefined ? message : `${message} ${oneLine(budget.message)}`;
@@ -181,10 +184,10 @@ export function tellEvicting(
 	});
 }
 
-/** Makes the evictor of one ticket. A test build adds its fail points around it. */
+/** Makes the evictor of one ticket. A test build wraps it in fail points. */
 export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
-/** Each evictor reports one attempt, however often the pod has to be read again. */
+/** Returns a maker of evictors. Each evictor reports one attempt, however often it has to send the eviction again. */
 export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
 	return (job, budgets) => {
 		const { client } = job.context;

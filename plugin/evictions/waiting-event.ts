@@ -53,7 +53,7 @@ export function waitingEvent(
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		// The schema publishes an integer.
+		// The published schema requires an integer.
 		retryAfterMs: Math.round(retryAfterMs),
 		usedBy,
 	};
@@ -62,7 +62,10 @@ export function waitingEvent(
 /** The last report of a waiting pod. */
 type Told = Pick<Wait, "reason" | "budget" | "usedBy">;
 
-/** Groups the waits, the largest group first. Pods of one budget wait for the same, whatever was last reported of each. */
+/**
+ * Groups the waits by budget, or by reason if they name no budget. The largest group comes first. Pods of one budget wait for the same
+ * thing, whatever was last reported about each.
+ */
 export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	const sums = [...Map.groupBy(waits, ({ reason, budget }) => budget ?? reason).values()].flatMap((alike) => {
 		const [first] = alike;
