@@ -1,5 +1,5 @@
-// Cordons all nodes of a drain, and then drains them. Clusters are drained in parallel, and in each of them as many nodes as the options
-// allow. The drain decides nothing about budgets (the evictions do) and prints nothing (the readers of its events do).
+// Cordons all nodes of a drain, and then drains them. Clusters are drained in parallel, and in each of them as many nodes at a time as the
+// options allow. The drain decides nothing about budgets (the evictions do) and prints nothing (the readers of its events do).
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -46,7 +46,7 @@ export interface DrainDependencies {
 	readonly now: () => number;
 	/** If left out, each pod is polled until it is gone. */
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
-	/** Called when an agent's pod is about to be evicted. */
+	/** Called when an agent's pod is about to be evicted. Not called in a dry run. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
 	/** The namespaces with the agents of that context's cluster. */
 	readonly agentNamespaces: (contextName: string) => readonly string[];
@@ -147,7 +147,7 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
 		return { kind: "drained" };
 	} catch (error) {
-		// The node's pods could not be listed. The other nodes continue.
+		// For example, the node's pods could not be listed. The other nodes continue.
 		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
 		const unreachable = error instanceof ConnectionError;
 		const reason = unreachable ? "ServerUnreachable" : refusalReason(error);

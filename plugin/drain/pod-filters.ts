@@ -1,4 +1,4 @@
-// Decides which pods of a node a drain evicts, by kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
+// Decides which pods of a node a drain evicts, with kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { isTerminatingForLonger } from "../evictions/pod-termination.ts";
@@ -53,7 +53,8 @@ export interface FilteredPods {
 }
 
 /**
- * Runs the filters for each pod, in order, up to the first one that skips the pod. Only the message of the last filter that ran is kept.
+ * Runs the filters for each pod, in order, up to the first one that skips or refuses the pod. Only the message of the last filter that ran
+ * is kept.
  */
 export async function filterPods(
 	pods: readonly V1Pod[],
