@@ -11,7 +11,7 @@ export interface CordonOptions {
 	readonly emit: EventSink;
 	/** Written with the same patch. null removes an annotation. */
 	readonly annotations?: Readonly<Record<string, string | null>>;
-	/** Whether this run may undo the change. Default: whether it changed something. */
+	/** Whether this run may undo the change. Default: true if the node was not as desired before. */
 	readonly ours?: boolean;
 	/** Sends the patch. Rejects if the node may no longer be changed. */
 	readonly write?: (patch: Readonly<Record<string, object>>) => Promise<unknown>;

@@ -14,7 +14,7 @@ export interface Word {
 	readonly type?: string;
 }
 
-/** A context that cannot be searched: its API server gave no answer or, in a lenient search, forbade it. */
+/** A context that cannot be searched: its API server gave no answer or, in a lenient search, does not let this user read. */
 export interface LostContext {
 	readonly context: KubeContext;
 	readonly error: ApiError | ConnectionError;
@@ -79,7 +79,7 @@ export class SearchedContexts {
 	}
 }
 
-/** None of several contexts has it. */
+/** Thrown if none of several contexts has the named object. */
 export class NowhereFoundError extends UsageError {}
 
 /** Splits CONTEXT/NAME. A context's own name may contain "/": the longest name that fits is used. Throws UsageError for CONTEXT/ alone. */
@@ -207,7 +207,10 @@ function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
 	return `${name}/${type === undefined ? "" : `${type}/`}${rest}`;
 }
 
-/** Returns the error for a name without a context. It must exist in only one context, which is unknown while a context does not answer. */
+/**
+ * Returns the error for a name without a context, while a context does not answer. The object must be in exactly one context, and this
+ * cannot be checked then.
+ */
 function mayBeElsewhere(
 	word: Word,
 	{ lost }: SearchedContexts,
@@ -227,7 +230,7 @@ function mayBeElsewhere(
 	);
 }
 
-/** Runs work in one context. If there are several contexts, errors name it. */
+/** Runs work in one context. If there are several contexts, errors name the one in which they occurred. */
 export async function inContext<T>(
 	context: KubeContext,
 	contexts: readonly KubeContext[],

@@ -10,7 +10,7 @@ export interface AnnotatedNode extends NodeTarget {
 	readonly annotation: Operation;
 }
 
-/** Whether the node still has to be drained. A node that was uncordoned since is back in service and is skipped. */
+/** Whether the node still has to be drained. A node that has been uncordoned in the meantime is back in service and is skipped. */
 export function isLeft({ annotation, unschedulable }: AnnotatedNode): boolean {
 	return annotation.state === "draining" && unschedulable;
 }
@@ -21,7 +21,10 @@ export interface AnnotatedNodes {
 	readonly later: readonly NodeTarget[];
 }
 
-/** Lists the nodes of a context that carry a readable annotation. The API server cannot filter by annotation, so this reads all nodes. */
+/**
+ * Lists the nodes of a context that carry an annotation of this or a later version. The API server cannot filter by annotation, so this
+ * reads all nodes.
+ */
 export async function listAnnotatedNodes(context: KubeContext): Promise<AnnotatedNodes> {
 	const nodes = (await context.client.list<V1Node>("/api/v1/nodes")).map((node) => nodeTarget(context, node));
 	return {

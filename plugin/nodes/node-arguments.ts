@@ -14,7 +14,8 @@ export function requireNodes(input: CommandInput, verb: string): void {
 }
 
 /**
- * Refuses a flag that was given with an empty value, for example from an unset variable. This names no run, and must not start a new one.
+ * Refuses a flag that was given with an empty value, for example from an unset variable. An empty value names no run, and must not start a
+ * new one.
  */
 export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
 	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;

@@ -56,7 +56,10 @@ export class NodeHold {
 		return this.#heldBy;
 	}
 
-	/** Resolves when the node was held recently enough, when it is lost, or when `ends` aborts. Never rejects. Call it before each step. */
+	/**
+	 * Resolves when a recent enough answer has shown that the node is held, when the node is lost, or when `ends` aborts. Never rejects.
+	 * Call it before each step.
+	 */
 	async confirm(ends: AbortSignal, youngerThanMs = maxAgeMs): Promise<void> {
 		const { now, sleep } = this.#options;
 		const calledAt = now();

@@ -32,7 +32,10 @@ export function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): No
 	};
 }
 
-/** The last client that changed the field owns it. After an uncordon and a new cordon by another tool, the cordon is not ours. */
+/**
+ * Whether only other clients own `spec.unschedulable`. The last client that changed a field owns it, so after an uncordon and a new cordon
+ * by another tool, the cordon is not ours.
+ */
 function isCordonedByOthers(managedFields: readonly V1ManagedFieldsEntry[]): boolean {
 	const owners = managedFields.filter(({ fieldsV1 }) => {
 		const fields: { readonly "f:spec"?: Readonly<Record<string, unknown>> } | undefined = fieldsV1;

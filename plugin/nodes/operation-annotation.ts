@@ -23,7 +23,7 @@ interface NodeObject {
 	};
 }
 
-/** How often to try if other clients write the node between our read and our write. Kubelets write every few seconds at most. */
+/** How many times to try if other clients write the node between our read and our write. Kubelets write every few seconds at most. */
 const maxConflicts = 5;
 
 type RunOperation = Omit<Operation, "state" | "cordonedBefore"> & { readonly holder: string };
@@ -115,8 +115,8 @@ export class OperationAnnotations {
 	}
 
 	/**
-	 * Warns that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step. If it belongs
-	 * to the same operation, this is reported only once.
+	 * Reports that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step, unless it
+	 * is of version 0.1. If that run belongs to the same operation, this is reported only once.
 	 */
 	#tellTakenOver({ name, context, unschedulable, operation: found }: NodeTarget): void {
 		const other = found?.kind === "operation" ? found.operation : undefined;

@@ -20,10 +20,10 @@ const kept: Readonly<Record<string, Kind>> = {
 
 /**
  * These flags lose data or bypass budgets. Only the user who resumes the drain may set them, never an annotation. A grace period of 0 kills
- * containers at once, in all clusters, and any user who may patch one node could have written it.
+ * containers at once, in all clusters, and any user who may patch one node could have written that value.
  */
 const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction", "grace-period"];
-/** Those of them that take a value. */
+/** The flags of `typedAgain` that take a value. */
 const valued: ReadonlySet<string> = new Set(["grace-period"]);
 
 /** Flags that are not remembered: they select nodes, which carry the annotation anyway, or concern only one run. */

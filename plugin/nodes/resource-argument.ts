@@ -23,7 +23,7 @@ export function refuseEmptyNames(words: readonly string[]): void {
 	if (words.includes("")) requirePathSegment("resource name", "");
 }
 
-/** Requires a name that stays one part of a URL path. An empty name would make it a list, and ".." another path. Throws UsageError. */
+/** Requires a name that stays one part of a URL path. An empty name would request a list, and ".." another path. Throws UsageError. */
 export function requirePathSegment(what: "resource name" | "namespace", name: string): string {
 	if (name === "") throw new UsageError(`${what} may not be empty`);
 	const problems =

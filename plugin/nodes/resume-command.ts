@@ -23,8 +23,8 @@ export function undoOperationCommand(id: string, suggest: SuggestedCommands): st
 }
 
 /**
- * Returns one command for each namespace. It names the remaining pods one by one, because pods that are gone may have been replaced under
- * the same name.
+ * Returns one command for each namespace. Each command names the remaining pods one by one, because pods that are gone may have been
+ * replaced under the same name.
  */
 export function resumeEvictCommand(
 	pods: readonly { readonly context: string; readonly namespace: string; readonly pod: string }[],
