@@ -1,5 +1,5 @@
-// Defines the events of a run. Plain lines, -o json, the screen, the report and the tests are made from this single stream. schemas/
-// publishes the form of -o json. `message` is for people.
+// Defines the events of a run. Plain lines, -o json, the screen, the report and the tests all use this single stream.
+// plugin/output/schemas/ publishes the form of -o json. `message` is for people.
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
@@ -136,9 +136,9 @@ export type RunEvent =
 			readonly reason: Reason;
 			/** What stopped the drain, in words. */
 			readonly why: string;
-			/** One sentence for each pod or filter that failed. */
+			/** One sentence for each pod that failed, or for each filter that refused. */
 			readonly errors: readonly string[];
-			/** Pods that were not evicted yet. Empty if the filters refused. */
+			/** Pods that were not evicted yet. Empty if the drain of the node failed before any eviction. */
 			readonly pending: readonly string[];
 	  } & InContext)
 	/** Failures, at the end of a run: kubectl repeats them there. */
@@ -170,7 +170,7 @@ export type RunEvent =
 			readonly expected?: number;
 			/** The longest time until the next request, if known. */
 			readonly retryAfterMs?: number;
-			/** Set in a dry run: the pod would wait, and nothing was requested. */
+			/** Set in a dry run, in which the pod would wait but does not. */
 			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
@@ -181,7 +181,7 @@ export type RunEvent =
 			/** How long it may take to terminate. */
 			readonly graceSeconds: number;
 	  } & PodEvent)
-	/** The pod was gone before this run evicted it, or the run stopped before the pod was gone. */
+	/** The pod was gone before this run evicted it, or the run was stopped, or lost the node, before the pod was gone. */
 	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
 	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
@@ -195,8 +195,8 @@ export type RunEvent =
 			readonly waitedMs: number;
 	  } & PodEvent)
 	/**
-	 * A round's count, if it differs from the one reported last or follows a grant. Or a change that the budget watch of a run reports,
-	 * while a user watches or the counts are recorded.
+	 * The state of a budget: a round's count, if it differs from the one reported last or follows a grant; the count that ends the wait of
+	 * --for=replaced; or a change that the budget watch of a run reports, while a user watches or the counts are recorded.
 	 */
 	| ({
 			readonly type: "budget.changed";
@@ -298,7 +298,7 @@ export type RunEvent =
 			readonly nodesTotal: number;
 			readonly waiting: number;
 			readonly terminating: number;
-			/** What the waiting pods wait for, as far as known: most pods first. */
+			/** What the waiting pods wait for, as far as known. The largest group comes first. */
 			readonly waits: readonly WaitSum[];
 	  }
 	/** The user paused the run: nothing new is evicted until it is resumed. */

@@ -3,7 +3,7 @@ import { oneLine } from "../../disruption/printable.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
 import { formatElapsed } from "../flags/duration.ts";
 
-/** For example "by alice@laptop for 12m: database upgrade", as of `now`. */
+/** Returns, for example, "by alice@laptop for 12m: database upgrade", as of `now`. */
 export function suspensionNow({ by, since, reason }: Suspension, now: number): string {
 	return `by ${by} for ${formatElapsed(now - Date.parse(since))}${reason === undefined ? "" : `: ${reason}`}`;
 }

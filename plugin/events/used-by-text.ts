@@ -73,7 +73,7 @@ function stateText(used: UsedBy, at: number, brief: boolean): string {
 	const by = own ? " by this run" : holder === undefined ? "" : ` by ${holder}`;
 	if (why === "Reserved") return `being evicted${by}${age && ` for${age}`}`;
 	const evicted = by && `, evicted${by}`;
-	// Agents of earlier versions report the start time of a grant only.
+	// Agents of earlier versions report a time only if the pod was granted.
 	if (state === undefined) {
 		return `${why === "Terminating" ? "terminating" : "not ready"}${evicted}${evicted && age && `${age} ago`}`;
 	}
