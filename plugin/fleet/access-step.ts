@@ -4,7 +4,7 @@ import { BoundedError } from "../../disruption/bounded-error.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 
-/** A step that failed and that a person has to repair. */
+/** The error of a step that failed for a reason that a person has to fix. */
 export class StepError extends BoundedError {
 	override readonly name = "StepError";
 }

@@ -33,7 +33,7 @@ export interface AgentAccess extends Meeting {
 	readonly client: AgentServiceClient;
 	/** Namespaces that may contain this cluster's agents: the anchor, and those that its fleet names. */
 	readonly namespaces: readonly string[];
-	/** Avoids this pod from now on, and moves to another agent if it is the one in use. */
+	/** Avoids this agent's pod from now on. If the agent is in use, moves to another one. */
 	leave(podUid: string): void;
 	close(): void;
 }

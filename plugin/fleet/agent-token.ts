@@ -1,6 +1,6 @@
 // Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. In this order:
 // the account that the user named, the account that may decide about all budgets, the only other account that this user may request tokens
-// for. Finding the last one costs a request. It is made only if the second account is missing or the user may not use it.
+// for. Finding the last one costs a request, which is made only if the second account is missing or the user may not use it.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
@@ -27,7 +27,7 @@ interface RulesReview {
 	};
 }
 
-/** The returned function requests a new token at each call. It throws StepError if a person has to fix something. */
+/** Returns a function that requests a new token at each call, and throws StepError if a person has to fix something. */
 export function createTokenIssuer(context: KubeContext): () => Promise<IssuedToken> {
 	const { namespace, account } = context.agents;
 	// Found once, so that agents see the whole run under one account.

@@ -1,5 +1,5 @@
 // Reads one budget as each member has it, and finds how members differ. The strictest bound holds. The budget is suspended only if all
-// members that have it suspend it.
+// members that have the budget suspend it.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -8,7 +8,7 @@ import { parseSuspension, type Suspension } from "../../disruption/budget/suspen
 export interface BudgetOfMember {
 	/** The member's name in the fleet. */
 	readonly cluster: string;
-	/** For example "maxUnavailable 1". Undefined if it cannot be read. */
+	/** For example "maxUnavailable 1". Undefined if the budget cannot be read. */
 	readonly bound: string | undefined;
 	readonly suspended: boolean;
 	/** Who suspended it, as claimed. Undefined if it is not suspended, or if the annotation is missing. */
@@ -37,7 +37,7 @@ export function budgetOfMembers(
 	);
 }
 
-/** Returns who suspended the budget. If members were suspended one by one, the first entry found. */
+/** Returns who suspended the budget. If the members' entries differ, returns the first one. */
 export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
@@ -54,8 +54,8 @@ export function unreadableIn(
 }
 
 /**
- * Returns who suspended the budget. Undefined unless every member that has it suspends it, which is the rule of a decision (allowanceOf in
- * allowance.ts).
+ * Returns who suspended the budget. Undefined unless every member that has the budget suspends it, which is the rule of a decision
+ * (allowanceOf in allowance.ts).
  */
 export function suspensionOfAll(
 	name: BudgetName,
@@ -66,7 +66,7 @@ export function suspensionOfAll(
 	return { suspension: suspensionOf(members) };
 }
 
-/** For example "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the bound that all members have. */
+/** Returns, for example, "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the bound that all members have. */
 export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);
 }

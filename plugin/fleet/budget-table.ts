@@ -21,7 +21,7 @@ export interface BudgetRow {
 	readonly suspended: boolean;
 	/** By member name. A number is undefined if it is unknown. */
 	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
-	/** The budget as each member that has it defines it. */
+	/** The budget's definition in each member that has the budget. */
 	readonly members: readonly BudgetOfMember[];
 	/** Pods counted as unavailable. Each member reports a limited number of them, those with a holder first. */
 	readonly usedBy: readonly PodOfBudget[];
@@ -49,8 +49,8 @@ export interface CountOfMember {
 }
 
 /**
- * Computes the rows of all budgets in these namespaces. Reuses the lists that were read while the fleet was discovered, so that they are
- * not requested again. The rows then show the budgets of that moment.
+ * Computes the rows of all budgets in these namespaces. Reuses lists of these namespaces that were read while the fleet was discovered. The
+ * rows then show the budgets of that moment.
  */
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const ahead = fleet.listedAhead;
@@ -193,7 +193,10 @@ function countsOf({ healthy, expected, mislabelled = [] }: Count): CountsOfMembe
 	};
 }
 
-/** A reserved or terminating pod gets no replacement if all wanted pods exist: after a scale-down, or if its replacement came first. */
+/**
+ * Returns the pods that a member counts as unavailable. A reserved or terminating pod gets no replacement if all wanted pods exist: after a
+ * scale-down, or if its replacement came first.
+ */
 function unavailableOf(count: Count): readonly PodOfBudget[] {
 	const { clusterName: cluster, unavailable } = count;
 	const { healthy = 0, expected, mislabelled = 0 } = countsOf(count);

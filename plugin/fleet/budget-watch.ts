@@ -154,7 +154,7 @@ class Session {
 		this.#options.onChanges({ changed, gone, members });
 	}
 
-	/** The budgets that at least one member has, by key. Looks up only the requested keys, because there can be thousands. */
+	/** Returns the budgets that at least one member has, by key. Looks up only the requested keys, because there can be thousands. */
 	#names(keys: ReadonlySet<string> | "all"): ReadonlyMap<string, BudgetName> {
 		const { wants = () => true } = this.#options;
 		const found = this.#members.flatMap((member) => (keys === "all" ? member.names() : member.namesOf(keys)));
@@ -229,6 +229,6 @@ interface Look {
 	readonly key: string;
 	readonly askedAt: number;
 	readonly answer: Count | Error | undefined;
-	/** A new request has been sent and not answered yet. */
+	/** Whether a new request has been sent and not answered yet. */
 	readonly isUnderWay: boolean;
 }

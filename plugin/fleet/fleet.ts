@@ -22,7 +22,7 @@ import { diagnoseCommand } from "./diagnose-command.ts";
 /** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
-/** How many times at most a member is asked who it is, each time by the next route. */
+/** How many times a member is asked who it is, at most. Each time, the next route is used. */
 const describeTries = 3;
 
 export interface Fleet {
@@ -38,7 +38,7 @@ export interface Fleet {
 	contextOf(memberId: string): string | undefined;
 	/** The namespaces with the agents of a context's cluster. Empty if it has none. */
 	agentNamespaces(contextName: string): readonly string[];
-	/** The budgets of these namespaces in all members, by consistent lists. Rejects if one member does not answer. */
+	/** Returns the budgets of these namespaces in all members, from consistent lists. Rejects if one member does not answer. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
 	/**
 	 * The lists that were read while the members were contacted, as old as their `askedAt`. Undefined if none were requested, or if one
@@ -47,7 +47,7 @@ export interface Fleet {
 	readonly listedAhead?: ListedBudgets | undefined;
 	/**
 	 * Asks the agents of all contexts again which members there are, and continues with those, even if they changed. Rejects with the error
-	 * of a member that does not answer or refuses, and with a FleetUncoveredError that names the members who disagree. After a rejection
+	 * of a member that does not answer or refuses, and with a FleetUncoveredError that names the members that disagree. After a rejection
 	 * nothing has changed.
 	 */
 	reconnect(): Promise<void>;
@@ -67,7 +67,7 @@ export interface FleetConnection {
 	readonly fleet: Fleet | undefined;
 	/** Contexts whose clusters have neither. They are treated as kubectl treats them. */
 	readonly uncovered: readonly KubeContext[];
-	/** Contexts whose API servers do not answer, and which `mayLose` allowed to leave out. */
+	/** Contexts whose API servers do not answer, and that `mayLose` allowed the run to leave out. */
 	readonly lost?: readonly { readonly context: KubeContext; readonly problem: string }[];
 }
 
@@ -137,7 +137,7 @@ interface AssembleOptions extends ConnectOptions {
 }
 
 /**
- * Assembles the fleet, and repeats this for up to five seconds until the members agree. All answers of a try in which they did not are
+ * Assembles the fleet, and repeats this for up to five seconds until the members agree. If they disagree, all answers of that try are
  * discarded.
  */
 async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
@@ -243,7 +243,7 @@ interface Problem {
 
 /**
  * Contacts the members that the agents declare. Members in `known` are reused, and new clients are added to `opened`. `besides` runs at the
- * same time as the questions to them. If it fails, the failure is ignored, as if it had not run.
+ * same time as the questions to the members, and its failure is ignored.
  */
 async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],

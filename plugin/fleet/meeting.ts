@@ -28,7 +28,10 @@ export interface Said {
 	readonly tookMs: number;
 }
 
-/** `name`: the context's name, for messages. Rejects with AgentUnavailableError if no attempt got an answer. */
+/**
+ * Asks the agents of a context, and asks again if no answer comes. `name`: the context's name, for messages. Rejects with
+ * AgentUnavailableError if no attempt got an answer.
+ */
 export async function meet(
 	client: AgentServiceClient,
 	{

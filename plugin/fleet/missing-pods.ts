@@ -38,7 +38,7 @@ export function missingCount(missing: readonly MissingPods[]): number {
 	return missing.reduce((sum, { pods }) => sum + pods, 0);
 }
 
-/** For example "1 pod missing". */
+/** Returns, for example, "1 pod missing". */
 export function missingText({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
 	return `${counted(pods, "pod")} ${mislabelled ? "with other labels" : "missing"}`;
 }

@@ -1,4 +1,4 @@
-// Tracks which clusters do not answer, and since when. Reports each failed question, and once the end of an outage.
+// Tracks which clusters do not answer, and since when. Reports each failed question, and the end of each outage.
 import type { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { EventSink } from "../events/events.ts";
 

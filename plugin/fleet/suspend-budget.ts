@@ -38,7 +38,7 @@ export interface WriteOutcome {
 
 /** A frozen API server does not answer at all. A working one answers in milliseconds. */
 const answerWithinMs = 10_000;
-/** How often to try if other clients write the object between our read and our write. */
+/** How many times to try if other clients write the object between our read and our write. */
 const maxConflicts = 5;
 
 /** Writes to all targets in parallel. `rehearse`: a server-side dry run, which changes nothing. */

@@ -51,14 +51,17 @@ function socketInFolder(): LocalEnd {
 	};
 }
 
-/** A named pipe is not a file and ends with its server. */
+/** Returns a new named pipe. It is not a file, and it ends with its server. */
 export function namedPipe(): LocalEnd {
 	return { path: `\\\\.\\pipe\\kubectl-xpdb-${randomBytes(16).toString("hex")}`, remove: () => undefined };
 }
 
 const newLocalEnd = process.platform === "win32" ? namedPipe : socketInFolder;
 
-/** `connect` joins a local connection to its remote side. If it rejects, the local connection is closed. The tunnel must be closed. */
+/**
+ * Opens a tunnel. `connect` joins a local connection to its remote side. If it rejects, the local connection is closed. The tunnel must be
+ * closed.
+ */
 export async function createTunnel(
 	connect: (socket: Socket) => Promise<void>,
 	newEnd: () => LocalEnd = newLocalEnd,

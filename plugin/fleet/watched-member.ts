@@ -53,7 +53,7 @@ export class WatchedMember {
 	readonly #histories = new Map<string, BudgetHistory>();
 	/** The number of the current watch. Each new watch reports everything again. */
 	#telling = 0;
-	/** The watch that has reported everything. What only an earlier watch had reported is forgotten. */
+	/** The number of the last watch that has reported everything. Budgets that only earlier watches had reported are then forgotten. */
 	#settled = -1;
 	/** Until when the reports of the previous watch are valid. */
 	#goodUntil = Number.NEGATIVE_INFINITY;
@@ -143,7 +143,7 @@ export class WatchedMember {
 		}
 	}
 
-	/** Reports a change while a report that was valid may expire, because time alone makes it invalid. */
+	/** Reports a possible change while the reports of a broken watch may expire, because no message says when they do. */
 	tick(): void {
 		if (!this.#isOpen || this.#options.clock.now() < this.#goodUntil + 2 * goodForMs) this.#options.onChange();
 	}
