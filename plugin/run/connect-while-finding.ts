@@ -13,8 +13,8 @@ interface Found<Target> {
 type Connection = Pick<Connecting, "connection">;
 
 /**
- * `connect` may lose the contexts in which no target was found. If contexts are lost, it is called again with those that answer. The caller
- * must close the connection.
+ * Finds the targets and connects at the same time. The connection may leave out contexts in which no target was found. If `find` loses
+ * contexts, `connect` is called again with those that answer. The caller must close the connection.
  */
 export async function connectWhileFinding<Target extends { readonly context: KubeContext }, C extends Connection>(
 	contexts: readonly KubeContext[],

@@ -42,7 +42,7 @@ export function cordonWork(
 	};
 }
 
-/** Uncordoning a node by its name also removes the annotation of a drain. */
+/** Returns the annotations to write with the change. An uncordon also removes the annotation of a drain. */
 function withoutAnnotation({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
 	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
 }

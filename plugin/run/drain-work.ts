@@ -90,7 +90,7 @@ async function drainUnderBudgets(
 	const { emit, record, suggest } = run;
 	const { stop } = deps.interrupts;
 	const annotates = options.dryRun === "none";
-	// Plain lines do not show the plan, which takes time to read.
+	// Plain lines do not show the plan, and making it takes time.
 	if (run.writesJson || run.screen?.isPrepared) {
 		const plan = await planEvent(nodes, fleet, { ...options, stop });
 		if (plan) emit(plan);
@@ -109,7 +109,9 @@ async function drainUnderBudgets(
 		emit,
 		{ now: runClock, sleep },
 	);
-	/** One command for each operation that these nodes belong to now, because another operation may have taken some of them over. */
+	/**
+	 * Returns one command for each operation that these nodes belong to now, because another operation may have taken some of them over.
+	 */
 	const byOperation = (those: readonly NodeName[], command: (id: string) => string): string | undefined => {
 		const ids = new Set(those.map((node) => annotations.operationOf(node)));
 		const commands = [...ids].flatMap((id) => (id === undefined ? [] : [command(id)]));
@@ -141,7 +143,7 @@ async function drainUnderBudgets(
 					AbortSignal.any([stop, over.signal]),
 				)
 			: Promise.resolve();
-	// A bug in it is reported when the drain has ended.
+	// A bug in tellDeadlocks() is reported when the drain has ended.
 	looking.catch(() => undefined);
 	const result = await drain(nodes, options, {
 		evictions,

@@ -85,7 +85,7 @@ async function evictUnderBudgets(
 	const { fleet, evictions } = session;
 	const { gracePeriodSeconds, replaced, timeoutMs } = options;
 	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, suggest) }));
-	// The time that the question waited for its answer does not count.
+	// The time that the user took to answer the question does not count.
 	const leftMs = timeoutMs > 0 ? Math.max(1, timeoutMs - (session.connectedAt - readAt)) : timeoutMs;
 	const timeout = createTimeout(leftMs, formatDuration(timeoutMs));
 	session.limit(timeout.signal);

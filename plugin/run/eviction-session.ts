@@ -1,4 +1,4 @@
-// Sets up the evictions of one run: the fleet behind its contexts, whose budgets they obey, and what reports on both.
+// Sets up the evictions of one run: the fleet whose budgets they obey, and what reports on the fleet and on the evictions.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -30,7 +30,7 @@ export interface EvictionSettings {
 	readonly connecting?: Connecting | undefined;
 }
 
-/** Must be closed. */
+/** The caller must close it. */
 export interface EvictionSession {
 	readonly fleet: Fleet | undefined;
 	/** "" if there is no fleet. */
@@ -51,7 +51,7 @@ export interface EvictionSession {
 	settled(): Promise<void>;
 	/** Waits for the work as long as the limits allow. */
 	withinLimits(work: Promise<unknown>): Promise<void>;
-	/** Nodes that are done, for the progress of the run. */
+	/** The number of nodes that are done, for the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
 }

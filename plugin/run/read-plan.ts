@@ -25,7 +25,7 @@ export interface ReadPlan {
 	readonly isPartial: boolean;
 }
 
-/** `connect`: replaced in tests. */
+/** Plans the drain. `connect` is replaced in tests. */
 export async function readPlan(
 	contexts: readonly KubeContext[],
 	{ words, selector, options }: PlanRequest,

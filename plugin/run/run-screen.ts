@@ -24,7 +24,7 @@ export interface RunScreenOptions {
 	 */
 	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
-	/** The contexts that are open at that time. */
+	/** The contexts of the run. Empty until the run has opened them. */
 	readonly contexts: readonly KubeContext[];
 	/** Starts plain lines. `sums`: includes the summary, whatever the number of contexts. */
 	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
@@ -112,7 +112,10 @@ export class RunScreen {
 		if (event.type === "summary") this.#end();
 	};
 
-	/** The terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once, but stops the run only once. */
+	/**
+	 * Stops the run: the terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once, but stops the run
+	 * only once.
+	 */
 	readonly #onHangup = (): void => {
 		const { interrupts } = this.#options.deps;
 		if (interrupts.stoppedBy === undefined) interrupts.interrupt(exitCode.terminated);

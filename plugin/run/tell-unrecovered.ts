@@ -71,7 +71,7 @@ async function findUnrecovered(
 	});
 }
 
-/** For example "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available". */
+/** Returns, for example, "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available". */
 function unrecoveredText(budget: string, row: BudgetRow, users: string): string {
 	if (row.problem !== undefined) return unknownText(budget, row.problem);
 	const missing = missingPods(row).map((pods) => `${missingText(pods)} in ${pods.cluster}`);

@@ -39,7 +39,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** Rejects with FleetUncoveredError if connecting takes longer. 0: no limit. */
+/** Waits for the connection. Rejects with FleetUncoveredError if that takes longer than `timeoutMs`. 0: no limit. */
 export async function connectWithin(timeoutMs: number, { connection, silent }: Connecting): Promise<FleetConnection> {
 	if (timeoutMs <= 0) return connection;
 	const over = new AbortController();

@@ -32,7 +32,7 @@ export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.
 	return undefined;
 }
 
-/** FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
+/** Whether to use colour. FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
 export function wantsColour(env: NodeJS.ProcessEnv): boolean {
 	const force = env["FORCE_COLOR"];
 	if (force !== undefined) return force !== "0" && force !== "false";

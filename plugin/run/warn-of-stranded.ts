@@ -14,7 +14,10 @@ export interface ForeseenPods {
 	readonly going: number;
 }
 
-/** Warns about these pods and returns them. If this cannot be checked, the drain continues with a warning. */
+/**
+ * Warns about pods whose replacements would find no other node, and returns their uids. If this cannot be checked, the drain continues with
+ * a warning.
+ */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,

@@ -5,7 +5,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
 import { factsOf } from "../check/check-reason.ts";
 
-/** Returns a function that warns. Call that whenever the members are read again: it names each cluster once. */
+/** Returns a function that warns. Call that function whenever the members are read again: it names each cluster once. */
 export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "members" | "descriptions">) => void {
 	const named = new Set<string>();
 	return ({ members, descriptions }) => {

@@ -1,6 +1,6 @@
 // Limits the heap of a watch, which needs no more memory after hours than after a minute. V8 first collects the heap after it has grown by
-// some 100 MB. With changing rows, that is twenty minutes of garbage, collected all at once. After this call, it collects whenever the heap
-// has grown by a quarter.
+// some 100 MB. With changing rows, that is twenty minutes of garbage, collected all at once. After limitHeap(), V8 collects whenever the
+// heap has grown by a quarter.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -9,7 +9,7 @@ const settleMs = 8_000;
 /** In percent of what is left after a collection. */
 const growth = 25;
 
-/** Returns a function that cancels the timer. */
+/** Limits the heap after `settleMs`. Returns a function that cancels this. */
 export function keepHeapSmall(limit: () => void = limitHeap): () => void {
 	const timer = setTimeout(limit, settleMs).unref();
 	return () => clearTimeout(timer);

@@ -12,7 +12,7 @@ const openAgainMs = 5_000;
 export interface LeaseChanges {
 	/** Leases that are new or changed. */
 	readonly changed: readonly LeaseRow[];
-	/** Leases that are gone, as they were last. */
+	/** Leases that are gone, as they last were. */
 	readonly gone: readonly LeaseRow[];
 	/** Why a context does not answer, reported once for each new reason. */
 	readonly problem?: string;
@@ -70,7 +70,7 @@ function knownOf(found: LeasesOfContext): ReadonlyMap<string, LeaseRow> {
 	return new Map((found.kind === "listed" ? leaseRows([found]) : []).map((row) => [row.lease.uid, row]));
 }
 
-/** The remaining time alone is not a change. Reaching its end is one. */
+/** Whether the Lease is unchanged. The remaining time alone is not a change, but reaching its end is. */
 function isSame(a: ListedLease | undefined, b: ListedLease): boolean {
 	return a !== undefined && withoutTimes(a) === withoutTimes(b);
 }

@@ -21,8 +21,8 @@ export async function withContexts<T>(
 }
 
 /**
- * Members that do not answer are listed in the fleet's problems, because the other answers are still useful. `listed`: the namespaces whose
- * budgets are listed at the same time. Empty: all namespaces.
+ * Opens the contexts and their fleet, and closes both afterwards. Members that do not answer are listed in the fleet's problems, because
+ * the other answers are still useful. `listed`: the namespaces whose budgets are listed at the same time. Empty: all namespaces.
  */
 export function withFleet<T>(
 	input: CommandInput,
