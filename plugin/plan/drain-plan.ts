@@ -18,7 +18,7 @@ export interface PlanBudget {
 /** A pod that a drain would evict. */
 export interface PlanPod {
 	readonly candidate: RoundCandidate;
-	/** The pod's state by the count of each budget that covers it, by the budget's key. */
+	/** The pod's state in the count of each budget that covers it, by the budget's key. */
 	readonly states: ReadonlyMap<string, CandidateState>;
 	/** Whether a controller creates another pod in its place. */
 	readonly replaced: boolean;

@@ -28,7 +28,7 @@ export class DrainQueue {
 		this.#atOnce = atOnce;
 	}
 
-	/** The pods whose turn has just come, in order. */
+	/** Returns the pods whose turn has just come, in order. */
 	begin(): readonly PodTurn[] {
 		const begun: PodTurn[] = [];
 		for (;;) {

@@ -18,7 +18,7 @@ type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">
 
 export interface StrandedPods {
 	readonly pods: readonly StrandedPod[];
-	/** How many pods the drain evicts from these nodes. */
+	/** How many pods the drain evicts from nodes of the fleet. */
 	readonly going: number;
 	/** What could not be read. */
 	readonly problems: readonly string[];

@@ -13,7 +13,7 @@ import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** It is unknown which budgets apply, because the members' lists differ, or what a budget of the namespace selects. */
+	/** It is unknown which budgets apply: the members' lists differ, or a budget of the namespace cannot be read. */
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {
@@ -96,7 +96,7 @@ function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Covera
 	return covering.length > 0 ? { kind: "covered", budgets: covering } : { kind: "none" };
 }
 
-/** The counts of all members, or why the budget cannot be counted. */
+/** Returns the counts of all members, or why the budget cannot be counted. */
 async function lookAtAll(
 	members: readonly AgentCluster[],
 	budget: RoundBudget,
@@ -131,7 +131,7 @@ export function podReference({ metadata }: V1Pod): PodReference {
 	return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
 }
 
-/** The bound as its members have it. A budget that cannot be read is refused by name elsewhere. */
+/** Returns the budget's bound, or the different bounds that its members have. A budget that cannot be read is refused by name elsewhere. */
 function boundText(lists: readonly BudgetsOfMember[], key: string): string {
 	const texts = lists.flatMap((member) => {
 		const read = readSpecs(key, [member]);

@@ -61,7 +61,7 @@ export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
 	return kind === "later" ? { strands: "for now" } : {};
 }
 
-/** The pod's state as its own API server reports it. */
+/** Returns the pod's state as its own API server reports it. */
 export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",

@@ -48,7 +48,7 @@ export async function readLocalVolumes({ name, client }: KubeContext, pods: read
 	}
 }
 
-/** Leaves out ephemeral volumes, which are deleted with the pod. */
+/** Returns the names of the pod's claims, without those of ephemeral volumes, which are deleted with the pod. */
 function claimsOf({ spec }: V1Pod): readonly string[] {
 	return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }

@@ -173,7 +173,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		};
 	}
 
-	/** Stranded pods among those that are evicted. */
+	/** Returns the stranded pods among those that are evicted. */
 	function strandedPods(): readonly StrandedPod[] {
 		return inWaves.pods.flatMap(({ kind, pod: planned }) => {
 			const place = placed.get(planned);
@@ -213,7 +213,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		return { pods, podCount: candidates.length };
 	}
 
-	/** The budget's name without the context, which the key of a cluster's own budget contains. */
+	/** Returns the budget's name without the context, which the key of a cluster's own budget contains. */
 	function budgetText(key: string): string {
 		const budget = native.get(key);
 		return budget ? nativeBudgetText(budget) : key;
@@ -234,7 +234,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 /** Enough names to recognise the pods. A plan does not list every pair of pods. */
 const maxNamedPods = 20;
 
-/** The key to sort rows by, so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
+/** Returns the key to sort rows by, so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
 function orderOf({ kind, namespace, name, context = "" }: PlannedBudget): string {
 	return [kind === "XPodDisruptionBudget" ? 0 : 1, namespace, name, context].join("/");
 }

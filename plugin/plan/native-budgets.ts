@@ -36,8 +36,8 @@ export interface NativeBudgets {
 const apiPath = "/apis/policy/v1";
 
 /**
- * `namespaces`: the pods' namespaces. If the user may not list the whole cluster, only the budgets of these are read. If the budgets cannot
- * be read, that is a problem and not a failure.
+ * Reads the cluster's PodDisruptionBudgets. `namespaces`: the pods' namespaces. If the user may not list the whole cluster, only the
+ * budgets of these are read. If the budgets cannot be read, that is a problem and not a failure.
  */
 export async function readNativeBudgets(
 	context: KubeContext,
@@ -96,7 +96,7 @@ export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): Na
 	return { kind: "covered", budget: only };
 }
 
-/** The budget's name as users see it next to ours. */
+/** Returns the budget's name as users see it next to ours. */
 export function nativeBudgetText({ budget }: NativeBudget): string {
 	return formatBudgetName(budget.counted.budget.name);
 }
@@ -154,7 +154,10 @@ function nativeBudget(
 	};
 }
 
-/** No selector selects nothing, and {} selects everything. The API server accepts no selector that cannot be read. */
+/**
+ * Returns the selector. Undefined if it is missing: such a budget selects nothing, whereas {} selects everything. The API server accepts no
+ * selector that cannot be read.
+ */
 function findSelector(selector: unknown): LabelSelector | undefined {
 	if (selector === undefined || selector === null) return undefined;
 	try {

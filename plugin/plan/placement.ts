@@ -32,7 +32,10 @@ interface PlacementLimits {
 	readonly ignoresCordons?: boolean;
 }
 
-/** `nodes`: all nodes of the cluster. `drained`: the names of those that this drain cordons. */
+/**
+ * Finds where the pod's replacement may run. `nodes`: the nodes to choose from, usually all of the cluster. `drained`: the names of those
+ * that this drain cordons.
+ */
 export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: PlacementLimits): Placement {
 	const elsewhere = placeElsewhere(pod, nodes, limits);
 	if (!toleratesCordon(pod)) return elsewhere;
@@ -48,7 +51,7 @@ export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: Plac
 		: { kind: "returns", nodes: homes, isSure: true, message: `${why}, and ${elsewhere.message}` };
 }
 
-/** A placement on the nodes that are not drained. */
+/** Finds a placement on the nodes that are not drained. */
 function placeElsewhere(
 	pod: V1Pod,
 	nodes: readonly V1Node[],
@@ -94,7 +97,10 @@ function isWanted({ spec }: V1Pod, node: V1Node): boolean {
 	return selected && (!required || matchesNodeSelector(required, node));
 }
 
-/** Terms are alternatives. An empty term matches nothing (component-helpers/scheduling/corev1/nodeaffinity). */
+/**
+ * Whether the node matches the selector. Terms are alternatives. An empty term matches nothing
+ * (component-helpers/scheduling/corev1/nodeaffinity).
+ */
 export function matchesNodeSelector({ nodeSelectorTerms }: V1NodeSelector, node: V1Node): boolean {
 	return nodeSelectorTerms.some((term) => matchesTerm(term, node));
 }
@@ -109,7 +115,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: V1NodeSelector
 	);
 }
 
-/** An unknown operator counts as met, so that an unclear case is not called impossible. */
+/** Whether the values meet the requirement. An unknown operator counts as met, so that an unclear case is not called impossible. */
 function meets(
 	{ key, operator, values = [] }: V1NodeSelectorRequirement,
 	labels: Readonly<Record<string, string>>,
@@ -130,7 +136,7 @@ function meets(
 	}
 }
 
-/** The taints that keep new pods away, without that of a cordon. */
+/** Returns the taints that keep new pods away, without that of a cordon. */
 function taintsOf({ spec }: V1Node): readonly V1Taint[] {
 	return (spec?.taints ?? []).filter(({ effect, key }) => effect !== "PreferNoSchedule" && key !== cordonKey);
 }
@@ -141,12 +147,12 @@ function isCordoned({ spec }: V1Node): boolean {
 	return spec?.unschedulable === true;
 }
 
-/** A pod that tolerates all taints tolerates this one too. */
+/** Whether the pod tolerates the taint of a cordon. A pod that tolerates all taints tolerates this one too. */
 export function toleratesCordon(pod: V1Pod): boolean {
 	return tolerates(pod, { key: cordonKey, effect: "NoSchedule" });
 }
 
-/** Kubernetes adds these taints to a node with a problem, and removes them when the problem is over. */
+/** Whether this is a taint that Kubernetes adds to a node with a problem, and removes when the problem is over. */
 function isPassing({ key }: V1Taint): boolean {
 	return key.startsWith("node.kubernetes.io/") || key.startsWith("node.cloudprovider.kubernetes.io/");
 }

@@ -82,7 +82,7 @@ export interface PlannedNode {
 	readonly left: number;
 	/** Pods that can never be evicted. */
 	readonly impossible: number;
-	/** Nothing on the node would be evicted, because a pod on it may not be evicted. */
+	/** Whether nothing on the node would be evicted, because a drain refuses one of its pods. */
 	readonly refused: boolean;
 	/** 0: no pod is evicted. */
 	readonly firstWave: number;

@@ -15,7 +15,7 @@ export interface PaceRange {
 
 /** Added to the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
 const overheadSeconds = 3;
-/** How long a process usually takes that ends when asked, including the kubelet's report and the next round. */
+/** How long a process that ends when asked usually takes, including the kubelet's report and the next round. */
 const likelyEndSeconds = 2.5;
 /** Used if no start was seen. The range goes from a process whose image is present to one that pulls it and loads data. */
 const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
@@ -23,8 +23,8 @@ const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
 const startMargin = { factor: 2, seconds: 10 };
 
 /**
- * `pods`: start times are taken from these pods, by template. `now`: milliseconds since the epoch. `gracePeriodSeconds` below 0: the pod's
- * own.
+ * Returns a function that estimates a pod's pace. `pods`: start times are taken from these pods, by template. `now`: milliseconds since the
+ * epoch. `gracePeriodSeconds` below 0: the pod's own.
  */
 export function createPaceReader(
 	pods: readonly V1Pod[],
@@ -61,7 +61,7 @@ function median(values: readonly number[]): number {
 	return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** How long a preStop hook sleeps before the process is asked to end, if the hook says so. */
+/** Returns how long a preStop hook sleeps before the process is asked to end, if the hook says so. */
 function preStopSeconds({ spec }: V1Pod): number {
 	const seconds = (spec?.containers ?? []).map(({ lifecycle }) => {
 		const { sleep, exec } = lifecycle?.preStop ?? {};
@@ -90,8 +90,8 @@ const halfHour = 1_800;
 const widest = 4;
 
 /**
- * The range as a person would state it: around the likely value and within what is possible, then rounded outwards, so that no estimate
- * looks more precise than it is. It is rounded less if that makes the range too wide.
+ * Returns the range as a person would state it: around the likely value and within what is possible, then rounded outwards, so that no
+ * estimate looks more precise than it is. It is rounded less if rounding would make the range too wide.
  */
 export function estimateRange({ atLeast, likely, atMost }: Readonly<Record<"atLeast" | "likely" | "atMost", number>>): {
 	readonly atLeast: number;

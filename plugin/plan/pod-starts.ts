@@ -23,7 +23,10 @@ const alike = { factor: 2, seconds: 5 };
 /** If probes run from the start, a pod is usually ready sooner than this. */
 const longestUnprovenSeconds = 30;
 
-/** Identifies the pod's template, of its controller's present or an earlier revision. Undefined for a pod without a controller. */
+/**
+ * Identifies the pod's template: by its controller and, if a label of the pod names it, by the controller's revision. Undefined for a pod
+ * without a controller.
+ */
 export function templateOf(pod: V1Pod): string | undefined {
 	const controller = controllerOf(pod);
 	return controller && `${controller.uid} ${pod.metadata?.labels?.["controller-revision-hash"] ?? ""}`;
@@ -38,7 +41,7 @@ export function isStartKnown(pod: V1Pod, pods: readonly V1Pod[]): boolean {
 	return nodes.size > 1 || seen.some(({ start }) => start?.isFirst === true);
 }
 
-/** Seconds, by template. Templates without a known start are left out. */
+/** Returns start times in seconds, by template. Templates without a known start are left out. */
 export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly number[]> {
 	const byUid = new Map(pods.map((pod) => [pod.metadata?.uid ?? "", pod]));
 	const byTemplate = Map.groupBy(byUid.values(), (pod) => templateOf(pod) ?? "");

@@ -39,13 +39,13 @@ export interface PlanFacts {
 }
 
 export interface FactsQuery extends PodQuery {
-	/** DELETE instead of evictions: Kubernetes' own budgets do not apply. */
+	/** Whether pods are deleted instead of evicted. Kubernetes' own budgets do not apply then. */
 	readonly deletes: boolean;
 	/** Milliseconds since the epoch. */
 	readonly now: number;
 }
 
-/** `connecting`: the fleet, to which the caller connects while the pods are read. */
+/** Reads what a plan for these nodes needs. `connecting`: the fleet, to which the caller connects while the pods are read. */
 export async function readFacts(
 	targets: readonly NodeTarget[],
 	connecting: Promise<FleetConnection>,

@@ -47,7 +47,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Pods of one class need the same from the same budgets: while one waits, all do. */
+	/** Returns the pod's class. Pods of one class need the same from the same budgets: while one waits, all do. */
 	classOf(pod: PlanPod): string {
 		const known = this.#classes.get(pod);
 		if (known !== undefined) return known;
@@ -136,7 +136,7 @@ export class SimulatedCounts {
 		return better;
 	}
 
-	/** Why the pod can never be evicted, if even all pods that could be healthy are not enough. */
+	/** Returns why the pod can never be evicted, if even all pods that could be healthy are not enough. */
 	neverMet({ waiting, key }: WaitingJudgement): NeverPlanned {
 		const { need, expected, healthy, message, budget } = waiting;
 		const simulated = key === undefined ? undefined : this.#budgets.get(key);
@@ -219,7 +219,7 @@ function settled(state: CandidateState): CandidateState {
 	return { ...rest, preActivities: [] };
 }
 
-/** `stranded`: the stranded pods of the count's cluster. */
+/** Returns how many pods can be healthy at best. `stranded`: the stranded pods of the count's cluster. */
 function healthyAtBest({ healthy, expected, unavailable }: Count, stranded: readonly Stranded[]): number {
 	const lost = stranded.filter(isForEver);
 	if (expected.kind === "known") return Math.max(healthy, expected.pods - lost.length);

@@ -20,7 +20,7 @@ export interface StrandedWarning {
 
 const maxNamedPods = 3;
 
-/** One warning for all pods of a cluster with the same reason. */
+/** Returns one warning for all pods of a cluster with the same placement. */
 export function strandedWarnings(pods: readonly StrandedPod[]): readonly StrandedWarning[] {
 	const groups = Map.groupBy(pods, ({ context, placement }) => JSON.stringify([context, placement]));
 	return [...groups.values()].flatMap((group) => {

@@ -27,7 +27,7 @@ export interface Candidate {
 	readonly pod: PodReference;
 }
 
-/** The longest time that a call to an agent may take. After a slower answer, the fleet may have changed. */
+/** The longest time that the count of one member may take. When a slower answer arrives, the fleet may have changed. */
 const freshForMs = 5_000;
 
 export async function countBudget(

@@ -90,7 +90,7 @@ async function covered(each: CoveredPod, deps: Omit<Parameters<typeof coverPod>[
 	}
 }
 
-/** The budgets that the answering members know. For display only: users want to see numbers. */
+/** Returns a function that finds a pod's budgets in the lists of the members that answer. For display only: users want to see numbers. */
 async function knownBudgets(
 	pods: readonly PodToExplain[],
 	fleet: FleetOfView | undefined,

@@ -1,4 +1,4 @@
-// explain budget/NAME: whether one of the budget's pods can be evicted now.
+// Implements explain budget/NAME: says whether one of the budget's pods can be evicted now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget/budget-text.ts";
 import { countedHealthy } from "../../../disruption/budget/healthy.ts";
@@ -96,7 +96,7 @@ function notFound(name: string): ApiError {
 	});
 }
 
-/** The budget of that name in any namespace, or else the one with the nearest name in the contexts' namespaces. */
+/** Returns the budget of that name in any namespace, or else the one with the nearest name in the contexts' namespaces. */
 export async function nearestBudget(
 	{ fleet }: FleetView,
 	name: string,
@@ -117,7 +117,7 @@ export interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budget
 	readonly problem?: string;
 }
 
-/** The lists of the members that answer. */
+/** Returns the lists of the members that answered when the fleet was connected. A list that fails is empty, and its `problem` is set. */
 export async function listKnown(
 	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
 	namespaces: readonly string[],
@@ -144,7 +144,7 @@ interface JudgedNow {
 	readonly counted?: PlanBudget;
 }
 
-/** The budget's state now, and what blocks its pods. `lists`: the budgets of its namespace in each member that answers. */
+/** Returns the budget's state now, and what blocks its pods. `lists`: the budgets of its namespace in each member that answers. */
 export async function judgeBudgetNow(
 	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,
@@ -172,7 +172,7 @@ export async function judgeBudgetNow(
 	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
-/** The clusters in which the budget has to be fixed or read. */
+/** Returns the clusters in which the budget has to be fixed or read. */
 function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"]): readonly string[] {
 	const unreadable = members.filter(({ bound }) => bound === undefined);
 	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);

@@ -1,4 +1,4 @@
-// explain node/NAME: judges every pod of the node as a drain with these flags would.
+// Implements explain node/NAME: judges every pod of the node as a drain with these flags would.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
 import { errorText, isForbidden } from "../../kubernetes/api-error.ts";
@@ -94,7 +94,7 @@ async function readNode(
 	return { node: nodeTarget(context, found), unseen };
 }
 
-/** All pods of the node, or only those of the user's namespace if the others cannot be listed. */
+/** Returns all pods of the node, or only those of the context's namespace if the user may not list the others. */
 async function readPods({
 	name,
 	context,
@@ -112,7 +112,7 @@ async function readPods({
 	}
 }
 
-/** The nodes for replacements. If they cannot be read, every replacement is assumed to find a node. */
+/** Returns the nodes for replacements. If the user may not list nodes, every replacement is assumed to find one. */
 async function readNodes({
 	client,
 }: KubeContext): Promise<{ readonly nodes: readonly V1Node[] | undefined; readonly problems: readonly string[] }> {
@@ -129,7 +129,7 @@ interface Placed extends JudgedForDrain {
 	readonly placement: Placement;
 }
 
-/** The pod as in a plan of the node. */
+/** Returns the pod as a plan of the node would have it. */
 function place(
 	judged: JudgedForDrain,
 	node: NodeTarget,
@@ -150,7 +150,10 @@ function strandedNotes(pods: readonly Placed[]): readonly string[] {
 	return strandedWarnings(stranded).map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
 
-/** One pod that a drain refuses blocks the whole node. One that does not terminate keeps the drain from finishing. */
+/**
+ * Adds what a drain makes of the pod: a pod that it refuses blocks the whole node, and a pod that does not terminate keeps it from
+ * finishing.
+ */
 function inDrain(pod: ExplainedPod): ExplainedPod {
 	const { drain, isOverdue, message } = pod;
 	if (drain.kind === "refuses")

@@ -153,7 +153,7 @@ function explainPod(
 	};
 }
 
-/** "" if evicting the pod costs something. */
+/** Says why evicting the pod costs nothing. "" if it costs something. */
 function costlessText(pod: V1Pod): string {
 	if (isFinished(pod)) return "it has ended: its eviction costs nothing";
 	return hasNotStarted(pod) ? "it has not started: its eviction costs nothing" : "";

@@ -6,7 +6,7 @@ import { type ExitCode, exitCode } from "../../terminal/exit.ts";
 import type { PlanNeverReason, PlanWaitReason } from "../plan.ts";
 import type { HeldLease } from "./read-held-leases.ts";
 
-/** Best first. Follows: a pod of a node that can be evicted when the pods before it are back. Only MayGo is a yes. */
+/** Best first. Follows: the pod can be evicted when the pods of its node that come before it are back. Only MayGo is a yes. */
 export const verdicts = ["MayGo", "Follows", "Waits", "Unknown", "Refused"] as const;
 
 export type Verdict = (typeof verdicts)[number];
@@ -19,7 +19,7 @@ export interface Finding {
 	readonly message: string;
 	/** One of our budgets, as NAMESPACE/NAME. */
 	readonly budget?: string;
-	/** Names of the members that it concerns: a command that shows it is sent to one of these. Left out: any member. */
+	/** Names of the members that the finding concerns. A command that shows more about it is sent to one of them. Left out: any member. */
 	readonly clusters?: readonly string[];
 	readonly usedBy: readonly UsedBy[];
 }
@@ -43,7 +43,7 @@ export interface ExplainedPod {
 	/** The STATUS of kubectl get pods. */
 	readonly state: string;
 	readonly verdict: Verdict;
-	/** The pod is terminating and should be gone by now. */
+	/** Whether the pod is terminating and should be gone by now. */
 	readonly isOverdue: boolean;
 	/** What to say about a pod that can be evicted, or how it terminates. */
 	readonly message: string;
@@ -89,7 +89,7 @@ export function worstFirst<T extends { readonly verdict: Verdict }>(each: readon
 	return each.toSorted((a, b) => verdicts.indexOf(b.verdict) - verdicts.indexOf(a.verdict));
 }
 
-/** Without any finding, the verdict is a yes. */
+/** Returns the worst verdict. Without any, the answer is a yes. */
 export function worstOf(each: readonly { readonly verdict: Verdict }[]): Verdict {
 	return worstFirst(each)[0]?.verdict ?? "MayGo";
 }

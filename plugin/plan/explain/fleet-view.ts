@@ -17,7 +17,7 @@ export type FleetOfView = Pick<
 	"members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets" | "agentNamespaces"
 >;
 
-/** Call `close` afterwards. */
+/** Connects to the members that answer, if necessary through a single context. Call `close` afterwards. */
 export async function viewFleet(contexts: readonly KubeContext[]): Promise<FleetView & { readonly close: () => void }> {
 	try {
 		return await connected(contexts, []);
@@ -34,7 +34,7 @@ export async function viewFleet(contexts: readonly KubeContext[]): Promise<Fleet
 	}
 }
 
-/** What a single context can report, if all contexts together reach no fleet. */
+/** Connects through a single context, because all contexts together reach no fleet. */
 async function connectedAlone(
 	context: KubeContext,
 	problems: readonly string[],
@@ -56,7 +56,7 @@ async function connected(contexts: readonly KubeContext[], problems: readonly st
 	};
 }
 
-/** For an explanation: the fleet's members, those that answer, and the contexts that lead to them. */
+/** Returns, for an explanation, the fleet's members, those that answer, and the contexts that lead to members. */
 export function membersOf({ fleet, problems }: FleetView) {
 	const members = fleet?.members ?? [];
 	return {
@@ -72,7 +72,7 @@ export function membersOf({ fleet, problems }: FleetView) {
 	};
 }
 
-/** The note about a cluster without agents. */
+/** Returns the note about a cluster without agents. Empty for a member's cluster, and while members do not answer. */
 export function uncoveredNotes({ fleet, problems }: FleetView, { name }: KubeContext): readonly string[] {
 	if (problems.length > 0 || fleet?.memberOf(name)) return [];
 	return [`${name === "" ? "" : `${name}: `}${uncoveredWarning}`];

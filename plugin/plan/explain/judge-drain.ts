@@ -37,7 +37,10 @@ export function judgeDrain(
 	});
 }
 
-/** By uid. If a drain refuses one pod, it evicts none of the node's pods. Then nothing is simulated, as in a plan. */
+/**
+ * Returns why pods can never be evicted, by uid. If a drain refuses one pod, it evicts none of the node's pods. Then nothing is simulated,
+ * as in a plan.
+ */
 function neverGoing(
 	pods: readonly JudgedForDrain[],
 	{ name, agentNamespaces }: { readonly name: string; readonly agentNamespaces: readonly string[] },
@@ -59,7 +62,10 @@ function neverGoing(
 	);
 }
 
-/** Pods that could each be evicted alone may share budgets. Then some can be evicted only when the pods before them are back. */
+/**
+ * Marks the pods that have to follow others. Pods that could each be evicted alone may share budgets. Then some can be evicted only when
+ * the pods before them are back.
+ */
 function inLine(pods: readonly JudgedForDrain[]): readonly ExplainedPod[] {
 	const counts = new SimulatedCounts(budgetsOf(pods));
 	return pods.map(({ explained, planned, budgets = [], costs }) => {

@@ -27,7 +27,7 @@ export function judgeUnderBudgets(judged: JudgedPod): Finding | undefined {
 	return keepsOf(judged, planned, new SimulatedCounts(judged.budgets)) ?? contradiction(judged, planned);
 }
 
-/** The pod as a plan has it, so that decide() can also judge it after other pods were evicted. */
+/** Returns the pod as a plan has it, so that decide() can also judge it after other pods were evicted. */
 export function planPodOf({ pod, clusterId, budgets }: JudgedPod): PlanPod {
 	const states = budgets.map(({ key, counted }): [string, CandidateState] => {
 		const found = counted.counts
@@ -57,7 +57,7 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	return { verdict: "Waits", reason, message, ...(budget !== undefined && { budget }), usedBy };
 }
 
-/** A finding if the agent's state of the pod contradicts that of the API server. */
+/** Returns a finding if the agent's state of the pod contradicts that of the API server. */
 function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undefined {
 	const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 	const says = [...states.values()].flatMap((state) => {
@@ -74,7 +74,7 @@ function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undef
 	return { verdict: "Unknown", reason: "PodUnseen", message, usedBy: [] };
 }
 
-/** The eviction API checks these budgets after ours. */
+/** Judges the pod under Kubernetes' own budgets, which the eviction API checks after ours. */
 export function judgeUnderNative(
 	{ job, pod, clusterId }: Pick<JudgedPod, "job" | "pod" | "clusterId">,
 	native: NativeBudgets,

@@ -4,7 +4,7 @@ import { formatElapsed } from "../../flags/duration.ts";
 
 export interface Termination {
 	readonly text: string;
-	/** The pod should be gone by now. A drain waits for it, for an unknown time. */
+	/** Whether the pod should be gone by now. A drain then waits for it for an unknown time. */
 	readonly isOverdue: boolean;
 }
 
