@@ -170,7 +170,7 @@ export type RunEvent =
 			readonly expected?: number;
 			/** The longest time until the next request, if known. */
 			readonly retryAfterMs?: number;
-			/** Set in a dry run, in which the pod would wait but does not. */
+			/** Set in a dry run: in a real run, the pod would wait. */
 			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)

@@ -22,7 +22,7 @@ import { diagnoseCommand } from "./diagnose-command.ts";
 /** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
-/** How many times a member is asked who it is, at most. Each time, the next route is used. */
+/** How many times, at most, a member is asked who it is. Each attempt uses the next route. */
 const describeTries = 3;
 
 export interface Fleet {
