@@ -43,8 +43,8 @@ export async function budgetRows(
 }
 
 /**
- * If a context leads to a member, its column has the context's name. Columns follow the order of the contexts; members without a context
- * come last.
+ * Returns a column for each member. If a context leads to the member, its column has the context's name. Columns follow the order of the
+ * contexts; members without a context come last.
  */
 function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">, contexts: readonly KubeContext[]) {
 	const order = (context: string | undefined): number => {

@@ -141,14 +141,14 @@ export class CheckLines {
 
 const longestMessage = 2_000;
 
-/** "    yes: eu, us" for each distinct text. */
+/** Returns a line such as "yes: eu, us" for each distinct text. */
 function groupedCells({ cells }: CheckRow): readonly string[] {
 	return [...Map.groupBy(cells, ({ text }) => text)].map(
 		([text, those]) => `    ${text}: ${those.map(({ cluster }) => cluster).join(", ")}`,
 	);
 }
 
-/** Keeps both ends: the end of a name identifies it more often than its middle. */
+/** Shortens the text, but keeps both ends: the end of a name identifies it more often than its middle. */
 function cut(text: string, width: number): string {
 	if (text.length <= width) return text;
 	const front = Math.ceil((width - 2) / 2);

@@ -2,7 +2,7 @@
 // and code (events/reason.ts).
 import { type Reason, reasonCodes } from "../events/reason.ts";
 
-/** Best first. Unknown means that it could not be read, which is never treated as ok. */
+/** Best first. Unknown means that a fact could not be read, which is never treated as ok. */
 export const checkResults = ["ok", "warning", "unknown", "failed"] as const;
 
 export type CheckResult = (typeof checkResults)[number];

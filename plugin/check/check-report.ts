@@ -49,7 +49,10 @@ export type Reading<T> =
 	| { readonly kind: "read"; readonly value: T }
 	| { readonly kind: "unread"; readonly why: string };
 
-/** `ofCluster`: returns undefined for a cluster that was not checked. `ofFleet`: findings that belong to no single cluster. */
+/**
+ * Makes the row of one check. `ofCluster`: returns undefined for a cluster that was not checked. `ofFleet`: findings that belong to no
+ * single cluster.
+ */
 export function checkRow(
 	title: CheckTitle,
 	clusters: readonly string[],
@@ -78,7 +81,7 @@ function finding({ reason, message, fix }: FoundProblem, cluster: string): Check
 	return { reason, result: factsOf(reason).result, cluster, message, ...(fix !== undefined && { fix }) };
 }
 
-/** The cell of a cluster that could not be checked. */
+/** Returns the result for a cluster that could not be checked. */
 export function notChecked(why: string, fix?: string): ClusterCheck {
 	return { text: "?", findings: [{ reason: "NotChecked", message: why, fix }] };
 }
@@ -99,7 +102,7 @@ export interface CheckOutcome {
 	readonly blocking: readonly string[];
 }
 
-/** `failOnWarning`: a warning counts as a failure. */
+/** Sums up the rows. `failOnWarning`: whether a warning counts as a failure. */
 export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): CheckOutcome {
 	const counts = { ok: 0, warning: 0, unknown: 0, failed: 0 };
 	for (const { result } of rows) counts[result] += 1;

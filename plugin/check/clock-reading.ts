@@ -6,7 +6,10 @@ export interface ClockReading {
 	readonly withinMs: number;
 }
 
-/** The clock was read at some moment between `askedAt` and `answeredAt`. `coarseMs`: how far the true time may be beyond the reading. */
+/**
+ * Compares a clock that was read at some moment between `askedAt` and `answeredAt` with this machine's. `coarseMs`: how far the true time
+ * may be beyond the reading.
+ */
 export function clockReading(
 	readMs: number,
 	{

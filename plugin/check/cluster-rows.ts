@@ -30,7 +30,7 @@ export async function accessRow(asked: readonly AskedCluster[]): Promise<CheckRo
 	);
 }
 
-/** An earlier context that leads to the same cluster. */
+/** Returns an earlier context that leads to the same cluster. */
 async function findSame(name: string, asked: readonly AskedCluster[]): Promise<string | undefined> {
 	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
 	const own = ids.find(([context]) => context === name)?.[1];

@@ -25,8 +25,8 @@ export interface MemberRow {
 	readonly version: string | undefined;
 	readonly features: readonly string[];
 	/**
-	 * By the name of each other member that lists an address of this one and reports greetings: how long ago its agent heard from this one;
-	 * undefined: not since that agent started.
+	 * How long ago the agents of other members last heard from this one, by the other member's name. Only members that list an address of
+	 * this one and report greetings are included. Undefined: not heard since that agent started.
 	 */
 	readonly heardAgoMs: Readonly<Record<string, number | undefined>>;
 	readonly certificates: AgentCertificates | undefined;
@@ -48,7 +48,7 @@ export interface FleetMembers {
 const unheardMs = 75_000;
 const soonSeconds = 30 * 86_400;
 
-/** `nowSeconds`: seconds since the epoch. */
+/** Returns the members, and what is wrong with the fleet. `nowSeconds`: seconds since the epoch. */
 export function fleetMembers(columns: readonly FleetColumn[], nowSeconds: number): FleetMembers {
 	const speakers = columns.flatMap(({ name, listed, description }) =>
 		description.kind === "read" ? [{ name: listed?.name ?? name, description: description.value }] : [],
@@ -113,7 +113,8 @@ function rowOf(
 		version: own?.version,
 		features: own?.features ?? [],
 		heardAgoMs: Object.fromEntries(
-			// A member without an address for it does not greet it. A member that does not report greetings may still have heard from it.
+			// A member that lists no address for this one does not greet it. A member that does not report greetings may still have heard
+			// from this one.
 			others.flatMap(({ name, description: { heard, members } }) =>
 				heard && members.some((member) => member.id === id && member.address !== undefined)
 					? [[name, heard.find((each) => each.id === id)?.agoMs] as const]
@@ -126,7 +127,7 @@ function rowOf(
 	};
 }
 
-/** This blocks nothing: a cluster that never knew the member has nothing to forget. */
+/** Warns about members that only some clusters forget. This blocks nothing: a cluster that never knew the member has nothing to forget. */
 function forgottenWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[]): readonly string[] {
 	return rows.flatMap(({ id, name, forgottenBy }) => {
 		const others = speakers.filter(
@@ -155,7 +156,9 @@ function addressWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[
 	});
 }
 
-/** Members that do not trust each other's CAs refuse each other as soon as one certificate is renewed. */
+/**
+ * Warns if members trust different CAs. Members that do not trust each other's CAs refuse each other as soon as one certificate is renewed.
+ */
 function trustWarnings(rows: readonly MemberRow[]): readonly string[] {
 	const by = Map.groupBy(
 		rows.flatMap(({ name, certificates }) =>
@@ -194,14 +197,14 @@ function unheardWarnings(rows: readonly MemberRow[]): readonly string[] {
 	});
 }
 
-/** When an agent's certificate or a CA that it trusts expires, whichever is first, in seconds since the epoch. */
+/** Returns when an agent's certificate or a CA that it trusts expires, whichever is first, in seconds since the epoch. */
 export function certificateEnd(certificates: AgentCertificates | undefined): number | undefined {
 	if (!certificates) return undefined;
 	const { certificate, authorities } = certificates;
 	return Math.min(certificate.expiresAtSeconds, ...authorities.map(({ expiresAtSeconds }) => expiresAtSeconds));
 }
 
-/** The first bytes of a fingerprint, enough to tell certificates apart. */
+/** Returns the first bytes of a fingerprint, enough to tell certificates apart. */
 export function shortMark(sha256: string): string {
 	return sha256.slice(0, 11);
 }

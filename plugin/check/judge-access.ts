@@ -59,7 +59,7 @@ export function judgeBudgetKind(
 	});
 }
 
-/** Before an installation: judges the namespace that the installation would create. */
+/** Judges, before an installation, the namespace that the installation would create. */
 export function judgeAnchor(
 	anchor: Reading<AnchorNamespace | undefined>,
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,

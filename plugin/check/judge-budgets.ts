@@ -100,7 +100,7 @@ export function judgeLabels(
 	}));
 }
 
-/** A budget that was not counted must not be reported as ok. */
+/** Reports the budgets that were not counted, because they must not pass as ok. */
 export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProblem[] {
 	const names = budgets.filter(({ isCounted }) => !isCounted).map(({ name }) => formatBudgetName(name));
 	const [first] = names;

@@ -43,7 +43,7 @@ function seconds(ms: number): string {
 	return `${Math.round(ms / 1_000)}s`;
 }
 
-/** `nowMs`: milliseconds since the epoch. */
+/** Judges how long the certificates are still valid. `nowMs`: milliseconds since the epoch. */
 export function judgeCertificates(
 	agents: readonly AgentOfCluster[],
 	nowMs: number,

@@ -8,7 +8,7 @@ import { peersService } from "../install/expose/peers-service.ts";
 import type { FoundPeers } from "../install/expose/read-peers.ts";
 import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
 
-/** `listed`: this member's entry in a list that was read; undefined if none has one. */
+/** Judges the Service of one member. `listed`: this member's entry in a list that was read; undefined if none has one. */
 export function judgePeersService(
 	peers: Reading<FoundPeers | undefined>,
 	listed: FleetMember | undefined,

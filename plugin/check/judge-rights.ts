@@ -8,7 +8,9 @@ import type { ClusterFacts } from "./read-cluster.ts";
 /** In agent/deploy/rbac-operator.yaml: a ClusterRole, and a Role in the agents' namespace. */
 const operatorsRole = "xpdb-operators";
 
-/** Installing needs an administrator, so the command for a missing right only lists the user's rights. */
+/**
+ * Judges whether the user may install. Installing needs an administrator, so the command for a missing right only lists the user's rights.
+ */
 export async function judgeInstallRights(
 	facts: Pick<ClusterFacts, "rights" | "user">,
 	context: Pick<KubeContext, "name" | "suggest" | "agents">,

@@ -15,7 +15,7 @@ export interface Right {
 	readonly namespace?: string;
 }
 
-/** The rights by purpose. `namespace`: the namespace of the pods to evict; undefined for all. */
+/** Returns the rights by purpose. `namespace`: the namespace of the pods to evict; undefined for all. */
 export function neededRights(agentNamespace: string, account: string, namespace: string | undefined) {
 	const inAnchor = { group: "", namespace: agentNamespace };
 	const ofPods = { group: "", resource: "pods", ...(namespace !== undefined && { namespace }) };
@@ -54,8 +54,8 @@ export function neededRights(agentNamespace: string, account: string, namespace:
 }
 
 /**
- * The rights to write what an installation writes: the objects of the shipped manifests, the Secrets of the certificates and the ConfigMaps
- * of the fleet.
+ * Returns the rights to write what an installation writes: the objects of the shipped manifests, the Secrets of the certificates and the
+ * ConfigMaps of the fleet.
  */
 export function installRights(agentNamespace: string): readonly Right[] {
 	const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "", namespace: agentNamespace } };
@@ -73,7 +73,7 @@ export function installRights(agentNamespace: string): readonly Right[] {
 	];
 }
 
-/** "create pods/eviction in namespace shop". */
+/** Returns, for example, "create pods/eviction in namespace shop". */
 export function rightText({ verb, group, resource, subresource, name, namespace }: Right): string {
 	const what = `${resource}${group === "" ? "" : `.${group}`}${subresource === undefined ? "" : `/${subresource}`}`;
 	return `${verb} ${what}${name === undefined ? "" : ` "${name}"`}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;

@@ -9,7 +9,7 @@ import { type ClockReading, clockReading } from "./clock-reading.ts";
 import { type AgentsOfCluster, read } from "./read-cluster.ts";
 
 export interface AgentOfCluster {
-	/** "pod xpdb-system/xpdb-agent-0". */
+	/** For example "pod xpdb-system/xpdb-agent-0". */
 	readonly who: string;
 	readonly said: Reading<SaidByAgent>;
 }

@@ -86,7 +86,7 @@ async function listPods({ client }: KubeContext, namespaces: readonly string[]):
 	);
 }
 
-/** The pods that each budget covers, without finished pods. Budgets that cannot be read are left out. */
+/** Returns the pods that each budget covers, without finished pods. Budgets that cannot be read are left out. */
 function coveredPods(
 	fleet: Pick<Fleet, "memberOf">,
 	lists: readonly KnownList[],

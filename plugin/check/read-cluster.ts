@@ -20,7 +20,7 @@ const signOfLifeMs = 10_000;
 
 export interface ClusterFacts {
 	readonly name: string;
-	/** "v1.36.4". */
+	/** For example "v1.36.4". */
 	readonly version: Promise<Reading<string>>;
 	/** The UID of namespace kube-system. */
 	readonly id: Promise<Reading<string>>;
@@ -32,7 +32,7 @@ export interface ClusterFacts {
 	readonly anchor: Promise<Reading<AnchorNamespace | undefined>>;
 	/** Whether the current user has a right. */
 	readonly rights: (right: Right) => Promise<Reading<boolean>>;
-	/** The user as whom the API server authenticates us. */
+	/** The name of the user, as the API server has authenticated us. "" if it does not say. */
 	readonly user: Promise<Reading<string>>;
 	readonly agents: Promise<Reading<AgentsOfCluster>>;
 	/** Pods with the agents' label in any namespace. */
@@ -146,7 +146,10 @@ async function readAnchor({ client, agents }: KubeContext): Promise<AnchorNamesp
 	}
 }
 
-/** Every authenticated user may read this; it needs no right to CustomResourceDefinitions. */
+/**
+ * Reads the kind from discovery and from the OpenAPI document. Every authenticated user may read these, without a right to
+ * CustomResourceDefinitions.
+ */
 async function readBudgetKind({ client }: KubeContext): Promise<BudgetKind | undefined> {
 	const path = `apis/${budgetApi.group}/${budgetApi.version}`;
 	try {

@@ -14,8 +14,8 @@ import { read } from "./read-cluster.ts";
 const attempts = 3;
 
 /**
- * One column for each context, then one for each member that no context leads to. `idOf`: the ids of the clusters behind the contexts, as
- * their API servers report them.
+ * Returns one column for each context, then one for each member that no context leads to. `idOf`: the ids of the clusters behind the
+ * contexts, as their API servers report them.
  */
 export async function readFleet(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
@@ -55,7 +55,7 @@ export async function readFleet(
 	return [...(await Promise.all(own)), ...passedOn];
 }
 
-/** The contexts, each with the id of its cluster as far as it is known. */
+/** Returns the contexts, each with the id of its cluster as far as it is known. */
 export function identified(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
 	idOf: ReadonlyMap<string, string>,

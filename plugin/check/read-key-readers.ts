@@ -7,7 +7,7 @@ import { objectPath } from "../install/object-path.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** "NAMESPACE/NAME" for each account, or the name of a group of accounts; undefined if this cluster does not keep the key. */
+/** Returns "NAMESPACE/NAME" for each account, or the name of a group of accounts; undefined if this cluster does not keep the key. */
 export async function readKeyReaders({ client, agents }: KubeContext): Promise<readonly string[] | undefined> {
 	const { namespace } = agents;
 	try {
@@ -36,7 +36,7 @@ function namesOfReaders(roles: readonly V1ClusterRole[]): readonly string[] {
 	return roles.filter(({ rules = [] }) => rules?.some(canRead)).map(({ metadata }) => metadata?.name ?? "");
 }
 
-/** Listing and watching Secrets also show their contents. */
+/** Whether the rule allows reading the Secret. Listing and watching Secrets also show their contents. */
 function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1PolicyRule): boolean {
 	return (
 		apiGroups.some((group) => group === "" || group === "*") &&
@@ -47,14 +47,15 @@ function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: 
 }
 
 /**
- * The API server trusts Kubernetes' own controllers: an attacker who controls one can get every Secret anyway. A user who may create a
- * binding chooses its name, but only administrators of the cluster have accounts in kube-system.
+ * Whether the binding and the account belong to one of Kubernetes' own controllers. The API server trusts these: an attacker who controls
+ * one can get every Secret anyway. A user who may create a binding chooses its name, but only administrators of the cluster have accounts
+ * in kube-system.
  */
 function isOfKubernetes({ metadata }: V1RoleBinding, { kind, name, namespace }: RbacV1Subject): boolean {
 	return kind === "ServiceAccount" && namespace === "kube-system" && metadata?.name === `system:controller:${name}`;
 }
 
-/** Human users and nodes are left out. */
+/** Returns the ServiceAccounts that the subject stands for. Human users and nodes are left out. */
 function accountsOf({ kind, name, namespace }: RbacV1Subject, inNamespace: string): readonly string[] {
 	if (kind === "ServiceAccount") return [`${namespace ?? inNamespace}/${name}`];
 	const [, account] = /^system:serviceaccount:(.+)$/.exec(name) ?? [];

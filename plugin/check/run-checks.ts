@@ -34,7 +34,7 @@ interface Asked extends AskedCluster {
 	readonly agents: Promise<readonly AgentOfCluster[]>;
 }
 
-/** The rows in order. A row is yielded when it and all earlier rows are known. */
+/** Yields the rows in order, each as soon as it and all earlier rows are known. */
 export async function* runChecks(contexts: readonly KubeContext[], options: CheckOptions): AsyncGenerator<CheckRow> {
 	const asked = contexts.map((context): Asked => {
 		const facts = readCluster(context);
@@ -71,7 +71,7 @@ async function askAgents(context: KubeContext, { agents }: ClusterFacts): Promis
 	return found.kind === "read" ? askEachAgent(context, found.value) : [];
 }
 
-/** The fleet over which budgets are counted, or why there is none. */
+/** Returns the fleet over which budgets are counted, or why there is none. */
 async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 	const reached = new Map<string, AgentAccess>();
 	for (const { access } of asked) {
@@ -217,7 +217,7 @@ async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColum
 	return readFleet(await readAccesses(asked), await readIds(asked));
 }
 
-/** By context: the id of its cluster, as its API server reports it. */
+/** Returns the id of each context's cluster, as its API server reports it. */
 async function readIds(asked: readonly Asked[]): Promise<ReadonlyMap<string, string>> {
 	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
 	return new Map(ids.flatMap(([context, id]) => (id.kind === "read" ? [[context, id.value] as const] : [])));

@@ -24,7 +24,7 @@ export const passing: ReadonlySet<CheckReason> = new Set(["NoAgents", "AgentSile
 const pauseMs = 2_000;
 const heartbeatMs = 60_000;
 
-/** The rows of the last round, which begins at the timeout at the latest. */
+/** Returns the rows of the last round, which begins at the timeout at the latest. */
 export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow[]> {
 	const { failOnWarning, onlyFor, timeoutMs, now, tell } = wait;
 	const beganAt = now();
@@ -48,14 +48,14 @@ export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow
 	}
 }
 
-/** The findings that must be fixed. */
+/** Returns the findings that must be fixed. */
 function missingOf(rows: readonly CheckRow[], failOnWarning: boolean): readonly CheckFinding[] {
 	return rows.flatMap(({ isNeeded, findings }) =>
 		findings.filter(({ result }) => failOnWarning || result === "failed" || (isNeeded && result === "unknown")),
 	);
 }
 
-/** "XPDB1311 in eu, XPDB1312 in eu". */
+/** Returns, for example, "XPDB1311 in eu, XPDB1312 in eu". */
 function missingText(missing: readonly CheckFinding[]): string {
 	const places = missing.map(
 		({ reason, cluster }) => `${factsOf(reason).code}${cluster === "" ? "" : ` in ${cluster}`}`,
