@@ -132,7 +132,7 @@ function declareFlags(level: Argv, table: FlagTable): Argv {
 		.default(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
 }
 
-/** If the line asks for help, its other flags are not read. */
+/** Reads the flags' values. If the line asks for help, the values of its other flags are not read. */
 function readValues(flags: readonly GivenFlag[], table: FlagTable): Values {
 	const texts = Object.entries(joinValues(flags, table));
 	const help = texts.filter(([name]) => name === "help").map(toValue);

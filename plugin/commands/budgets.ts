@@ -1,4 +1,4 @@
-// kubectl xpdb budgets
+// Implements `kubectl xpdb budgets`.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";

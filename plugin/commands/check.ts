@@ -1,4 +1,4 @@
-// kubectl xpdb check
+// Implements `kubectl xpdb check`: reads the flags, and prints the checks.
 import { setTimeout as delay } from "node:timers/promises";
 import {
 	type CommandDependencies,
@@ -41,7 +41,7 @@ export const runCheck: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** The rows of the last round of checks. */
+/** Repeats the checks as waitForChecks() does, and yields the rows of the last round. */
 export async function* waited(
 	check: () => AsyncIterable<CheckRow>,
 	{
@@ -109,7 +109,7 @@ function readFailOn(value: string): boolean {
 	throw new UsageError(`Invalid --fail-on value (${value}). Must be "error" or "warn".`);
 }
 
-/** How long to wait. Undefined: do not wait. */
+/** Returns how long to wait, in milliseconds. Undefined: do not wait. */
 function readWait(input: CommandInput): number | undefined {
 	if (booleanFlag(input, "wait")) return timeoutFlag(input);
 	if (input.given.has("timeout")) throw new UsageError("--timeout is how long to wait", "Add --wait");

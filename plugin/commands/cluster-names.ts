@@ -33,7 +33,7 @@ export interface ContextNames {
 }
 
 export interface NameSource {
-	/** The contexts of the flags that have an answer, in the order of the flags. */
+	/** Returns the contexts of the flags that have an answer, in the order of the flags. */
 	list(flags: GlobalFlags, list: NameList): Promise<readonly ContextNames[]>;
 }
 
@@ -88,7 +88,7 @@ export function namesAtTheKey(options: SourceOptions): KeySource {
 	};
 }
 
-/** For the next Tab: requests names and keeps them. Its lists are empty. */
+/** Requests names and keeps them for the next Tab. The lists that it returns are empty. */
 export function namesInBackground(options: SourceOptions): NameSource {
 	return {
 		async list(flags, list) {
@@ -120,8 +120,9 @@ function mayAskInBackground({ connection, names }: KeptContext, key: (namespace:
 }
 
 /**
- * Empty if the kubeconfig does not resolve the contexts of the command line, which may be incomplete. Also empty if the line has
- * credentials or impersonates a user, because nothing may be kept then. Does not load TLS, the slowest part.
+ * Returns the contexts of the command line with their kept names. Empty if the kubeconfig does not resolve the contexts, because the line
+ * may be incomplete. Also empty if the line has credentials or impersonates a user, because nothing may be kept then. Does not load TLS,
+ * the slowest part.
  */
 async function findKept(flags: GlobalFlags, { env, wallClock }: SourceOptions): Promise<readonly KeptContext[]> {
 	const { token, as, asUid, asGroup, asUserExtra, username, password } = flags;

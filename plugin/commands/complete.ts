@@ -56,7 +56,7 @@ function startRealTimer(end: () => void, ms: number): () => void {
 	return () => clearTimeout(timer);
 }
 
-/** `words`: all words after the program's name. The last one is being typed and may be empty. */
+/** Prints the completions of a line. `words`: all words after the program's name. The last one is being typed and may be empty. */
 export async function complete(
 	words: readonly string[],
 	{ streams, env }: Pick<CommandDependencies, "streams" | "env">,
@@ -78,7 +78,7 @@ export async function complete(
 	return 0;
 }
 
-/** For the next Tab: requests the names that this line needs, and prints nothing. */
+/** Requests, for the next Tab, the names that this line needs. Prints nothing. */
 export async function completeInBackground(
 	words: readonly string[],
 	env: NodeJS.ProcessEnv,
@@ -151,7 +151,10 @@ function firstWords(commands: readonly Command[]): readonly Completion[] {
 		.map(({ name, describe }) => ({ value: name, about: describe }));
 }
 
-/** The command with the longest name that the line's words begin with. Flags may come before it, with values that look like commands. */
+/**
+ * Finds the command with the longest name that the line's words begin with. Flags may come before the command, with values that look like
+ * commands.
+ */
 function findCommand(before: readonly string[], commands: readonly Command[]): Command | undefined {
 	const [first = "", second = ""] = commandWords(
 		before,
@@ -160,7 +163,7 @@ function findCommand(before: readonly string[], commands: readonly Command[]): C
 	return commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first);
 }
 
-/** The flag whose value comes next, if the last word is a flag that takes a value. */
+/** Returns the name of the flag whose value comes next, if the last word is a flag that takes a value. */
 function flagThatWaits(before: readonly string[], table: FlagTable): string | undefined {
 	const last = before.at(-1) ?? "";
 	const name = last.startsWith("--")
@@ -215,7 +218,7 @@ async function valuesOf(name: string, flag: Flag, line: TypedLine): Promise<read
 	}
 }
 
-/** The words that may follow the command. */
+/** Returns the words that may follow the command. */
 async function wordsOf(
 	{ name, words }: Command,
 	typed: string,
@@ -246,7 +249,7 @@ const budgets: NameList = {
 		`/apis/${budgetApi.group}/${budgetApi.version}/namespaces/${encodeURIComponent(namespace)}/${budgetApi.resource}`,
 };
 
-/** The kinds "pod/", "node/" and "budget/", or the names of one kind. */
+/** Returns the kinds "pod/", "node/" and "budget/", or the names of one kind. */
 async function kindsOf(line: TypedLine, typed: string): Promise<readonly Completion[]> {
 	const [, kind = ""] = /^(pod|node|budget)\//.exec(typed) ?? [];
 	const lists = { pod: pods, node: nodes, budget: budgets } as const;
@@ -262,7 +265,7 @@ async function contextsOf(line: TypedLine): Promise<readonly Completion[]> {
 	return [...kubeconfig.contexts.keys()].map((value) => ({ value }));
 }
 
-/** "node" if there is one context, "context/node" if there are several. */
+/** Returns "node" if there is one context, "context/node" if there are several. */
 async function nodesOf(line: TypedLine): Promise<readonly Completion[]> {
 	const isOne = globalFlagsOf(line).contexts.length <= 1;
 	return (await listed(line, nodes)).flatMap(({ context, names }) =>
@@ -287,7 +290,7 @@ async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
 	});
 }
 
-/** The names of all contexts, without duplicates. */
+/** Returns the objects' names in all contexts, without duplicates. */
 async function namesOf(line: TypedLine, list: NameList): Promise<readonly Completion[]> {
 	const all = (await listed(line, list)).flatMap(({ names }) => names);
 	return [...new Map(all.map((each) => [each.value, each])).values()];

@@ -1,4 +1,4 @@
-// kubectl xpdb completion
+// Implements `kubectl xpdb completion`.
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { CommandRunner } from "../flags/command.ts";

@@ -1,4 +1,4 @@
-// kubectl xpdb cordon and uncordon
+// Implements `kubectl xpdb cordon` and `uncordon`.
 import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { findOperation, missingNodes } from "../nodes/find-operation.ts";

@@ -1,4 +1,4 @@
-// kubectl xpdb drain
+// Implements `kubectl xpdb drain`: reads the flags, and finds the nodes.
 import { readDrainOptions } from "../drain/drain-options.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
 import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";

@@ -1,4 +1,4 @@
-// kubectl xpdb evict
+// Implements `kubectl xpdb evict`: reads the flags, and finds the pods.
 import { resolvePods } from "../evictions/pod-targets.ts";
 import {
 	booleanFlag,
@@ -47,7 +47,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 	});
 };
 
-/** The namespaces of the named or selected pods. */
+/** Returns the contexts' namespaces, which contain the named or selected pods. */
 function namespacesOf({ contexts }: OpenRun): readonly string[] {
 	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
 }

@@ -1,5 +1,5 @@
-// kubectl xpdb install certs: gives the agents of a fleet new certificates, changes the fleet's CA, or moves its key, while the fleet keeps
-// working.
+// Implements `kubectl xpdb install certs`: gives the agents of a fleet new certificates, changes the fleet's CA, or moves its key, while
+// the fleet keeps working.
 import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";

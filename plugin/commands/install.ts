@@ -1,4 +1,4 @@
-// kubectl xpdb install and upgrade
+// Implements `kubectl xpdb install` and `upgrade`.
 import { userAtHost } from "../fleet/holder-identity.ts";
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
 import { applyFleet } from "../install/apply-fleet.ts";
@@ -139,7 +139,7 @@ async function setUpIn(
 		stdout: streams.stdout,
 		stderr: streams.stderr,
 	});
-	// Report uses of a key that was made just now or is in a file: the namespaces exist since the first step.
+	// Report uses of a key that was made just now or is in a file: the namespaces have existed since the first step.
 	const later = uses.filter((use) => !told.includes(use));
 	for (const line of await tellKeyUses(contexts, later, { by: userAtHost(), at: Date.now() })) {
 		streams.stderr.write(`Warning: ${line}\n`);

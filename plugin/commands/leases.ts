@@ -1,4 +1,4 @@
-// kubectl xpdb leases
+// Implements `kubectl xpdb leases`.
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import {
 	booleanFlag,
@@ -104,7 +104,7 @@ function sourceAt(sources: readonly LeaseSource[], index: number): LeaseSource {
 	return source;
 }
 
-/** The exit code: 4 if a cluster was not reached, and 1 for any other failure, such as a missing permission. */
+/** Returns the exit code: 4 if a cluster was not reached, and 1 for any other failure, such as a missing permission. */
 function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
 	const failed = found.filter(({ kind }) => kind === "failed");
 	if (failed.length === 0) return exitCode.done;

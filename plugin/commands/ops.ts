@@ -1,4 +1,4 @@
-// kubectl xpdb ops
+// Implements `kubectl xpdb ops`.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -60,7 +60,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** One row for each context. */
+/** Returns one row for each context. */
 function rowCells(
 	{ id, by, since, contexts }: OperationRow,
 	{ isWide, now }: { readonly isWide: boolean; readonly now: number },

@@ -1,4 +1,4 @@
-// kubectl xpdb leases release: releases a stuck run's hold on a budget.
+// Implements `kubectl xpdb leases release`: releases a stuck run's hold on a budget.
 //
 // Guarantee: it ends only the hold that it names, by the Lease's uid and transitions, and no reservation. The holder's commit then finds
 // that its acquisition no longer stands. Pods that were granted stay counted until there is evidence about them, or until the agents cancel
@@ -83,7 +83,7 @@ function exitCodeOf(problems: readonly Problem[]): ExitCode {
 	return problems.some(({ unreachable }) => unreachable) ? exitCode.failedClosed : exitCode.error;
 }
 
-/** The budget's Leases in this context that have a holder. Adds what it cannot read to `problems`. */
+/** Returns the budget's Leases in this context that have a holder. Adds what it cannot read to `problems`. */
 async function findHeld(
 	context: KubeContext,
 	source: LeaseSource | undefined,
@@ -116,8 +116,8 @@ function summaryOf({ context, name, lease: { holding, transitions, reserved } }:
 }
 
 /**
- * Says what was done, if anything. Releases nothing if a dry run of the Event about it fails. If only the real write fails, the release
- * stands and the failure is added to `problems`.
+ * Releases the hold, and says what was done, if anything. Releases nothing if a dry run of the Event about it fails. If only the real write
+ * fails, the release stands and the failure is added to `problems`.
  */
 async function release({ context, source, name, lease }: Held, problems: Problem[]): Promise<string | undefined> {
 	const { holding, uid: leaseUid, transitions } = lease;

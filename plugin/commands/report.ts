@@ -1,4 +1,4 @@
-// kubectl xpdb report
+// Implements `kubectl xpdb report`.
 import { createReadStream } from "node:fs";
 import type { CommandRunner } from "../flags/command.ts";
 import { page } from "../picture/page.ts";

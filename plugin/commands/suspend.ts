@@ -1,4 +1,4 @@
-// kubectl xpdb suspend and unsuspend
+// Implements `kubectl xpdb suspend` and `unsuspend`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { longestSuspensionReason } from "../../disruption/budget/suspension.ts";
 import { budgetWord } from "../flags/budget-word.ts";

@@ -1,4 +1,4 @@
-// kubectl xpdb uninstall
+// Implements `kubectl xpdb uninstall`.
 import { booleanFlag, type CommandRunner, textFlag, timeoutFlag } from "../flags/command.ts";
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { allInOrder } from "../install/all-in-order.ts";
@@ -117,7 +117,7 @@ function planLines(
 	]);
 }
 
-/** Deleting a namespace also deletes all other objects in it. */
+/** Warns about objects that xpdb did not create, because deleting a namespace also deletes all other objects in it. */
 function foreignWarnings(clusters: readonly InstalledCluster[], foreign: readonly ForeignObjects[]): readonly string[] {
 	return clusters.flatMap(({ context: { name, agents } }, index) => {
 		const { objects = [], unread = [] } = foreign[index] ?? {};
@@ -133,14 +133,14 @@ function foreignWarnings(clusters: readonly InstalledCluster[], foreign: readonl
 	});
 }
 
-/** The names of members whose clusters keep their agents. */
+/** Returns the names of members whose clusters keep their agents. */
 function stayingMembers(clusters: readonly InstalledCluster[]): readonly string[] {
 	const ids = new Set(clusters.map(({ id }) => id));
 	const members = clusters.flatMap(({ fleet }) => fleet?.members ?? []);
 	return [...new Map(members.flatMap(({ id, name }) => (ids.has(id) ? [] : [[id, name]]))).values()];
 }
 
-/** The remaining members wait for the removed ones until a user forgets them there. */
+/** Warns that the remaining members wait for the removed ones until a user forgets them there. */
 function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[] {
 	const staying = stayingMembers(clusters);
 	if (staying.length === 0) return [];
@@ -150,7 +150,7 @@ function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[
 	];
 }
 
-/** Without the CA's key, the certificates of the remaining members cannot be renewed. */
+/** Refuses to remove the CA's key while members remain: without it, their certificates cannot be renewed. */
 function refuseLostAuthority(clusters: readonly InstalledCluster[]): void {
 	const staying = stayingMembers(clusters);
 	const keeper = clusters.find(({ objects }) =>

@@ -1,4 +1,4 @@
-// kubectl xpdb version
+// Implements `kubectl xpdb version`.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
@@ -29,14 +29,14 @@ export const runVersion: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** kubectl version accepts only these two. */
+/** Reads --output. Like kubectl version, accepts only json and yaml. */
 function readFormat(output: string): Format {
 	if (output === "") return "table";
 	if (output === "json" || output === "yaml") return output;
 	throw new UsageError("--output must be 'yaml' or 'json'");
 }
 
-/** The fields of `kubectl version -o json` that have a meaning here. */
+/** Returns the fields of `kubectl version -o json` that have a meaning here, and Node's version. */
 function describeClient(): object {
 	const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 	const systems: Readonly<Record<string, string>> = { win32: "windows" };
@@ -46,7 +46,7 @@ function describeClient(): object {
 	return { major, minor, gitVersion: clientVersion, nodeVersion: process.version, platform };
 }
 
-/** gitVersion is null if a member's agents do not answer. */
+/** Returns an entry for each member. Its gitVersion is null if the member's agents do not answer. */
 function describeAgents(fleet: Fleet | undefined): readonly object[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const agent = fleet?.descriptions.get(id);

@@ -83,7 +83,7 @@ export class BudgetCurves {
 		}
 	}
 
-	/** The curves of budgets that were counted at least once. */
+	/** Returns the curves of budgets that were counted at least once. */
 	curves(to: number): readonly BudgetCurve[] {
 		return [...this.#curves]
 			.filter(([, { points }]) => points.length > 0)
@@ -153,7 +153,7 @@ export class BudgetCurves {
 	}
 }
 
-/** Applies an eviction of this run. A budget without a count has no number to change. */
+/** Applies an eviction of this run, or takes one back. A budget without a count has no number to change. */
 function change(curve: OpenCurve, at: number, by: number): void {
 	const last = curve.points.at(-1);
 	const before = curve.granted ?? last?.healthy;
@@ -165,8 +165,8 @@ function change(curve: OpenCurve, at: number, by: number): void {
 }
 
 /**
- * How many of the pods counted as down were granted to this run. A round counts before it grants anything, so its own grants are not
- * among them.
+ * Returns how many of the pods counted as down were granted to this run. A round counts before it grants anything, so its own grants are
+ * not among them.
  */
 function ownOf(fields: RecordedEvent["fields"]): number {
 	return listOf(fields["usedBy"]).filter((used) => isRecord(used) && used["own"] === true).length;

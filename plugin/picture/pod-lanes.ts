@@ -28,7 +28,7 @@ export interface Span {
 	readonly kind: "waiting" | "terminating";
 	readonly from: number;
 	readonly to: number;
-	/** The reason for which it waited, such as "BudgetExhausted"; "" if there was none. */
+	/** Why the pod waited, such as "BudgetExhausted"; "" if no reason was given. */
 	readonly reason: string;
 	readonly text: string;
 }
@@ -76,7 +76,7 @@ export class PodLanes {
 		if (kind === "pod") this.#seePod(what, at, fields);
 	}
 
-	/** In the order in which they first appeared. Unfinished spans are drawn until `to`. */
+	/** Returns the lanes in the order in which they first appeared. Unfinished spans are drawn until `to`. */
 	lanes(to: number): readonly NodeLane[] {
 		return [...this.#lanes.values()].map(({ pods, ...lane }) => ({
 			...lane,

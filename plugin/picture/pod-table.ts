@@ -28,7 +28,7 @@ function nodeTable({ node, pods, cordonedAt, end }: NodeLane, range: TimeRange):
 ${why}`;
 }
 
-/** The times above the bars. */
+/** Draws the times above the bars of pods, or below the curve of a budget. */
 export function axis(range: TimeRange): Html {
 	return html`<span class="axis">${ticksOf(range).map((at) => {
 		const place = placeOf(at, range) / 10;
@@ -70,7 +70,7 @@ function bar(spans: readonly Span[], goneUntil: TimeRange | undefined, range: Ti
 	})}${gone}</svg>`;
 }
 
-/** Always long enough to be visible, and always inside the picture. */
+/** Returns the path of a bar, which is always long enough to be visible, and always inside the picture. */
 function line({ from, to }: TimeRange, range: TimeRange): string {
 	const start = Math.min(placeOf(from, range), 998);
 	return `M${start} 4h${Math.max(2, placeOf(to, range) - start)}`;

@@ -15,7 +15,7 @@ export interface RecordedEvent {
 const [schemaName = "", schemaVersion = ""] = eventsSchema.split("/");
 const [knownMajor = ""] = schemaVersion.split(".");
 
-/** Throws UsageError. `place`: where the line is, for the message. */
+/** Parses one line. Throws UsageError. `place`: where the line is, for the message. */
 export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	let fields: unknown;
 	try {
@@ -30,7 +30,9 @@ export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	return { type, at, fields };
 }
 
-/** A record must begin with the schema of its lines. Throws UsageError. */
+/**
+ * Checks that the record begins with the schema of its lines. Throws UsageError if it does not, or if this version cannot read that schema.
+ */
 export function checkSchema({ type, fields }: RecordedEvent, place: string): void {
 	const schema = textOf(fields["schema"]) ?? "";
 	const [name, version = ""] = schema.split("/");

@@ -42,7 +42,7 @@ export class Recoveries {
 		}
 	}
 
-	/** Undefined if no count shows it. */
+	/** Returns when the pod was replaced. Undefined if no count shows it. */
 	replacedAt(key: string): number | undefined {
 		return this.#replacedAt.get(key);
 	}

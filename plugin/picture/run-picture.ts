@@ -53,8 +53,8 @@ export class PictureFold {
 	#last = 0;
 
 	/**
-	 * Call it in the order of the record. If the clock was set back during the run, time stands still in the picture until the clock has
-	 * caught up.
+	 * Adds an event. Call it in the order of the record. If the clock was set back during the run, time stands still in the picture until
+	 * the clock has caught up.
 	 */
 	see(event: RecordedEvent): void {
 		const at = Math.max(event.at, this.#last);

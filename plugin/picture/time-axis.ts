@@ -19,13 +19,16 @@ const mostTicks = 8;
 /** Even a run of no duration gets this width. */
 const shortestMs = second;
 
-/** A whole number from 0 to 1,000. Pictures are stretched to the width of the page, where a thousandth is less than a dot. */
+/**
+ * Returns a place on the page, as a whole number from 0 to 1,000. Pictures are stretched to the width of the page, where a thousandth is
+ * less than a dot.
+ */
 export function placeOf(at: number, { from, to }: TimeRange): number {
 	const share = (at - from) / Math.max(to - from, shortestMs);
 	return Math.round(Math.min(1, Math.max(0, share)) * 1_000);
 }
 
-/** At most eight times, at whole seconds, minutes, hours or days of UTC. */
+/** Returns at most eight times, at whole seconds, minutes, hours or days of UTC. */
 export function ticksOf({ from, to }: TimeRange): readonly number[] {
 	const step =
 		// There can be one tick more than steps, because both ends can have one.
@@ -36,12 +39,12 @@ export function ticksOf({ from, to }: TimeRange): readonly number[] {
 	return Array.from({ length: count }, (_, index) => first + index * step);
 }
 
-/** "12:04:30", in UTC. */
+/** Returns, for example, "12:04:30", in UTC. */
 export function clockText(at: number): string {
 	return new Date(at).toISOString().slice(11, 19);
 }
 
-/** "2026-01-01 12:04:30", in UTC. */
+/** Returns, for example, "2026-01-01 12:04:30", in UTC. */
 export function dateText(at: number): string {
 	return new Date(at).toISOString().slice(0, 19).replace("T", " ");
 }
