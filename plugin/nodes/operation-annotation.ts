@@ -115,8 +115,8 @@ export class OperationAnnotations {
 	}
 
 	/**
-	 * Reports that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step, unless it
-	 * is of version 0.1. If that run belongs to the same operation, this is reported only once.
+	 * Reports that another run loses the node. That run may be over, or may continue elsewhere and notice before its next step, unless its
+	 * version is 0.1. If that run belongs to the same operation, this is reported only once.
 	 */
 	#tellTakenOver({ name, context, unschedulable, operation: found }: NodeTarget): void {
 		const other = found?.kind === "operation" ? found.operation : undefined;

@@ -16,7 +16,7 @@ const entities: Readonly<Record<string, string>> = {
 	"'": "&#39;",
 };
 
-/** Builds markup from a template, and escapes its values. Attribute values must be in double quotes. */
+/** Builds markup from a template. Texts among the values are escaped. Attribute values must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
 	return { markup: strings.reduce((text, part, index) => `${text}${markupOf(values[index - 1] ?? "")}${part}`) };
 }
