@@ -14,7 +14,7 @@ export interface ChecksWait {
 	/** Monotonic. */
 	readonly now: () => number;
 	readonly pause: (ms: number) => Promise<void>;
-	/** Called with the findings that must be fixed, when they change and once a minute. */
+	/** Called with the findings that must be fixed: when they change, once a minute, and at the timeout. */
 	readonly tell: (line: string) => void;
 }
 

@@ -39,7 +39,7 @@ export interface DrainDependencies {
 	readonly emit: EventSink;
 	/** Writes the run's annotation on its nodes. Left out for a dry run. */
 	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained" | "hold">;
-	/** When it aborts, no new eviction and no new node starts. */
+	/** After this aborts, the drain starts no new eviction and no new node. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
 	/** The clock of the evictions. */
@@ -48,13 +48,13 @@ export interface DrainDependencies {
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
 	/** Called when an agent's pod is about to be evicted. Not called in a dry run. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
-	/** The namespaces with the agents of that context's cluster. */
+	/** Returns the namespaces with the agents of the context's cluster. */
 	readonly agentNamespaces: (contextName: string) => readonly string[];
 	/** Whether no node would accept the pod's replacement, as far as this was checked. */
 	readonly isStranded?: (podUid: string) => boolean;
 	/** Called with the timeout signal of each node. */
 	readonly onTimeout?: (timeout: AbortSignal) => void;
-	/** Called as each node finishes, to count them. */
+	/** Called when a node is finished, whether it was drained or not. */
 	readonly onNode?: () => void;
 }
 

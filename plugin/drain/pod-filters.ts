@@ -42,7 +42,7 @@ const mirrorAnnotation = "kubernetes.io/config.mirror";
 
 export interface FilteredPods {
 	readonly take: readonly V1Pod[];
-	/** "message: ns/pod, ns/pod; message: ns/pod", or "". */
+	/** In the form "message: ns/pod, ns/pod; message: ns/pod". "" if there are none. */
 	readonly warnings: string;
 	/** One entry for each reason. If there is any, no pod of the node is evicted. */
 	readonly errors: readonly string[];

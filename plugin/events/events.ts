@@ -110,7 +110,7 @@ export type RunEvent =
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
-			/** The suspension that is in place, if its annotation says so. */
+			/** The suspension that is in place. Left out if there is none, or no readable annotation. */
 			readonly suspension?: Suspension;
 			readonly dryRun: DryRun;
 	  } & BudgetOfMember)
@@ -178,7 +178,7 @@ export type RunEvent =
 	| ({
 			readonly type: "pod.accepted";
 			readonly waitedMs: number;
-			/** How long it may take to terminate. */
+			/** How long the pod may take to terminate. */
 			readonly graceSeconds: number;
 	  } & PodEvent)
 	/** The pod was gone before this run evicted it, or the run was stopped, or lost the node, before the pod was gone. */

@@ -75,7 +75,7 @@ export class PodTally {
 	}
 }
 
-/** Includes the uid, because a pod's name may be reused. */
+/** Returns a key for the pod. It includes the uid, because a pod's name may be reused. */
 export function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
 	return `pod ${context} ${namespace}/${pod} ${uid}`;
 }

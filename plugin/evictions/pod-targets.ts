@@ -73,8 +73,8 @@ export interface ResolvedPods {
 }
 
 /**
- * Returns each pod once, in the given order. Every word must name something that exists. Throws ConnectionError if nothing is found in the
- * contexts that answer and one context does not answer.
+ * Returns each pod once, in the given order. Every word must name something that exists. Throws as searchForOne() and searchForAll() do.
+ * Also throws ConnectionError if nothing is found and a context does not answer.
  */
 export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<ResolvedPods> {
 	const found: PodTarget[] = [];

@@ -33,7 +33,7 @@ export interface Preconditions {
 export interface EvictionRequest {
 	readonly preconditions: Preconditions;
 	readonly reservationId?: string;
-	/** As in CallOptions. Left out if the eviction depends on nothing that ages. */
+	/** As in CallOptions. */
 	readonly guard?: (() => boolean) | undefined;
 }
 
@@ -105,8 +105,8 @@ export function classifyRefusal(
 }
 
 /**
- * Adds the text of the cause that names the PodDisruptionBudget, and says how many pods are required and healthy. The message itself does
- * not name the budget.
+ * Adds the text of the cause that names the PodDisruptionBudget and its numbers of required and healthy pods. The message itself does not
+ * name the budget.
  */
 function withItsBudget({ message, causes }: ApiError): string {
 	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");

@@ -168,7 +168,7 @@ export class AgentDialer {
 		return this.#problem;
 	}
 
-	/** Marks an agent that is about to be evicted: it is used only if there is no other. */
+	/** Marks an agent that is about to be evicted: it is tried only after all others. */
 	leave(uid: string): void {
 		this.#leaving.add(uid);
 	}

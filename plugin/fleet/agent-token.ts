@@ -1,6 +1,7 @@
-// Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. In this order:
-// the account that the user named, the account that may decide about all budgets, the only other account that this user may request tokens
-// for. Finding the last one costs a request, which is made only if the second account is missing or the user may not use it.
+// Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. The first
+// choice is the account that the user named, then the account that may decide about all budgets, then the only other account that this user
+// may request tokens for. Finding the last one costs a request, which is made only if the second account is missing or the user may not use
+// it.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";

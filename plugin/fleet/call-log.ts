@@ -4,7 +4,7 @@ import { isRecord } from "../../disruption/record.ts";
 import type { CallObserver } from "../../proto/observe-calls.ts";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
-/** `context`: the context whose tunnel carries the calls. */
+/** Returns an observer that logs calls. `context`: the context whose tunnel carries the calls. */
 export function createCallLog(log: VerboseLog, context: string): CallObserver {
 	/** Cluster names by id, learned from agents' answers. Until a name is known, calls show the cluster's id. */
 	const names = new Map<string, string>();

@@ -22,7 +22,8 @@ export interface Login {
 }
 
 /**
- * Undefined if no agent is ready. A connection that was dialed before the list arrived is closed if it leads to none of the ready agents.
+ * Dials a ready agent and requests a token. Undefined if no agent is ready. A connection that was dialed before the list arrived is closed
+ * if it leads to none of the ready agents.
  */
 export async function connectAhead(
 	context: KubeContext,

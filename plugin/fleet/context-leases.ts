@@ -29,7 +29,7 @@ export type LeaseSource =
 	| { readonly kind: "none"; readonly context: string }
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string };
 
-/** A result of kind "reached" must be closed. */
+/** Connects to the context's agents. A result of kind "reached" must be closed. */
 export async function openLeaseSource(context: KubeContext): Promise<LeaseSource> {
 	const access = await accessAgents(context);
 	const { name } = context;
@@ -97,7 +97,7 @@ function byBudget(a: ListedLease, b: ListedLease): number {
 	return keyOf(a) < keyOf(b) ? -1 : 1;
 }
 
-/** Leases that do not name their budget come last. */
+/** Returns the key to sort by. Leases that do not name their budget come last. */
 function keyOf({ budget, name }: ListedLease): string {
 	return budget ? `${budget.namespace}/${budget.name} ${name}` : `~ ${name}`;
 }

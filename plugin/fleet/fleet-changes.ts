@@ -20,9 +20,10 @@ export class FleetChanges {
 	}
 
 	/**
-	 * `asked`: the members whose answers are in doubt. "same": all members agree that these are the fleet. "changed": they agree on another
-	 * fleet, and `members` of the fleet are already the new ones. Otherwise returns why the members are unknown: FleetsDiffer, or
-	 * AgentRefused if an agent does not support or permit the question. Rejects with AgentUnavailableError if a member gave no answer.
+	 * Asks the agents again which members there are. `asked`: the members whose answers are in doubt. "same": all members agree that these
+	 * are the fleet. "changed": they agree on another fleet, and `members` of the fleet are already the new ones. Otherwise returns why the
+	 * members are unknown: FleetsDiffer, or AgentRefused if an agent does not support or permit the question. Rejects with
+	 * AgentUnavailableError if a member gave no answer.
 	 */
 	async ask(asked: Fleet["members"]): Promise<"same" | "changed" | Failure> {
 		this.#asking ??= this.#ask().finally(() => {

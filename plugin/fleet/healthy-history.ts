@@ -53,7 +53,7 @@ export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): 
 	return healthy.length === 0 ? undefined : { lastAt, everySeconds, healthy };
 }
 
-/** Oldest first. */
+/** Returns the times of the samples, oldest first. */
 function timesUntil(lastAt: number, everySeconds: number): readonly number[] {
 	return Array.from({ length: mostSamples }, (_, at) => lastAt - (mostSamples - 1 - at) * everySeconds);
 }

@@ -7,7 +7,7 @@ export function holderIdentity(command: string, op: string): string {
 }
 
 export interface ClaimedHolder {
-	/** "alice@laptop" */
+	/** For example "alice@laptop". For a holder that is not a run of this program, its whole text. */
 	readonly person: string;
 	/** For example "drain 7f3c2a". Undefined for a holder that is not a run of this program. */
 	readonly operation?: string;

@@ -14,7 +14,7 @@ export interface PersonEvent {
 	};
 	/** Milliseconds since the epoch. */
 	readonly at: number;
-	/** "alice@laptop", as claimed. */
+	/** For example "alice@laptop", as claimed. */
 	readonly by: string;
 	readonly action: string;
 	readonly reason: string;
@@ -65,7 +65,7 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 	};
 }
 
-/** Cuts between characters, never inside one. */
+/** Shortens the text to at most this many bytes. Cuts between characters, never inside one. */
 function fitBytes(text: string, bytes: number): string {
 	const whole = Buffer.from(text);
 	if (whole.length <= bytes) return text;

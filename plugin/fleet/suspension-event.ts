@@ -6,7 +6,7 @@ import type { SuspensionTarget } from "./suspension-target.ts";
 
 export interface SuspensionNote {
 	readonly suspend: boolean;
-	/** "alice@laptop", as claimed. */
+	/** For example "alice@laptop", as claimed. */
 	readonly by: string;
 	/** Milliseconds since the epoch. */
 	readonly at: number;

@@ -81,7 +81,7 @@ export function budgetNotFound(name: string): ApiError {
 	return new ApiError(`${kind} "${name}" not found`, { code: 404, reason: "NotFound" });
 }
 
-/** Undefined if the member has no such budget, or no budgets at all. */
+/** Reads the budget. Undefined if the cluster has no such budget, or does not have the kind. */
 export async function findBudget(
 	{ client }: KubeContext,
 	name: BudgetName,

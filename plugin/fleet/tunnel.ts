@@ -1,5 +1,5 @@
-// The local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable at that moment. So a gRPC
-// channel that reconnects finds another agent without further code.
+// Provides the local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable at that moment. So
+// a gRPC channel that reconnects finds another agent without further code.
 //
 // It is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name, which libuv creates with
 // the system's default rights. This user, administrators and the system have full access. Any other user may open it for reading, also from

@@ -102,7 +102,7 @@ export class WatchedMember {
 		return [...keys].flatMap((key) => this.budget(key)?.name ?? []);
 	}
 
-	/** The budget as the member has it, even if nothing else is known. */
+	/** Returns the budget as the member has it, even if nothing else is known. */
 	budget(key: string): MemberBudget | undefined {
 		return this.#known.get(key)?.watched.budget;
 	}
@@ -120,7 +120,7 @@ export class WatchedMember {
 		return "unknown" in state ? new Error(state.unknown) : state;
 	}
 
-	/** The history as its agents have reported it. It stays valid even if nothing is known about the present. */
+	/** Returns the history as the member's agents have reported it. It stays valid even if nothing is known about the present. */
 	history(key: string): BudgetHistory | undefined {
 		return this.#histories.get(key);
 	}

@@ -1,7 +1,7 @@
-// Finds when evicted pods were replaced, as far as counts show it. A pod counts as replaced by the first count, under each budget that
-// covers it, that has enough healthy pods again. Enough is the number before this run evicted its unreplaced pods, or the expected number
-// if that is lower. --for=replaced uses a similar rule. The real time may be earlier, between two counts. A pod has no such time if there
-// was no later count.
+// Finds when evicted pods were replaced, as far as counts show it. A pod counts as replaced once every budget that covers it has been
+// counted with enough healthy pods again. Enough is the number before this run evicted its unreplaced pods, or the expected number if that
+// is lower. --for=replaced uses a similar rule. The real time may be earlier, between two counts. A pod has no such time if there was no
+// later count.
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
 
 interface Recovery {
@@ -84,7 +84,7 @@ export class Recoveries {
 	}
 }
 
-/** Pods may reuse names, so the key includes the uid if there is one. */
+/** Returns a key for the pod, with the uid if there is one, because pods may reuse names. */
 export function podKey(fields: RecordedEvent["fields"]): string {
 	return ["context", "pod", "uid"].map((name) => textOf(fields[name]) ?? "").join(" ");
 }

@@ -12,7 +12,7 @@ export interface RunPicture {
 	/** The user who ran it, as user@host; older records have none. */
 	readonly by: string | undefined;
 	readonly client: string;
-	/** The agents' versions by context. */
+	/** The agents' versions, by context, or by the member's name if it has no context. */
 	readonly agents: readonly (readonly [context: string, version: string])[];
 	readonly dryRun: string | undefined;
 	/** The times of the first and the last event, in milliseconds since the epoch. */

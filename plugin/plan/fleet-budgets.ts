@@ -37,7 +37,7 @@ export interface FleetBudgets {
 /** The most pods that one request may ask for. */
 const maxCandidates = 500;
 
-/** Rejects with AgentUnavailableError if a member does not answer. */
+/** Lists the pods' budgets and counts them. Rejects with AgentUnavailableError if a member does not answer. */
 export async function readFleetBudgets(
 	fleet: Pick<Fleet, "members" | "listBudgets">,
 	pods: readonly ClusterPod[],

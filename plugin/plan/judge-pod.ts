@@ -20,7 +20,7 @@ export type PodJudgement =
 	  }
 	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
 
-/** `drained`: the names of the nodes that the drain cordons in the pod's cluster. */
+/** Judges the pod. `drained`: the names of the nodes that the drain cordons in the pod's cluster. */
 export function judgePod(
 	pod: V1Pod,
 	cluster: ClusterFacts,

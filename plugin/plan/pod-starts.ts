@@ -1,6 +1,6 @@
 // Finds how long pods took from their creation until they were first ready, by template. A pod shows only when it last became ready: it may
 // have lost its readiness in between, or its whole node may have been away. So that time is not used if the pod's containers, or other pods
-// of its template, show that it came later.
+// of its template, show that the pod was ready earlier.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";

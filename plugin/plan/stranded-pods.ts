@@ -1,5 +1,5 @@
 // Warns about pods that a drain evicts although no node, or only a drained one, would accept their replacements. Budgets count a pod as
-// down until it has a replacement. So other pods may wait forever, and the user has to know it before the drain.
+// down until it has a replacement. So other pods may wait forever, and the user has to know this before the drain.
 import type { Placement } from "./placement.ts";
 
 export interface StrandedPod {

@@ -1,7 +1,7 @@
-// The life of a run, the same for drain, evict, cordon, uncordon, suspend and unsuspend. It reads the flags, opens the contexts and finds
-// the work. If pods are to be evicted, it connects the fleet. It asks the user, works, settles, and ends with a summary and an exit code.
-// The report (run-report.ts) always says how the run ended. That includes a run with nothing to do, a declined prompt, an error, and one or
-// two Ctrl-C.
+// Takes a run through its life, which is the same for drain, evict, cordon, uncordon, suspend and unsuspend. It reads the flags, opens the
+// contexts and finds the work. If pods are to be evicted, it connects the fleet. It asks the user, works, settles, and ends with a summary
+// and an exit code. The report (run-report.ts) always says how the run ended. That includes a run with nothing to do, a declined prompt, an
+// error, and one or two Ctrl-C.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
@@ -26,7 +26,7 @@ export interface RunSteps<Options> {
 	/** Throws UsageError before anything is opened. */
 	readonly readOptions: () => Options;
 	/**
-	 * Returns a result instead if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already
+	 * Returns a result instead of work if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already
 	 * reported everything.
 	 */
 	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;

@@ -21,7 +21,7 @@ export interface PlanRequest {
 
 export interface ReadPlan {
 	readonly plan: Plan;
-	/** Some named or selected nodes may be missing from it. */
+	/** Whether some named or selected nodes may be missing from the plan. */
 	readonly isPartial: boolean;
 }
 

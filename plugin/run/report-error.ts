@@ -10,7 +10,7 @@ export interface ErrorReport {
 	readonly argv: readonly string[];
 	/** A stream of guardStreams(), because the error quotes foreign text. */
 	readonly stderr: TextSink;
-	/** The command that looks at the clusters of this call, if its flags could be read. */
+	/** The command that checks the clusters of this call. Undefined if the flags could not be read. */
 	readonly checkCommand?: string | undefined;
 }
 

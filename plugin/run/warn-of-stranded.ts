@@ -15,8 +15,8 @@ export interface ForeseenPods {
 }
 
 /**
- * Warns about pods whose replacements would find no other node, and returns their uids. If this cannot be checked, the drain continues with
- * a warning.
+ * Warns about pods whose replacements may find no other node, and returns those that would find none. If this cannot be checked, the drain
+ * continues with a warning.
  */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],

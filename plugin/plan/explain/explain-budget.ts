@@ -178,7 +178,7 @@ function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"
 	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);
 }
 
-/** Undefined if one more pod can be evicted. */
+/** Returns what blocks the next eviction. Undefined if one more pod can be evicted. */
 function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: BudgetRow): Finding | undefined {
 	const usedBy = row.usedBy.map(({ name, ...pod }) => ({ ...pod, pod: name }));
 	const judged = judgeBudget(memberIds, counted);

@@ -151,8 +151,8 @@ function strandedNotes(pods: readonly Placed[]): readonly string[] {
 }
 
 /**
- * Adds what a drain makes of the pod: a pod that it refuses blocks the whole node, and a pod that does not terminate keeps it from
- * finishing.
+ * Adds a finding if the pod would stop a drain: a pod that the drain refuses blocks the whole node, and a pod that does not terminate keeps
+ * the drain from finishing.
  */
 function inDrain(pod: ExplainedPod): ExplainedPod {
 	const { drain, isOverdue, message } = pod;

@@ -1,4 +1,4 @@
-// Judges the pods of a node in order, as a drain of it would evict them, with the simulation that a plan uses. So what a plan calls
+// Judges the pods of a node in order, as a drain of the node would evict them, with the simulation that a plan uses. So what a plan calls
 // impossible, an explanation refuses.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
