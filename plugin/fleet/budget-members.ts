@@ -11,7 +11,7 @@ export interface BudgetOfMember {
 	/** For example "maxUnavailable 1". Undefined if the budget cannot be read. */
 	readonly bound: string | undefined;
 	readonly suspended: boolean;
-	/** Who suspended it, as claimed. Undefined if it is not suspended, or if the annotation is missing. */
+	/** Who suspended it, as claimed. Undefined if the budget is not suspended, or has no readable annotation. */
 	readonly suspension: Suspension | undefined;
 }
 
@@ -37,7 +37,7 @@ export function budgetOfMembers(
 	);
 }
 
-/** Returns who suspended the budget. If the members' entries differ, returns the first one. */
+/** Returns who suspended the budget. If the members' entries differ, returns the first one found. */
 export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
 	return members.find(({ suspension }) => suspension)?.suspension;
 }

@@ -25,7 +25,7 @@ export interface BudgetRow {
 	readonly members: readonly BudgetOfMember[];
 	/** Pods counted as unavailable. Each member reports a limited number of them, those with a holder first. */
 	readonly usedBy: readonly PodOfBudget[];
-	/** Why the budget refuses everything, if it does. */
+	/** Why the budget refuses everything, or why its numbers are unknown. */
 	readonly problem: string | undefined;
 }
 

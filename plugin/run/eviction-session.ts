@@ -30,7 +30,7 @@ export interface EvictionSettings {
 	readonly connecting?: Connecting | undefined;
 }
 
-/** The caller must close it. */
+/** The evictions of one run and their fleet. The caller must close the session. */
 export interface EvictionSession {
 	readonly fleet: Fleet | undefined;
 	/** "" if there is no fleet. */

@@ -1,5 +1,5 @@
 // Reads who holds the Leases of these budgets now, and how many rounds wait for them. It is for display only: no decision relies on it.
-// Agents that do not answer, or are too old to know, are left out.
+// Agents that do not answer, or are too old for this question, are left out.
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { isUnimplemented } from "../../../proto/status.ts";
