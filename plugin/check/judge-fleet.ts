@@ -1,4 +1,4 @@
-// Judges whether the clusters are one fleet: by what their agents declare, and by which members reach each other.
+// Judges whether the clusters are one fleet, from what their agents declare and from which members reach each other.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";

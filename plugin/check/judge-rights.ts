@@ -1,4 +1,4 @@
-// Judges what the current user may do, by the API server's own answers.
+// Judges what the current user may do, from the API server's own answers.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { OwnCheckReason } from "./check-reason.ts";
 import { type ClusterCheck, notChecked, type Reading } from "./check-report.ts";

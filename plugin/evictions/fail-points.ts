@@ -10,7 +10,7 @@ export function membersWithFailPoints(
 	return members;
 }
 
-/** Called after each write of a suspension was tried as a dry run, and before anything is written. */
+/** Called before a suspension or its end is written, and after each write was tried as a dry run. */
 export function beforeSuspending(_env: NodeJS.ProcessEnv): void {
 	return;
 }

@@ -46,8 +46,7 @@ export class ToldSuspensions {
 	}
 
 	/**
-	 * Warns about those of the `covering` budgets that all members suspend. `lists`: the budgets of the namespace in all members, as last
-	 * listed.
+	 * Warns about the `covering` budgets that all members suspend. `lists`: the budgets of the namespace in all members, as last listed.
 	 */
 	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {
 		for (const { name } of covering) {

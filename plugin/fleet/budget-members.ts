@@ -1,4 +1,4 @@
-// Reads one budget as each member has it, and finds how members differ. The strictest bound holds. The budget is suspended only if all
+// Reads one budget as each member has it, and finds how members differ. The strictest bound applies. The budget is suspended only if all
 // members that have the budget suspend it.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";

@@ -54,7 +54,7 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 		if (field) log.tell(title, [field]);
 	}
 
-	/** Learns from a description, which contains the names of its own cluster and of that cluster's members. */
+	/** Learns cluster names from a description: those of its own cluster and of that cluster's members. */
 	function learnNames(message: unknown): void {
 		if (!isRecord(message)) return;
 		const own = { id: message["clusterId"], name: message["clusterName"] };

@@ -1,7 +1,7 @@
-// Finds what prevents clusters from forming one fleet, by what their agents report: lists that differ, a list that leaves out members that
-// its cluster knows, or a member to which no route leads. If the agents do not reach each other, only this comparison shows one cluster
-// that another cluster's list differs. So every member then needs a context. If there is a difference, only this run is refused. Nothing is
-// written to any cluster, because a caller may not name members.
+// Finds what prevents clusters from forming one fleet, from what their agents report: lists that differ, a list that leaves out members
+// that its cluster knows, or a member to which no route leads. If the agents do not reach each other, only this comparison shows one
+// cluster that another cluster's list differs. So every member then needs a context. If there is a difference, only this run is refused.
+// Nothing is written to any cluster, because a caller may not name members.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 

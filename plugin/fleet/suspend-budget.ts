@@ -2,9 +2,9 @@
 //
 // Guarantee: a suspension is in place in all these members, or the writes are taken back. It is reported as in place only after each API
 // server has answered that it is. Every write names the resourceVersion that was read, so an edit in between is a conflict and is never
-// overwritten. If taking back fails too, the report says what is known about that member: the budget holds as long as one member does not
+// overwritten. If taking back fails too, the report says what is known about that member: the budget applies as long as one member does not
 // suspend it.
-// Ending a suspension is never taken back: the first member that no longer suspends the budget makes it hold in all of them.
+// Ending a suspension is never taken back: the first member that no longer suspends the budget makes it apply in all of them.
 import { suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";

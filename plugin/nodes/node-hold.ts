@@ -2,7 +2,7 @@
 // the node writes its own holder. The same operation does so too if it is resumed elsewhere, for example while the first laptop sleeps.
 //
 // Guarantee: after `confirm` has resolved, the node was held or was already deleted at most `maxAgeMs` ago, or `lost` or `ends` has
-// aborted. If the API server takes longer than that to answer, this was at most `patientForMs` ago. Budgets do not rest on it.
+// aborted. If the API server takes longer than that to answer, this was at most `patientForMs` ago. No budget depends on this.
 // Assumption: `now` includes the time that the machine slept.
 import { unlessOver } from "../kubernetes/unless-over.ts";
 import { errorText, isNotFound, isPassing } from "../kubernetes/api-error.ts";

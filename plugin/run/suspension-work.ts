@@ -160,8 +160,8 @@ async function undoAll(
 }
 
 /**
- * Reports which members may still be suspended. The budget holds as soon as one member does not suspend it, so the changes that were
- * written stay.
+ * Reports in which members the budget may still be suspended. The budget applies as soon as one member does not suspend it, so the changes
+ * that were written stay.
  */
 function tellHolds(
 	{ name, targets }: SuspensionTask,
