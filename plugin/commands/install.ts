@@ -170,8 +170,8 @@ async function setUpIn(
 }
 
 /**
- * Shows or writes the objects without the certificates, which differ each time and have secret keys. With cert-manager, certificates are
- * described by objects without a key, so these are included.
+ * Shows or writes the objects without the certificates, which differ each time and contain private keys. With cert-manager, certificates
+ * are described by objects without a key, so these are included.
  */
 async function showClusters(
 	uncertified: PlannedFleet,

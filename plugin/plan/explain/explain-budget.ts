@@ -144,7 +144,7 @@ interface JudgedNow {
 	readonly counted?: PlanBudget;
 }
 
-/** Returns the budget's state now, and what blocks its pods. `lists`: the budgets of its namespace in each member that answers. */
+/** Returns the budget's state now, and what blocks its pods. `lists`: the budgets of the namespace in each member that answers. */
 export async function judgeBudgetNow(
 	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,

@@ -6,7 +6,7 @@ import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { FleetOfView } from "./fleet-view.ts";
 
-/** Marks the row's pods that have no controller. A pod that cannot be read stays unchanged. */
+/** Marks the row's terminating and granted pods that have no controller. A pod that cannot be read stays unchanged. */
 export async function withReplacements(
 	row: BudgetRow,
 	fleet: Pick<FleetOfView, "members" | "contextOf"> | undefined,
