@@ -54,8 +54,8 @@ type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 const freshForMs = 30_000;
 
 /**
- * Reads files again every 30 s. Runs an exec plugin again when its credential has expired or was refused. A changed certificate gets its
- * own connections.
+ * Before a request, reads the files again if the last read was 30 s ago or more. Runs an exec plugin again when its credential has expired
+ * or was refused. A changed certificate gets its own connections.
  */
 export function createCredentialReader(connection: Connection, logins = new LoginDesk()): CredentialReader {
 	const program = connection.exec && logins.open(connection.exec, connection.context);
@@ -106,7 +106,7 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 		else trustNamedAuthorities();
 		// Also always set, to kubectl's oldest TLS version: otherwise NODE_OPTIONS could lower it.
 		const material = { ...given({ ca, cert, key }), minVersion: "TLSv1.2" as const };
-		// Parse the certificates once, not for each parallel connection. Agents for proxies are client-node's, so they cannot use this.
+		// Parse the certificates once, not for each parallel connection. client-node's agents for proxies cannot use this.
 		const shared =
 			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
@@ -160,7 +160,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 		| undefined;
 	return async (options, credential) => {
 		if (!loaded || loaded.credential !== credential) {
-			// A new KubeConfig each time, because it keeps a user's first certificate forever.
+			// Each credential gets a new KubeConfig, because a KubeConfig keeps a user's first certificate forever.
 			const config = new KubeConfig();
 			config.loadFromClusterAndUser(cluster, withCredential(user, credential));
 			loaded = { config, credential };
@@ -175,8 +175,8 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
  */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
-	// The limit is high, because evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
+	// The limit is high, because evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }

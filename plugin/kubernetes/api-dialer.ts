@@ -51,7 +51,7 @@ export interface ApiDialer {
 	close(): void;
 }
 
-/** The server closed a reused connection before it answered this request. */
+/** A reused connection was closed before the answer to this request was complete. */
 export class ResetError extends Error {
 	override readonly name = "ResetError";
 	constructor(cause: Error) {
@@ -77,7 +77,7 @@ export interface DialerOptions {
 	readonly silentAfterMs?: number;
 }
 
-/** Must be closed. */
+/** Creates a dialer, which must be closed. */
 export function createApiDialer(connection: Connection, options: DialerOptions = {}): ApiDialer {
 	const { log, logins, onSilence } = options;
 	const limits = { connectTimeoutMs, silentAfterMs, ...options };
@@ -217,7 +217,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	};
 }
 
-/** Calls `act` after each period, until it returns true or is stopped. */
+/** Calls `act` after each period, until `act` returns true or `stop` is called. */
 function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () => void } {
 	const timer = setInterval(() => {
 		if (act()) clearInterval(timer);

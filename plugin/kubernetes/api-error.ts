@@ -13,7 +13,7 @@ export interface StatusCause {
 	readonly field: string;
 }
 
-/** More than a person would read. */
+/** How many causes of an answer are kept: more than a person would read. */
 const maxCauses = 100;
 
 /** An answer other than 2xx, read as a metav1.Status if it is one. */
@@ -23,7 +23,7 @@ export class ApiError extends BoundedError implements ClassifiedError {
 	/** Status.reason, for example NotFound. "" if the server sent none. */
 	readonly reason: string;
 	readonly causes: readonly StatusCause[];
-	/** From the Retry-After header. */
+	/** From the Retry-After header, but at most 60. */
 	readonly retryAfterSeconds: number | undefined;
 	constructor(
 		message: string,
@@ -54,7 +54,7 @@ export class ApiError extends BoundedError implements ClassifiedError {
 	}
 }
 
-/** Returns the reason to report for an eviction that failed with this answer. */
+/** Returns the reason to report for a request that failed with this answer. */
 export function refusalReason({ code, message, causes }: ApiError): FailureReason {
 	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
 	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
@@ -88,7 +88,7 @@ export class SilentServerError extends BoundedError {
 export class ConnectionError extends BoundedError implements ClassifiedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
-	/** The system's code, for example ECONNREFUSED. */
+	/** The code of the error from the system or from Node, for example ECONNREFUSED. "" if there is none. */
 	readonly code: string;
 	/** The server's context, if the command works in several. */
 	readonly context: string | undefined;
@@ -174,7 +174,10 @@ export function kubectlErrorLine(error: unknown): string {
 	return `error: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Adds to a refused list what was requested, as kubectl does (cli-runtime, EnhanceListError). */
+/**
+ * Adds what was requested to the error of a list that was answered with 400 or 404, as kubectl does (cli-runtime, EnhanceListError).
+ * Returns any other error unchanged.
+ */
 export function listError(
 	error: unknown,
 	path: string,

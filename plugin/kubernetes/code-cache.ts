@@ -2,7 +2,10 @@
 import { enableCompileCache } from "node:module";
 import { findPrivateFolder } from "./private-folder.ts";
 
-/** Returns the folder, created if missing. Undefined if that fails. From now on, Node keeps the modules that it compiles there. */
+/**
+ * Makes Node keep compiled modules in a folder from now on. Returns the folder, which is created if missing. Undefined if there can be
+ * none.
+ */
 export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	const folder = findCodeFolder(env);
 	if (folder !== undefined) enableCompileCache(folder);

@@ -26,17 +26,17 @@ export interface Connection {
 	readonly user: User;
 	/** The program that provides the credentials, if there is one. */
 	readonly exec: ExecPlugin | undefined;
-	/** Impersonation beyond the user name, which client-node sets itself. */
+	/** Impersonation beyond the user name, which is in `user`. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
 	/** The HTTP or HTTPS proxy that the environment names for this server. Other proxies are in `cluster`. */
 	readonly httpProxy: string | undefined;
-	/** 0: no timeout. */
+	/** 0: the default (api-dialer.ts). */
 	readonly requestTimeoutMs: number;
 }
 
 /**
- * Returns the connection for a context, or for the current one. Throws KubeconfigError, mostly in kubectl's words, if the context does not
- * exist or cannot be used.
+ * Returns the connection for a context, or for the current one. Throws KubeconfigError, mostly in kubectl's words, if the context, or a
+ * cluster or user from a flag, does not exist or cannot be used.
  */
 export function resolveConnection(
 	kubeconfig: Kubeconfig,
@@ -84,7 +84,7 @@ export function resolveConnection(
 	const server = serverUrl(cluster, user);
 	// A proxy named in the kubeconfig takes precedence, even over NO_PROXY.
 	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
-	// Over plain HTTP, no credentials are sent, only the impersonated user (client-go, DirectClientConfig.ClientConfig).
+	// Over plain HTTP, no credentials are sent, only impersonation headers (client-go, DirectClientConfig.ClientConfig).
 	const login = server.startsWith("http:") ? { as: user["as"] } : user;
 	const isOfAgent = text(cluster["proxy-url"]) === "" && /^https?:/.test(proxy);
 	return {
@@ -213,8 +213,8 @@ function hasOwnLogin(user: KubeconfigEntry): boolean {
 }
 
 /**
- * Returns the user in client-node's form. It supports `tokenFile` only in its own auth provider. Exec plugins are ours
- * (exec-credentials.ts).
+ * Returns the user in client-node's form. client-node supports `tokenFile` only in an auth provider of its own. Exec plugins are left out,
+ * because exec-credentials.ts runs them.
  */
 function userForClientNode(user: KubeconfigEntry): User {
 	const token = text(user["token"]);

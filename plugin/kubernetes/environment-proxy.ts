@@ -9,8 +9,8 @@ import { KubeconfigError } from "../terminal/errors.ts";
 const schemes = ["http:", "https:", "socks5:", "socks5h:"];
 
 /**
- * Returns the proxy's URL with its scheme. Undefined if there is none, and always for this machine itself. Throws KubeconfigError if we
- * cannot use the proxy.
+ * Returns the proxy's URL with its scheme. Undefined if there is none or NO_PROXY excludes the server, and always for this machine itself.
+ * Throws KubeconfigError if we cannot use the proxy.
  */
 export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string | undefined {
 	const url = new URL(server);
@@ -53,7 +53,10 @@ function usesProxy(url: URL, noProxy: string): boolean {
 	return !noProxy.split(",").some((entry) => excludes(entry.trim().toLowerCase(), target));
 }
 
-/** Whether an entry of NO_PROXY excludes the target. It is "*", a CIDR, an address or a domain. The last two may have a port. */
+/**
+ * Whether an entry of NO_PROXY excludes the target. The entry is "*", a CIDR, an address or a domain. An address or a domain may have a
+ * port.
+ */
 function excludes(entry: string, target: Target): boolean {
 	if (entry === "*") return true;
 	const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];

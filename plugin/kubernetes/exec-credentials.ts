@@ -92,8 +92,8 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 }
 
 /**
- * Finds the program as kubectl does, which searches its own PATH. Node would search the PATH that the program is given. Undefined if the
- * program is not found.
+ * Returns the program to start. If the kubeconfig sets a PATH for the program, searches our own PATH instead, as kubectl does: Node would
+ * search the program's. Undefined if this search finds nothing.
  */
 function findProgram({ command, env }: ExecPlugin): string | undefined {
 	const isWindows = process.platform === "win32";

@@ -12,7 +12,7 @@ export interface ExecPlugin {
 	readonly interactiveMode: string;
 	/** Shown if the program is not installed. */
 	readonly installHint: string;
-	/** The cluster to log in to, if the plugin asks for it. */
+	/** The cluster to log in to. Undefined without provideClusterInfo. */
 	readonly cluster: KubeconfigEntry | undefined;
 }
 

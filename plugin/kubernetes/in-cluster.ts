@@ -1,5 +1,5 @@
-// Finds the cluster of the pod that the plugin runs in, to access it as the pod's ServiceAccount. kubectl uses it if there is no kubeconfig
-// (client-go, rest.InClusterConfig).
+// Finds the cluster of the pod that the plugin runs in, for access as the pod's ServiceAccount. kubectl uses that cluster if there is no
+// kubeconfig (client-go, rest.InClusterConfig).
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
@@ -13,7 +13,9 @@ export interface OwnCluster {
 
 const mountedAt = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Returns the cluster. Undefined outside a pod. `folder`: where the kubelet puts the ServiceAccount's files. */
+/**
+ * Returns the cluster. Undefined outside a pod, or if the pod has no token. `folder`: where the kubelet puts the ServiceAccount's files.
+ */
 export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnCluster | undefined {
 	const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
 	const port = env["KUBERNETES_SERVICE_PORT"] ?? "";

@@ -77,7 +77,7 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** Removes only files that it has written itself. A failure is ignored. */
+/** Removes expired files, but only those that have the name of a kept note. A failure is ignored. */
 function removeOld(folder: string, now: number): void {
 	try {
 		for (const name of readdirSync(folder)) {

@@ -14,8 +14,8 @@ export interface KeptNote {
 }
 
 /**
- * `folder`: undefined keeps nothing. `about`: the note's subject, starting with the server. Each subject has one note. `mode`: of a folder
- * that is created.
+ * `folder`: if undefined, nothing is kept. `about`: the note's subject, starting with the server. Each subject has one note. `mode`: the
+ * mode of the folder, if it is created.
  */
 export function createKeptNote(folder: string | undefined, about: readonly string[], mode?: number): KeptNote {
 	if (folder === undefined) return { read: () => undefined, write: () => undefined };

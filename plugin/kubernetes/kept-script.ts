@@ -50,8 +50,8 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 }
 
 /**
- * Returns the command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Never contains a
- * value, which may be a secret.
+ * Returns the command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Leaves out values,
+ * which may be secrets, except one that looks like a flag.
  */
 function kindOf(argv: readonly string[]): string {
 	const [first = ""] = argv;
@@ -63,7 +63,7 @@ function whenProcessEnds(write: () => void): void {
 	process.once("exit", write);
 }
 
-/** Undefined if there is no intact file. V8 trusts the data and would crash on a damaged one. */
+/** Undefined if there is no intact file. V8 trusts the data and would crash if it were damaged. */
 function readKept(file: string): Kept | undefined {
 	try {
 		const content = readOwnFile(file);

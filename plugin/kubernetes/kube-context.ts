@@ -1,4 +1,4 @@
-// A context of the kubeconfig to work in: a name for messages, and a client for its API server.
+// Defines a context of the kubeconfig to work in: a name for messages, and a client for its API server.
 import type { AgentPlace } from "../flags/agent-place.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";

@@ -30,8 +30,8 @@ export interface Kubeconfig {
 }
 
 /**
- * Reads and merges the files. Throws a KubeconfigError that names the file, the entry and the field. If there are several files, missing
- * ones are skipped.
+ * Reads and merges the files. Skips missing ones, but the file of --kubeconfig must exist. Throws a KubeconfigError that names the file
+ * and, if they are known, the entry and the field.
  */
 export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kubeconfig {
 	const merged = {
@@ -81,7 +81,7 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 	return [...new Set(paths)].map((path) => ({ path, when: "listed" }));
 }
 
-/** Undefined if the file is missing and may be. */
+/** Undefined if the file is missing and does not have to exist. */
 function readKubeconfig(path: string, when: KubeconfigFile["when"]): KubeconfigEntry | undefined {
 	const file = readFileBytes(path);
 	if (file.problem !== undefined) {

@@ -1,6 +1,7 @@
-// A thin client of one API server: JSON calls, paged lists, kubectl's retries. client-node's CoreV1Api is not used, because a list of 1,000
-// pods takes 40 ms of CPU there and 14 ms here. It also retries nothing, reads only the first page of a list, and hides Retry-After and
-// Warning. This client turns every answer that is not 2xx into an ApiError, and every missing or unusable answer into a ConnectionError.
+// Provides a thin client of one API server: JSON calls, paged lists, kubectl's retries. client-node's CoreV1Api is not used, because a list
+// of 1,000 pods takes 40 ms of CPU there and 14 ms here. It also retries nothing, reads only the first page of a list, and hides
+// Retry-After and Warning. Calls of this client turn every answer that is not 2xx into an ApiError, and every missing or unusable answer
+// into a ConnectionError, unless the caller has aborted or refused the call.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
@@ -50,7 +51,7 @@ export interface KubernetesClient {
 	/** A server-side apply. */
 	apply<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	delete<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
-	/** An answer that the caller reads as it arrives. Rejects if it is not 200, or has not begun within `withinMs`. */
+	/** Returns an answer that the caller reads as it arrives. Rejects if its code is not 200, or if it has not begun within `withinMs`. */
 	stream(path: string, options: StreamOptions): Promise<IncomingMessage>;
 	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
@@ -59,7 +60,7 @@ export interface KubernetesClient {
 
 /** kubectl's own page size. */
 export const defaultChunkSize = 500;
-/** As in client-go (rest/with_retry.go): how often at most a request is retried if the answer has Retry-After. */
+/** How many times at most a request is retried if its answers have Retry-After, as in client-go (rest/with_retry.go). */
 const maxRetries = 10;
 
 export const metadataTypes = {

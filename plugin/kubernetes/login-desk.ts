@@ -29,7 +29,7 @@ interface Login {
 
 /**
  * Called before a login that may ask the user, with its contexts. What the program prints then follows the announcement. The function that
- * it returns is called when the terminal is free again, with the reason if there is no credential.
+ * the announcement returns is called when the terminal is free again, with the reason if there is no credential.
  */
 type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => LoginEnd | undefined;
 export type LoginEnd = (problem?: string) => void;
@@ -38,7 +38,7 @@ interface LoginDeskOptions {
 	readonly announce?: LoginAnnouncement;
 	readonly runner?: LoginRunner;
 	readonly surroundings?: LoginSurroundings;
-	/** Gives each login that may ask exclusive use of the terminal. */
+	/** Gives exclusive use of the terminal to each login that may ask the user. */
 	readonly turns?: TerminalTurns | undefined;
 }
 

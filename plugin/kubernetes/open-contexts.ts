@@ -23,11 +23,11 @@ export interface OpenOptions {
 	/** Called when an API server keeps a request waiting. Default: stderr. */
 	readonly onSilence?: (context: string, message: string) => void;
 	/**
-	 * Called when a login program starts to ask the user. It may return a function to call at its end. With several contexts, stderr
-	 * announces the login anyway.
+	 * Called before a login program that may ask the user. Returns a function to call when the program has ended. With several contexts,
+	 * stderr announces the login anyway.
 	 */
 	readonly onLogin?: ((contexts: readonly string[], command: string) => LoginEnd) | undefined;
-	/** Gives logins that ask exclusive use of the terminal. */
+	/** Gives exclusive use of the terminal to logins that may ask the user. */
 	readonly turns?: TerminalTurns | undefined;
 	/** Stops a running login. */
 	readonly stop?: AbortSignal;
@@ -36,8 +36,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens the contexts. Throws UsageError or KubeconfigError if contexts are unknown or repeated, or if --context and --contexts are both
- * given. Clients must be closed.
+ * Opens the contexts. Their clients must be closed. Throws UsageError for flags that are invalid, refused or contradict each other, and
+ * KubeconfigError if a context is unknown or cannot be used.
  */
 export function openContexts(
 	flags: GlobalFlags,
@@ -110,7 +110,10 @@ function contextList(contexts: readonly string[]): string {
 	return `context${contexts.length === 1 ? "" : "s"} ${contexts.map(quote).join(", ")}`;
 }
 
-/** Refuses texts that are not names: they become part of a URL path, and users who may write in that namespace are trusted. */
+/**
+ * Refuses an agent namespace or account that is not a name: both become part of a URL path, and users who may write in that namespace are
+ * trusted.
+ */
 function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
 	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {

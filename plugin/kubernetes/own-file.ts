@@ -1,7 +1,7 @@
 // Reads files of earlier calls that no other user can have written.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
 
-/** The compiled code of the program is 10 MB. */
+/** The largest such file is the compiled code of the program, about 10 MB. */
 const largestBytes = 64 * 1024 * 1024;
 
 /**

@@ -38,7 +38,7 @@ export function findPlainLogin({ cluster, user }: Pick<Connection, "cluster" | "
 	};
 }
 
-/** Treats the credential as if the kubeconfig had it. The user's own fields take precedence, as in client-go. */
+/** Returns the user with the credential, as if the kubeconfig had it. The user's own fields take precedence, as in client-go. */
 export function withCredential(user: User, credential: ExecCredential | undefined): User {
 	if (!credential) return user;
 	const { token, cert, key } = credential;

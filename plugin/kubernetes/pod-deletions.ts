@@ -16,7 +16,7 @@ export interface PodDeletions {
 	/** Whether deletions are reported now. */
 	readonly live: boolean;
 	isGone(uid: string): boolean;
-	/** Aborts when the pod is gone, or when deletions are no longer reported. */
+	/** Returns a signal that aborts when the pod is gone, or when deletions are no longer reported. */
 	news(pod: PodReference): AbortSignal;
 	close(): void;
 }
@@ -29,13 +29,16 @@ export interface DeletionTimes {
 	readonly watchAgainMs: number;
 }
 
-/** Only metadata is needed, if the server can leave the rest out. */
+/** Requests only metadata, or whole pods if the server cannot leave the rest out. */
 const accept = `${metadataTypes.object},application/json`;
 /** A server that takes longer is too busy for a watch. */
 const openWithinMs = 2_000;
 const defaultTimes: DeletionTimes = { watchedMs: 5_000, unwatchedMs: 1_000, watchAgainMs: 1_000 };
 
-/** Resolves when every deletion from now on will be reported. Never rejects. */
+/**
+ * Resolves when the watch has begun or could not be opened. From then on, and while `live`, the deletion of each pod that a caller waits
+ * for is reported. Never rejects.
+ */
 export async function watchDeletions(
 	client: KubernetesClient,
 	node: string,
@@ -93,7 +96,10 @@ class NodeDeletions implements PodDeletions {
 		this.#lookOn().then(close, close);
 	}
 
-	/** Reconnects until the server refuses the watch for good. Calls `tried` after each attempt. */
+	/**
+	 * Opens the watch again and again until the server refuses it for good. Calls `tried` whenever a watch has begun, and after each
+	 * attempt that is followed by another.
+	 */
 	async #watchOn(tried: () => void): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {
@@ -114,8 +120,8 @@ class NodeDeletions implements PodDeletions {
 	}
 
 	/**
-	 * Returns at the end of the answer, and at the server's ERROR event: the version is too old, or the server shuts down. Throws at a line
-	 * that is not JSON.
+	 * Returns at the end of the answer, and at an event that is not about a pod, such as the server's ERROR: the version is too old, or the
+	 * server shuts down. Throws at a line that is not JSON.
 	 */
 	async #follow(response: IncomingMessage): Promise<void> {
 		let isOver = false;
@@ -131,7 +137,7 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/** Repeats until the server refuses the list for good. */
+	/** Lists the pods again and again. Rejects when the server refuses the list for good. */
 	async #lookOn(): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {

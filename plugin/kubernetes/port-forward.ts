@@ -17,15 +17,15 @@ const dataChannel = 0;
 const errorChannel = 1;
 /** A TLS server sends nothing before the client does, and the first frame of each channel contains only the port number. */
 const mostEarlyFrames = 16;
-/** Pause reading from the local side while more than this is waiting to be sent. */
+/** While this much or more is waiting to be sent, reading from the local side is paused. */
 const highWaterBytes = 1024 * 1024;
 
 export interface PodConnection {
-	/** Whether the other side has already closed the connection. */
+	/** Whether the connection is closed or closing. */
 	readonly isOver: boolean;
 	/**
 	 * Connects it to a local socket until either side ends. Call it once. Resolves when the connection is over, with the other side's
-	 * message about it, if there was one.
+	 * message or the connection's error, if there was one.
 	 */
 	join(socket: Socket): Promise<string | undefined>;
 	/** Closes the connection in any state. */

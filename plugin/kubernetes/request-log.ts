@@ -56,7 +56,7 @@ function withoutLogin(url: URL): string {
 	return shown.href;
 }
 
-/** Returns the headers sorted, one per line, with the names as Go writes them. */
+/** Returns the headers sorted, one per line, with the names as Go writes them. Masks logins, and registers their secrets. */
 function headersText({ secrets }: VerboseLog, headers: OutgoingHttpHeaders): string {
 	return Object.entries(headers)
 		.flatMap(([name, value]) => [value ?? []].flat().map((each) => [canonical(name), String(each)] as const))

@@ -2,15 +2,15 @@
 //
 // On Linux, the monotonic clock (performance.now()) stops during sleep. A list from before a laptop was closed would still look fresh when
 // the laptop is opened a day later.
-// Guarantee: between two readings, this clock advances at least as far as the monotonic clock. If the wall clock advanced further, by more
-// than rounding and slewing can explain, this clock advances at least as far as the wall clock. A wall clock that is set forward makes
-// things look older, so they are requested again. One that is set back changes nothing.
+// Guarantee: between two readings in a row, this clock advances at least as far as the monotonic clock. If the wall clock advanced further,
+// by more than rounding and slewing can explain, this clock advances at least as far as the wall clock. A wall clock that is set forward
+// makes things look older, so they are requested again. One that is set back changes nothing.
 // Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
 
 /** A smaller difference is not a sleep. */
 const toleranceMs = 100;
 
-/** Both in ms. */
+/** Creates the clock from a monotonic and a wall clock. All are in ms. */
 export function createRunClock(monotonic: () => number, wall: () => number): () => number {
 	let last = { monotonic: monotonic(), wall: wall() };
 	let asleepMs = 0;

@@ -38,7 +38,10 @@ export function readYamlDocument(bytes: Uint8Array): unknown {
 
 const utf8Mark = "\uFEFF";
 
-/** Decodes UTF-16 if there is a byte order mark for it. Replaces every line break with the one that the yaml package supports. */
+/**
+ * Decodes UTF-8, or UTF-16 if there is a byte order mark for it. Replaces every line break with \n, because the yaml package does not know
+ * all of them.
+ */
 function decode(bytes: Uint8Array): string {
 	const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? "le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "be" : "";
 	const encoding = mark === "" ? "utf-8" : `utf-16${mark}`;
@@ -211,7 +214,7 @@ function keyText(key: unknown, value: unknown): string {
 	return isWhole ? String(value) : floatText(value);
 }
 
-/** Go's shortest form of a 32-bit float (%g). */
+/** Returns Go's shortest form of a 32-bit float (%g). */
 function floatText(value: number): string {
 	if (Number.isNaN(value)) return ".nan";
 	if (!Number.isFinite(value)) return value < 0 ? "-.inf" : ".inf";
