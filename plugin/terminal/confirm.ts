@@ -5,7 +5,7 @@ import type { Streams } from "./streams.ts";
 export interface Confirmation {
 	/** What is about to happen, one line each. */
 	readonly summary: readonly string[];
-	/** How many contexts it changes. One needs no question, as in kubectl. */
+	/** How many contexts the action changes. One needs no question, as in kubectl. */
 	readonly contexts: number;
 	/** -y. */
 	readonly assumeYes: boolean;

@@ -16,7 +16,7 @@ export class UsageError extends BoundedError {
 	}
 }
 
-/** A kubeconfig that does not say how to reach a cluster. The message is complete, as in kubectl. */
+/** The kubeconfig, a flag or the environment does not say correctly how to reach a cluster. The message is complete, as in kubectl. */
 export class KubeconfigError extends BoundedError {
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
@@ -35,7 +35,7 @@ export class FleetUncoveredError extends BoundedError {
 	readonly exitCode: ExitCode = exitCode.failedClosed;
 	/** One line for each cluster or step that failed, and what to do about it. */
 	readonly details: readonly string[];
-	/** The details say what to do, so that no command has to find it out. */
+	/** Whether the details say what to do, so that no command has to find it out. */
 	readonly isExplained: boolean;
 	constructor(
 		message: string,
@@ -48,7 +48,7 @@ export class FleetUncoveredError extends BoundedError {
 	}
 }
 
-/** Two contexts of one cluster: its pods would count twice. `id`: the cluster, if known. */
+/** Returns the error for two contexts of one cluster, whose pods would count twice. `id`: the cluster's id, if known. */
 export function sameClusterError(a: string, b: string, id?: string): UsageError {
 	const which = id === undefined ? "" : ` (${id})`;
 	return new UsageError(`contexts "${a}" and "${b}" are the same cluster${which}`, "Name each cluster once");

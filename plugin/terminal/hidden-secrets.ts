@@ -19,14 +19,14 @@ export class HiddenSecrets {
 		if (secret.length >= shortestLogin) this.#known.add(secret);
 	}
 
-	/** The text without any known secret. */
+	/** Returns the text with all known secrets masked. */
 	hide(text: string): string {
 		let hidden = text;
 		for (const secret of this.#known) hidden = hidden.replaceAll(secret, mask);
 		return hidden;
 	}
 
-	/** The value without the secrets in it. Those that look random are known from now on. */
+	/** Returns the value with the secrets in it masked. Those that look random are known from now on. */
 	masked(value: unknown): unknown {
 		return this.#mask(value, false);
 	}

@@ -9,7 +9,7 @@ export interface ScreenTerminal {
 	readonly stdout: NodeJS.WriteStream;
 	/** Screens are drawn here if results go into a file. */
 	readonly stderr: NodeJS.WriteStream;
-	/** Whether `stdout` is a file. A pipe is not, because its reader may write to the terminal too. */
+	/** Whether `stdout` is a file. A pipe does not count, because its reader may write to the terminal too. */
 	readonly isOutputFile: boolean;
 	readonly turns: TerminalTurns;
 	/** If false, lines beside the screen would go elsewhere, such as into a file. */

@@ -6,7 +6,7 @@ import { HiddenSecrets } from "./hidden-secrets.ts";
 import type { TextSink } from "./streams.ts";
 
 export interface VerboseLog {
-	/** 6: requests and answers. 7: also headers. 8 to 10: also more and more of the bodies. */
+	/** 6: requests and answers. 7: also the headers of requests. 8 to 10: also the headers of answers, and more and more of the bodies. */
 	readonly level: number;
 	readonly secrets: HiddenSecrets;
 	tell(message: string, fields: readonly LogField[]): void;
