@@ -28,7 +28,7 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 			return ms;
 		}
 		case "timeout": {
-			// An empty or negative value means no timeout, as in kubectl. But "-1" without a unit is not valid.
+			// An empty or negative value counts as 0, as in kubectl. But "-1" without a unit is not valid.
 			if (value === "") return 0;
 			const ms = parseDuration(/^(\+?\d+|-0+)$/.test(value) ? `${value}s` : value);
 			if (ms === undefined) {

@@ -5,7 +5,7 @@ export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "ti
 
 export interface Flag {
 	readonly kind: FlagKind;
-	/** For a list: "a,b" is two values (pflag's StringSlice). Otherwise it is one value (StringArray). */
+	/** For a list: whether "a,b" is two values (pflag's StringSlice) or one (StringArray). */
 	readonly commas?: boolean;
 	readonly describe: string;
 	readonly short?: string;

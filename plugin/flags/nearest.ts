@@ -1,9 +1,9 @@
-// Suggests a known name for an unknown flag, context, kind or object. For an unknown command, yargs' recommendCommands() proposes a name,
-// and cli.ts suggests it only if this module accepts it: yargs accepts three typing errors.
+// Suggests a known name for an unknown one, for example of a flag, a context, a kind or an object. For an unknown command, yargs'
+// recommendCommands() proposes a name, and cli.ts suggests it only if this module accepts it: yargs accepts three typing errors.
 
 /**
  * Returns the nearest of `known` within two typing errors, for "did you mean". A word of up to four letters may have only one: otherwise
- * "all" would match "as". A name that begins with the word counts as no error if the word has at least three letters.
+ * "all" would match "as". A name that begins with the word counts as free of errors if the word has at least three letters.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
 	const errors = word.length < 5 ? 1 : 2;

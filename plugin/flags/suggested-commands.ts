@@ -5,7 +5,7 @@ import { commandLine } from "../terminal/command-line.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
 export class SuggestedCommands {
-	/** The run's anchor, where its agents are. A user who may reach the agents may look there, and perhaps nowhere else. */
+	/** The namespace of the run's agents. A user who may reach the agents may look there, and perhaps nowhere else. */
 	readonly agentNamespace: string;
 	/** Whether names need their context as a prefix. */
 	readonly inSeveral: boolean;

@@ -1,4 +1,4 @@
-// Reads --for of evict and drain, which says what the command waits for after its pods are gone.
+// Reads --for of evict and drain, which says whether the command also waits, after its pods are gone, until their budgets have recovered.
 import { UsageError } from "../terminal/errors.ts";
 import { type CommandInput, textFlag } from "./command.ts";
 import type { FlagTable } from "./flag.ts";
