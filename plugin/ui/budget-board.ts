@@ -24,7 +24,7 @@ export class BudgetBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
-	/** The longest name of all budgets so far, so that columns keep their place. */
+	/** The length of the longest name of all budgets so far, so that columns keep their place. */
 	longestName = 0;
 	/** The explanation that was requested last. It has no lines until it arrives. */
 	explanation: BudgetExplanation | undefined;

@@ -11,7 +11,7 @@ export interface BudgetFacts {
 	expected?: number;
 	left?: number;
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
-	/** The contexts in which this run evicted since the last count: the replacements may or may not be up. */
+	/** The contexts in which this run began an eviction since the last count. The replacements may or may not be up. */
 	readonly uncountedIn: Set<string>;
 	/**
 	 * Its pods that are not healthy: the current ones if the budget is watched, else those reported with the last pod that had to wait.

@@ -1,4 +1,4 @@
-// Makes the lines with the details of one budget: its bound, each member's counts, every unhealthy pod and what it costs.
+// Makes the lines with the details of one budget: its bound, each member's counts, and the unhealthy pods that use it up.
 import { suspensionNow } from "../events/suspension-text.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
@@ -65,7 +65,7 @@ function sumText({ healthy, need, expected, suspended }: BudgetRow): string {
 	return `: ${healthy ?? "?"} healthy of ${expected ?? "?"}, ${need} must stay so`;
 }
 
-/** As wide as the names need, while leaving room for four more columns. */
+/** Returns the width of the column, as wide as the names need while four more columns have room, and the names shortened to it. */
 function clusterColumn(names: readonly string[], { columns }: Pick<DetailsOptions, "columns">) {
 	const cluster = nameColumn(names, { least: 14, most: columns - 47 });
 	return { cluster, clusters: distinctNames(names, cluster - 1) };

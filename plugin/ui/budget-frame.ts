@@ -1,5 +1,5 @@
-// Draws a whole frame of the screen of budgets. No line is wider than the terminal, and there is one line fewer than it has rows. Only
-// visible rows are made, however many budgets there are.
+// Draws a whole frame of the screen of budgets. No line is wider than the terminal, and there are fewer lines than the terminal has rows.
+// Only visible rows are made, however many budgets there are.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
@@ -19,7 +19,7 @@ import { needsAllText, podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
 
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
-	/** The contexts' names, until the members are known. */
+	/** The contexts' names, shown until the members are known. */
 	readonly contexts: readonly string[];
 	/** The namespaces whose budgets are requested: all, one, or each context's own. */
 	readonly namespaces: WatchedNamespaces;
@@ -223,7 +223,7 @@ function rowLine(
 	];
 }
 
-/** "0 of 2": allowed now, of the number that the bound allows of the expected pods. */
+/** Returns "0 of 2": how many disruptions are allowed now, and how many if all expected pods are healthy. */
 function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
 	if (suspended) return "off";
 	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);

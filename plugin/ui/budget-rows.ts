@@ -1,5 +1,5 @@
-// Makes the rows of the run's budgets: what is left, and which pods use them up. If there is no room, budgets are folded into one line,
-// those that are not used up first.
+// Makes the rows of the run's budgets: what is left, and which pods use them up. Budgets that do not fit are counted in one line. Those
+// that are not used up are left out first.
 import type { BudgetFacts } from "./budget-book.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";

@@ -10,7 +10,7 @@ export type BudgetPane = "details" | "explain" | "culprit" | "object" | "help";
 export interface BudgetView {
 	readonly sort: SortColumn;
 	readonly isReversed: boolean;
-	/** The text that names must contain, or after a "!", must not contain. */
+	/** The text that names must contain, or that they must not contain if it begins with "!". */
 	readonly filter: string;
 	/** Whether the user is typing the filter. */
 	readonly isTyping: boolean;
@@ -58,7 +58,7 @@ interface PressedBudgetKey {
 }
 
 const longestFilter = 60;
-/** How many lines an open pane scrolls at a time. */
+/** How many lines a page key scrolls an open pane. */
 const paneLines = 4;
 
 export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around): PressedBudgetKey {
@@ -158,7 +158,7 @@ function hasCulprit({ pane, culprit }: BudgetView): boolean {
 	return culprit !== undefined && (pane === "details" || pane === "culprit");
 }
 
-/** The next namespace, and after the last one all of them. */
+/** Returns the next namespace. Undefined after the last one: all namespaces. */
 function nextNamespace({ namespace }: BudgetView, namespaces: readonly string[]): string | undefined {
 	return namespaces[namespace === undefined ? 0 : namespaces.indexOf(namespace) + 1];
 }

@@ -1,4 +1,4 @@
-// Describes a pod that uses a budget up: its state, its holder, when the budget gets it back, and commands that show more.
+// Describes a pod that uses a budget up: its state, its holder, when it stops using the budget up, and a command that shows more.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

@@ -1,5 +1,6 @@
-// Draws a whole frame from the facts, the user's state and the terminal's size. No line is wider than the terminal, and there is one line
-// fewer than it has rows. Heights depend only on the terminal and on numbers that never shrink, so that rows do not jump while pods move.
+// Draws a whole frame from the facts, the user's state and the terminal's size. No line is wider than the terminal, and there are fewer
+// lines than the terminal has rows. Heights depend only on the terminal and on numbers that never shrink, so that rows do not jump while
+// pods move.
 import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { budgetRows, budgetsHeader } from "./budget-rows.ts";

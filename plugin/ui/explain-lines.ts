@@ -1,4 +1,4 @@
-// Explains why the selected row is stuck and what would help. It uses only what the run's events said, and computes no counts of its own.
+// Explains why the selected row is stuck and what would help. It uses only what the run's events said.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -26,7 +26,7 @@ import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest"> & Pick<ViewState, "culprit">;
 
-/** The pods that use up the budget of a row's page, in the order of the page. */
+/** Returns the budget of a row's page, and the pods that use it up, in the order of the page. */
 export function culpritsOf(
 	facts: RunFacts,
 	key: string | undefined,
@@ -38,14 +38,17 @@ export function culpritsOf(
 	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
 }
 
-/** How many such pods the open page lists: none for a node or a context, whose page lists its own pods instead. */
+/** Returns how many such pods the open page lists: none for the details of a node or a context, which list its own pods instead. */
 export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
 	const listsPods =
 		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));
 	return listsPods ? 0 : culpritsOf(facts, selected).usedBy.length;
 }
 
-/** The current pods if the budget is watched, else those reported with the wait. */
+/**
+ * Returns the pods that use up the budget that the pod waits for: the current ones if the budget is watched, else those reported with the
+ * wait.
+ */
 function usersOf({ budgets }: RunFacts, { wait }: PodFacts): readonly UsedBy[] {
 	const budget = wait?.budget === undefined ? undefined : budgets.find(wait.budget);
 	return budget?.isWatched ? budget.usedBy : (wait?.usedBy ?? []);

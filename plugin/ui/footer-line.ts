@@ -7,7 +7,7 @@ export interface FooterKey {
 	readonly does: string;
 	/** The short form of the key and of what it does, for less room. */
 	readonly short: string;
-	/** The shortest form, which replaces the key. */
+	/** The shortest form, if it is not the key itself. */
 	readonly least?: string;
 }
 

@@ -37,7 +37,7 @@ export class FrameWriter {
 		this.#shown = [];
 	}
 
-	/** "" if the terminal already shows this frame. No line may be wider than the terminal. */
+	/** Returns what to send. "" if the terminal already shows this frame. No line may be wider than the terminal. */
 	next(lines: readonly StyledLine[]): string {
 		const before = this.#shown;
 		const rows = Array.from({ length: Math.max(before.length, lines.length) }, (_, row) =>

@@ -9,7 +9,7 @@ type HistoryOptions = Pick<FrameOptions, "columns" | "glyphs" | "now">;
 type Bounds = Pick<BudgetRow, "need" | "expected">;
 
 const labelWidth = 14;
-/** Tolerates clock differences and the delay of each report. */
+/** A history is late only after this many steps, because clocks differ and reports take time. */
 const lateSteps = 3;
 
 export function historyLines(

@@ -183,7 +183,7 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 		const by = budget ? usersText(facts, budget, { now, room: Math.floor(columns / 3) }) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
 		const budgets = [...new Set(waiting.flatMap(({ wait }) => wait?.budget ?? []))];
-		// If there is no room, only the budgets' own rows show which pods use them up.
+		// If there is no room, or the pods wait for several budgets, only the budgets' own rows show which pods use them up.
 		if (first.wait.budget !== undefined && (columns < 140 || budgets.length > 1)) {
 			parts.push(`${number} for ${budgets.join(", ")}`);
 			return parts.join(", ");

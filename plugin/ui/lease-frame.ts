@@ -1,4 +1,4 @@
-// Draws a whole frame of the screen of Leases. No line is wider than the terminal, and there is one line fewer than it has rows.
+// Draws a whole frame of the screen of Leases. No line is wider than the terminal, and there are fewer lines than the terminal has rows.
 import { formatElapsed } from "../flags/duration.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { accountText } from "../output/budget-lines.ts";

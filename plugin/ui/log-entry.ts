@@ -50,7 +50,8 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "lease.lost":
 			return tell("", `the Lease of ${event.budget} in cluster ${event.cluster} was lost: ${event.message}`, "warning");
 		case "cluster.unreachable":
-			// Only the first report of an outage. It has the cluster's name in the fleet, because the run may have no context for it.
+			// Only the first report of an outage gets an entry. The entry has the cluster's name in the fleet, because the run may have no
+			// context for this cluster.
 			if (event.elapsedMs > 50) return undefined;
 			return tell("", `cluster ${event.cluster} gives no answer: ${event.message}`, "warning");
 		case "cluster.recovered":

@@ -16,7 +16,7 @@ export interface BudgetScreenOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
 	readonly hasUnicode: boolean;
-	/** The contexts' names, until the members are known. */
+	/** The contexts' names, shown until the members are known. */
 	readonly contexts: readonly string[];
 	readonly namespaces: WatchedNamespaces;
 	/** Milliseconds since the epoch. */

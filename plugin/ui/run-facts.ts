@@ -1,4 +1,4 @@
-// Keeps what a screen knows of a run. All of it comes from the run's events, so the screen shows nothing that -o json does not report too.
+// Keeps what a screen knows of a run. All of it comes from the run's events, like the output of -o json.
 import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
@@ -13,7 +13,7 @@ export interface Wait {
 	readonly message: string;
 	readonly budget?: string;
 	readonly usedBy: readonly UsedBy[];
-	/** When it is tried again at the latest. */
+	/** When the eviction is tried again at the latest. */
 	readonly retryAt?: number;
 	/** When the wait began. The reason may have changed since. */
 	readonly since: number;
@@ -83,7 +83,7 @@ export class RunFacts {
 		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
 	}
 
-	/** `at`: milliseconds since the epoch. Except for messages, each text of the event must be on one line (flatEvent). */
+	/** `at`: milliseconds since the epoch. Except for messages and errors, each text of the event must be on one line (flatEvent). */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at, this.#acceptedAt(event));
 		const [last] = this.log;
@@ -205,8 +205,8 @@ export class RunFacts {
 	}
 
 	/**
-	 * At least and at most, in seconds. The second is null if the drain waits for something outside it or is paused. Undefined without a
-	 * plan.
+	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain waits for something outside it, is paused, or
+	 * a cluster does not answer. Undefined without a plan.
 	 */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
@@ -282,7 +282,7 @@ export class RunFacts {
 			since: at,
 			budgets: [],
 		};
-		// A failed try does not restart the wait.
+		// A failed attempt does not restart the wait.
 		if (known.state !== state && !(state === "waiting" && known.state === "evicting" && known.wait)) known.since = at;
 		else if (known.state !== state && known.wait) known.since = known.wait.since;
 		known.state = state;

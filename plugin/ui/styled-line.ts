@@ -34,7 +34,7 @@ export function lineText(line: StyledLine): string {
 	return line.map(({ text }) => text).join("");
 }
 
-/** As much of the beginning as fits. */
+/** Returns the text, or as much of its beginning as fits with "..". */
 export function cut(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 2) return take(Array.from(text), Math.max(0, columns));

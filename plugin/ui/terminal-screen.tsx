@@ -41,7 +41,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const { stdin, stdout } = options.terminal;
 	const writer = new FrameWriter(options);
 	let isClosed = false;
-	/** Whether another program has the terminal to ask the user something. */
+	/** Whether a prompt or another program has the terminal. */
 	let isLent = options.terminal.turns.isTaken;
 	let isSuspended = false;
 	const isAway = (): boolean => isLent || isSuspended;
@@ -114,8 +114,8 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		void stopReading();
 	};
 	/**
-	 * Ink does not stop reading the terminal. Wait until its listener is removed: until then, the stream reports that it is paused but
-	 * continues to read.
+	 * Stops reading the terminal, which Ink does not do. Waits until Ink's listener is removed: until then, the stream reports that it is
+	 * paused but continues to read.
 	 */
 	const stopReading = async (): Promise<void> => {
 		await nextTurn();
@@ -160,7 +160,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			leaveTerminal();
 			process.once("SIGCONT", () => {
 				isSuspended = false;
-				// A login may have taken the terminal before the signal came. Then the screen returns after it.
+				// A login may have taken the terminal before the signal came. Then the screen returns after the login.
 				if (!isClosed && !isLent) enterTerminal();
 			});
 			// Signals the whole process group, as the terminal does, so that the shell knows that its job has stopped.

@@ -1,6 +1,6 @@
 // Formats times for screens.
 
-/** 02:41, or 1:02:41. */
+/** Formats a duration: 02:41, or 1:02:41. */
 export function clockText(ms: number): string {
 	const seconds = Math.max(0, Math.floor(ms / 1_000));
 	const minutes = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
@@ -22,7 +22,7 @@ export function remainingText([atLeast, atMost]: readonly [number, number | null
 	const inMinutes = (atMost ?? atLeast) > 120 && atLeast >= 60;
 	const unit = inMinutes ? "min" : "s";
 	const round = (seconds: number): number => (inMinutes ? Math.round(seconds / 60) : Math.round(seconds));
-	// It depends on someone's action, so the duration is unknown.
+	// The end depends on something outside the drain, so the duration is unknown.
 	if (atMost === null && atLeast === 0) return "time left not known";
 	if (atMost === null) return `${round(atLeast)} ${unit} or more left`;
 	const [from, to] = [round(atLeast), round(atMost)];

@@ -46,7 +46,7 @@ interface UserParts {
 	readonly others: number;
 }
 
-/** The age is dropped first, then the state is shortened, and the name last, in its middle. */
+/** The age is dropped first, then the state is shortened, and the name last. */
 function fittingText({ place, pod, state, since, others }: UserParts, room: number): string {
 	const more = others > 0 ? ` +${others}` : "";
 	const name = `${place}/${pod}`;
@@ -97,7 +97,7 @@ export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	return Math.max(0, missingBeside(budget, budget.usedBy) - own.length);
 }
 
-/** The same text for a budget as the agents report it. */
+/** Returns a similar text for a budget as the agents report it. */
 export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { room, now }: UserTextOptions): string {
 	const { usedBy } = row;
 	const [first] = usedBy;
@@ -119,8 +119,8 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { roo
 }
 
 /**
- * The pods of this run that are being evicted, or that ended since the budget was used up: no count includes their replacements yet. If
- * the budget is watched, the pods that use it up already include them in their current state.
+ * Returns the pods of this run that are being evicted, or that ended after the last count or after the budget was used up: no count
+ * includes their replacements yet. If the budget is watched, the pods that use it up already include them in their current state.
  */
 export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
 	const { name, left, fullSince = 0, uncountedIn, isWatched } = budget;

@@ -7,10 +7,10 @@ export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "w
 export interface ViewState {
 	/** The key of the selected row, which stays selected wherever it is drawn. */
 	readonly selected: string | undefined;
-	/** The row's place when it was selected. If the row is gone, its neighbour there comes next. */
+	/** The row's place when it was selected. If the row is gone, the next move starts from this place. */
 	readonly index: number;
 	readonly pane: Pane | undefined;
-	/** How many lines of the pane are scrolled out above. */
+	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
 	/** Which of the pods that use the budget up is selected in the open pane. */
 	readonly culprit: number | undefined;
