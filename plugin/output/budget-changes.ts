@@ -50,7 +50,7 @@ export class BudgetChangeLines {
 		return all.map((row) => fitLast(rowLine(row, widths), columns()));
 	}
 
-	/** Returns the lines for stderr: what the rows have no room for, each once. */
+	/** Returns the lines for stderr: what the rows have no room for, and only if it has changed. */
 	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
 		const { now } = this.#options;
 		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);

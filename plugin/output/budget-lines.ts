@@ -63,7 +63,7 @@ export function budgetHeaders({
 	return isWide ? [...counts, ...clusters, "BOUND"] : [...counts, "USED BY"];
 }
 
-/** Returns, for stderr, facts that a table has no room for but that users must not miss. */
+/** Returns facts that a table has no room for but that users must not miss. */
 export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: number): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
@@ -82,7 +82,7 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 
 /**
  * Returns the cells with numbers: "?" for an unknown count, which means that nothing is allowed, "off" for a suspended budget, and "-" for
- * what it does not need.
+ * what a suspended budget does not need.
  */
 function countCells(row: BudgetRow): readonly string[] {
 	return [
@@ -158,7 +158,7 @@ function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
 	return sinceSeconds === undefined ? undefined : formatElapsed(now - sinceSeconds * 1_000);
 }
 
-/** Shortens only the last column, because people copy the others. */
+/** Cuts the end of the line: the last column, unless the terminal is very narrow. The others stay whole, because people copy them. */
 export function fitLast(line: string, columns: number | undefined): string {
 	return columns === undefined || line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
 }

@@ -1,5 +1,5 @@
 // Formats each event as one line of less than 64 KiB, whatever it contains, so that readers can use a fixed buffer. An event that is too
-// long is cut at its longest field and marked as truncated.
+// long is cut at its longest fields and marked as truncated.
 import { printable } from "../../disruption/printable.ts";
 
 type Fields = Record<string, unknown>;

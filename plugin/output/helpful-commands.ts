@@ -79,7 +79,10 @@ const aboutBudget = new Set<Finding["reason"]>([
 	"ExpectedPodsUnknown",
 ]);
 
-/** Returns the context of a cluster that has what the command is about. Undefined if no context leads to one. */
+/**
+ * Returns the context of a cluster that has what the command is about. Undefined if no context leads to one. Any context if every cluster
+ * will do.
+ */
 function contextFor(
 	{ reason, budget, clusters: about = [] }: Finding,
 	{ subject, budgets, contexts }: Explanation,

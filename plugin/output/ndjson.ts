@@ -1,5 +1,5 @@
 // Prints -o json of a run: one JSON object per line, as published in schemas/events-v1.json. The first line is "version" and the last one
-// "summary". `seq` has no gaps. Like the plain lines, it uses nothing but the events.
+// "summary". `seq` has no gaps. Like the plain lines, this output uses nothing but the events.
 import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
 import { usedByKey } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

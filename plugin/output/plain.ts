@@ -17,7 +17,7 @@ export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
 	/** The contexts of the run. A single context needs no prefix. */
 	readonly contexts: readonly string[];
-	/** Builds the suggested commands, for the namespace in which agents are looked for. */
+	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
 	/** Print the summary even with one context. */
 	readonly sums?: boolean;
@@ -218,7 +218,10 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		shown.set(budget, (shown.get(budget) ?? new Set()).add(subject));
 	}
 
-	/** Printed once for all pods that wait for the budget, while the output still says that one of them waits. */
+	/**
+	 * Prints a change of the pods that use the budget up: once for all pods that wait for it, while the output still says that one of them
+	 * waits.
+	 */
 	function writeHolders(event: Extract<RunEvent, { type: "pod.waiting" }>, key: string): void {
 		const { budget = "", message, usedBy } = event;
 		if (!shown.has(budget) || !holders.isNews(budget, key)) return;
@@ -228,7 +231,10 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		);
 	}
 
-	/** The API server does not name the budgets. Printed once for all pods of a namespace, because the command is the same. */
+	/**
+	 * Prints the command that lists the PodDisruptionBudgets, because the API server does not name them. Once for all pods of a namespace,
+	 * because the command is the same.
+	 */
 	function writeSelecting({ context, namespace, pod, reason }: Extract<RunEvent, { type: "pod.failed" }>): void {
 		const see = fixCommand(reason, { context, suggest, namespace });
 		if (see === undefined || seen.has(see)) return;

@@ -48,7 +48,7 @@ interface ReasonedPod extends NamedPod {
 	readonly message: string;
 }
 
-/** Pods of one node with the same reason share a line, which names the first few. */
+/** Lists pods of one node with the same reason in one line, which names the first few of them, or all with -o wide. */
 function reasonLines(pods: readonly ReasonedPod[], options: PlanLinesOptions): readonly string[] {
 	const shown = options.wide ? pods.length : 4;
 	const groups = Map.groupBy(pods, (pod) => JSON.stringify([nodeText(pod, options), pod.message]));
@@ -69,7 +69,9 @@ interface PodRow {
 	readonly waits: string;
 }
 
-/** Pods share a line if they have the same owner, node and wave, and wait for the same things. With -o wide, each pod has its own line. */
+/**
+ * Groups pods that have the same namespace, owner, node and wave, and wait for the same things. With -o wide, each pod has its own line.
+ */
 function rowsOf(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly PodRow[] {
 	const rows = pods.map((pod) => ({
 		pod,

@@ -1,7 +1,7 @@
 // Suppresses repeated lines: the same text is printed again only after a while, or when it changes.
 import type { PodEvent } from "../events/events.ts";
 
-/** For a wait that has not changed. */
+/** After this time, a wait that has not changed is printed again. */
 export const repeatAfterMs = 60_000;
 
 /** The subject of a pod's lines. */
@@ -36,7 +36,7 @@ export class Repeats {
 /** Short enough to be accurate, and long enough to avoid a flood if the pods alternate. */
 export const holdersAtMostEveryMs = 5_000;
 
-/** The pods that use each budget up, as printed last. */
+/** Remembers the pods that use each budget up, as printed last. */
 export class Holders {
 	readonly #now: () => number;
 	readonly #told = new Map<string, { readonly key: string; readonly at: number }>();

@@ -4,8 +4,8 @@ import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
 /**
- * Only drains and evictions have lines. In one context, and unless the run was interrupted, only budgets that lack pods are named, because
- * kubectl prints no summary.
+ * Only drains and evictions have lines. Without `several`, and unless the run was interrupted, only budgets that lack pods are named,
+ * because kubectl prints no summary.
  */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
