@@ -37,7 +37,7 @@ export interface StoppedInstall {
 	readonly kind: "stopped";
 	/** These changes were written. */
 	readonly applied: readonly Applied[];
-	/** Requests without an answer: the object may exist. */
+	/** Objects that may have been written: their requests had no answer, or an answer that was no refusal. */
 	readonly unsure: readonly UnsureObject[];
 	/** The reasons, one line each. */
 	readonly problems: readonly string[];
@@ -96,7 +96,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 		// The CA's key comes before everything that it signed: without that CA, the certificates would be useless.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
 		() => Promise.allSettled(fleet.map(async (each) => write(each, (change) => !isAgents(change) && !isList(change)))),
-		// The first step created their Services.
+		// Waits for what the Services of the first step bring, such as addresses.
 		() => Promise.allSettled((options.awaited ?? []).map(async (each) => each())),
 		() =>
 			Promise.allSettled([

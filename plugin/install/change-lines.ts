@@ -1,8 +1,8 @@
-// Prints the plan of an installation, cluster by cluster: what is created, changed, skipped and in conflict.
+// Formats the plan of an installation, cluster by cluster: what is created, changed, skipped and in conflict.
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
 
-/** More fields of one object would tell the reader nothing new. */
+/** How many fields of one object are shown. The others are counted. */
 const maxFields = 12;
 
 /** Changes that are the same in all clusters are printed once. */

@@ -7,7 +7,7 @@ import { readAuthorities } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** The bundle of all clusters that have one; undefined if none has. Throws UsageError if the bundles differ. */
+/** Returns the bundle of all clusters that have one; undefined if none has. Throws UsageError if the bundles differ. */
 export function commonAuthorities(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,

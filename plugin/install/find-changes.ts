@@ -1,5 +1,5 @@
 // Finds what an installation would change in a cluster. It asks the API server itself, with a server-side apply as a dry run. So missing
-// rights, refusing policies and fields with other owners are known before anything is written.
+// rights, policies that refuse, and fields with other owners are known before anything is written.
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -68,7 +68,7 @@ export async function findChanges(cluster: PlannedCluster, force: boolean): Prom
 	return { cluster, changes: [...changes, ...removed.flat()] };
 }
 
-/** Whether and how this one object would change now. */
+/** Returns whether and how this one object would change now. */
 export async function changeOf(context: KubeContext, object: ClusterObject, force: boolean): Promise<ObjectChange> {
 	const now = await readObject(context, object);
 	return findChange(context, { object, now, namespaces: new Set(), force });
@@ -138,7 +138,8 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 }
 
 /**
- * Finds what force would change where others manage fields. The API server treats some lists and maps as one value. The other owner's
+ * Finds whether force would change anything where others manage fields. The API server treats some lists and maps as one value. The other
+ * owner's
  * value then includes defaults, which ours leaves out. The API server calls that a conflict although nothing would change. Writes
  * nothing.
  */
@@ -160,7 +161,9 @@ async function conflictOf(
 	return now !== undefined && isSame(now, forced) ? { kind: "unchanged", object: ours } : kept;
 }
 
-/** Whether the API server refuses to change a field: a binding's role, or a Deployment's selector. A policy's refusal names no field. */
+/**
+ * Whether the API server refuses to change a field, such as a binding's role or a Deployment's selector. A policy's refusal names no field.
+ */
 function isFixed({ code, causes }: ApiError): boolean {
 	return code === 422 && causes.some(({ field }) => field !== "");
 }

@@ -1,6 +1,6 @@
 // Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. Most kinds are also found by
-// the labels of an installation, so objects of other versions are found too. The user's budgets and their CustomResourceDefinition are
-// listed separately.
+// the labels of an installation, so objects of other versions are found too. The user's budgets are only counted, and their
+// CustomResourceDefinition is kept separate.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -134,7 +134,7 @@ function shippedObjects(namespace: string): readonly ClusterObject[] {
 	);
 }
 
-/** The object as it exists, without anything that may be secret. */
+/** Returns the object as it exists, without anything that may be secret, or nothing if it does not exist. */
 async function existing(context: KubeContext, object: ClusterObject): Promise<readonly ClusterObject[]> {
 	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: "object" }).then(
 		({ metadata }) => [{ apiVersion: object.apiVersion, kind: object.kind, metadata }],

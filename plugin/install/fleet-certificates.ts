@@ -110,8 +110,8 @@ async function planCreated(
 }
 
 /**
- * Undefined if no new CA is needed: a CA exists whose key we do not have, and all certificates are valid. Throws UsageError if that CA
- * would have to sign.
+ * Creates the fleet's CA. Undefined if no new one is needed: a CA exists whose key we do not have, and all certificates are valid. Throws
+ * UsageError if that CA would have to sign.
  */
 async function makeAuthority(
 	clusters: readonly ClusterCertificates[],
@@ -250,7 +250,7 @@ export interface SignRequest {
 	readonly now: Date;
 }
 
-/** A new certificate for the agents of a cluster. Throws UsageError if this CA's key cannot sign. */
+/** Returns a new certificate for the agents of a cluster. Throws UsageError if this CA's key cannot sign. */
 export async function signFor(
 	authority: KeyPair,
 	{ context, clusterId, agentNamespace, now }: SignRequest,

@@ -37,8 +37,8 @@ export interface FleetSettings {
 }
 
 /**
- * On each object of an installation except the CustomResourceDefinition of budgets, which outlives it, and a namespace that existed before.
- * The value is the agents' namespace.
+ * The label of each object of an installation, except the CustomResourceDefinition of budgets, which outlives it, and a namespace that
+ * existed before. Its value is the agents' namespace.
  */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
@@ -171,7 +171,7 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
 }
 
-/** Replaces the namespace in the only rule that names one. */
+/** Replaces the namespace in every rule that names one. */
 function filledInNetworkPolicy(object: ClusterObject, namespace: string): ClusterObject {
 	const spec = recordOf(object["spec"]);
 	const ingress = listOf(spec["ingress"])

@@ -36,7 +36,7 @@ export interface FoundCluster {
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Throws UsageError, with the context's name, for anything that prevents an installation and for missing rights. */
+/** Throws UsageError, with the context's name, if something cannot be read, or if what it reads prevents an installation. */
 export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	const { name, agents } = context;
 	const read = (what: string, path: string): Promise<unknown> => {
@@ -76,7 +76,9 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 }
 
-/** The teams of an installation, by the RoleBindings of their people: one in the agents' namespace, and one in each of their own. */
+/**
+ * Returns the teams of an installation, by the RoleBindings of their people: one in the agents' namespace, and one in each of their own.
+ */
 async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 	const labelSelector = `${accountLabel},${managedByLabel}=${fieldManager}`;
 	const listed = context.client.list<ClusterObject>(`${rbac}/rolebindings`, { labelSelector });

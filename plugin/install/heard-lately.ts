@@ -1,4 +1,5 @@
-// Asks the agents of these clusters about others: which members were heard from recently, and which they miss. This is only for people,
+// Asks the agents of these clusters which members they heard from recently, and which known clusters their lists lack. This is only for
+// people,
 // so agents that cannot be asked are left out.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";

@@ -55,12 +55,12 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 	};
 }
 
-/** A host, or the first part of a path, with a port. Hosts are accepted in lowercase only, because every host can be written so. */
+/** A host, with or without a port. Hosts are accepted in lowercase only, because every host can be written so. */
 const registry = /(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?/;
 const pathPart = /[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*/;
 const tag = /\w[\w.-]{0,127}/;
 const digest = /sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}/;
-/** As registries, kubelets and container runtimes read an image reference (github.com/distribution/reference). */
+/** Matches an image reference as registries, kubelets and container runtimes read it (github.com/distribution/reference). */
 const imageReference = new RegExp(
 	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
 );

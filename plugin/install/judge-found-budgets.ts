@@ -1,5 +1,5 @@
 // Tells how agents will treat the budgets that already exist: by name, over the whole fleet. x-pdb treats some of them differently. It
-// joins budgets by their selectors, a suspension applies to one cluster, and it calls probes. Pure.
+// joins budgets by their selectors, applies a suspension to one cluster only, and calls probes. Pure.
 import {
 	type BudgetName,
 	desiredHealthy,
@@ -23,7 +23,7 @@ interface JudgedBudget {
 	readonly problems: readonly string[];
 }
 
-/** One line each, for the plan; empty if there is no budget. */
+/** Returns lines for the plan; empty if there is no budget. */
 export function foundBudgetLines(found: readonly FoundBudgets[]): readonly string[] {
 	const names = new Map(
 		found.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name] as const)),

@@ -1,4 +1,4 @@
-// A certificate and its private key, both as PEM.
+// Defines a certificate with its private key, both as PEM.
 
 export interface KeyPair {
 	/** Includes the intermediate certificates between it and its CA, if there are any. */

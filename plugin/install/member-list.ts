@@ -26,10 +26,12 @@ export interface MemberList {
 
 /** Limits the wait for a frozen API server. Normal answers take milliseconds. */
 const answerWithinMs = 10_000;
-/** A conflict means that another client wrote the object between our read and our write. */
+/** How many conflicts a change tolerates. Each means that another client wrote the object between our read and our write. */
 const maxConflicts = 5;
 
-/** Rejects with ApiError or ConnectionError, or with UsageError for a list that cannot be used. */
+/**
+ * Rejects with ApiError or ConnectionError, with a TimeoutError after `answerWithinMs`, or with UsageError for a list that cannot be used.
+ */
 export async function readMemberList(context: KubeContext): Promise<MemberList> {
 	const { client, name, agents } = context;
 	const options = { signal: AbortSignal.timeout(answerWithinMs), retry: false };
@@ -67,7 +69,7 @@ export function hasForgotten({ fleet }: Pick<MemberList, "fleet">, id: string): 
 
 /**
  * Removes the member from the list and adds it to the forgotten members, in one write. With `rehearse`, the API server only checks the
- * write. Rejects with ApiError or ConnectionError.
+ * write. Rejects as readMemberList() does.
  */
 export async function forgetInList(
 	first: MemberList,

@@ -53,7 +53,7 @@ function pathTo(path: string, key: string): string {
 	return `${path}[${JSON.stringify(key)}]`;
 }
 
-/** Items of a list are matched by name if all have one, whatever their order. */
+/** Items of a list are matched by name if each has its own, whatever their order. */
 function byName(value: unknown): ReadonlyMap<string, unknown> | undefined {
 	if (!Array.isArray(value) || value.length === 0) return undefined;
 	const named = value.map((item: unknown) => [isRecord(item) ? item["name"] : undefined, item] as const);

@@ -20,7 +20,7 @@ export interface MemberCandidate {
 
 export type PlannedAddress =
 	| { readonly kind: "known"; readonly address: string }
-	/** The Service has no address yet. It is listed once it has one. */
+	/** The Service has no address yet. The address is listed once it is known. */
 	| { readonly kind: "awaited" }
 	| { readonly kind: "none" };
 
@@ -102,7 +102,7 @@ function withAddresses(
 	return found;
 }
 
-/** Agents would refuse such a list, and with it every eviction. */
+/** Refuses a list that agents would refuse, and with it every eviction. */
 export function refuseInvalid({ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">): void {
 	try {
 		readDeclaredFleet({ members, forgotten, namespaces: undefined, leaseNamespace: undefined });

@@ -82,7 +82,7 @@ export function planFleet(
 	return { ...planned, clusters, keptRights: found.flatMap((cluster) => keptRights(cluster, options.operators.teams)) };
 }
 
-/** Named teams become as the flags say. All other teams stay as they are. */
+/** Returns the named teams as the flags say, and all other teams as they are. */
 function withTeams(found: readonly Team[], named: readonly Team[]): readonly Team[] {
 	const isNamed = ({ account }: Team): boolean => named.some((team) => team.account === account);
 	return [...found.filter((team) => !isNamed(team)), ...named];
@@ -143,7 +143,7 @@ function planExposure(
 	return { ...stays, address: { kind: "known", address: chooseAddress(peers.offered, current).address } };
 }
 
-/** The API server would also refuse it, with a less helpful message. */
+/** Refuses to change the class of an existing load balancer. The API server would refuse it too, with a less helpful message. */
 function refuseOtherClass(context: string, wanted: Exposure, now: Exposure | undefined): void {
 	if (wanted.kind !== "loadbalancer" || now?.kind !== "loadbalancer") return;
 	if (wanted.loadBalancerClass === now.loadBalancerClass) return;

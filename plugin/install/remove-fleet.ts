@@ -78,7 +78,10 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		await installStep(context, `take back what was written on ${objectText(bare)}`, answer);
 	}
 
-	/** An API server enforces a policy for about a second after its deletion, so refused deletions are tried again. */
+	/**
+	 * Deletes the agents' Leases. An API server enforces a policy for about a second after its deletion, so refused deletions are tried
+	 * again.
+	 */
 	async function removeLeases(leaseNamespace: string): Promise<void> {
 		const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 		await until("a Lease of the agents", async () => {

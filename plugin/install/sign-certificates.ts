@@ -53,8 +53,8 @@ export interface AgentCertificateRequest {
 }
 
 /**
- * Makes a new key. The certificate is valid for a year, or as long as the CA if that is less. Throws a TypeError if the CA's kind of key
- * cannot sign.
+ * Makes a new key and signs a certificate for it. The certificate is valid for a year, or as long as the CA if that is less. Throws a
+ * TypeError if the CA's kind of key cannot sign.
  */
 export async function signAgentCertificate(
 	authority: KeyPair,

@@ -4,7 +4,7 @@ import type { ClusterObject } from "./cluster-object.ts";
 import { teamManifests } from "./deploy-manifests.ts";
 import type { Team } from "./team.ts";
 
-/** On each object of a team, with the account's name as its value. */
+/** The label of each object of a team. Its value is the account's name. */
 export const accountLabel = "xpdb.form3.tech/account";
 
 /** The name of the RoleBinding of a team's people, in the agents' namespace and in each of their own. */

@@ -43,7 +43,7 @@ export async function waitForAgents(context: KubeContext, { timeoutMs, signal, t
 	}
 }
 
-/** What is still missing; undefined if all agents are up to date and available. */
+/** Returns what is still missing; undefined if all agents are up to date and available. */
 export function rolloutProgress({ metadata, spec, status }: V1Deployment): string | undefined {
 	const wanted = spec?.replicas ?? 1;
 	const { updatedReplicas = 0, availableReplicas = 0, replicas = 0, observedGeneration = 0 } = status ?? {};

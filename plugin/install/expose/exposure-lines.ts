@@ -3,7 +3,7 @@ import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
 import { kindTexts } from "./exposure.ts";
 import { peersService } from "./peers-service.ts";
 
-/** For a plan that this command carries out. */
+/** Returns the messages for a plan that this command carries out. */
 export function exposureLines({ clusters, members, awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found: { context, id }, exposure }) =>
 		exposure && awaited.has(id)
@@ -17,7 +17,7 @@ export function exposureLines({ clusters, members, awaited }: PlannedFleet): rea
 	return isAlone ? [...late, `${alone.name}: it has no address, and as the only member needs none`] : late;
 }
 
-/** For objects that another tool or person applies. */
+/** Returns the warnings for objects that another tool or person applies. */
 export function lateAddressWarnings(clusters: readonly PlannedCluster[], { awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found, exposure }) =>
 		exposure && awaited.has(found.id) ? [found.context.name] : [],

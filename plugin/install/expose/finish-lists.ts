@@ -7,7 +7,7 @@ import { refuseInvalid } from "../plan-members.ts";
 import type { PlannedFleet } from "../planned-fleet.ts";
 import { UsageError } from "../../terminal/errors.ts";
 
-/** The changes by context. `addresses`: HOST:PORT by member id. Throws UsageError. */
+/** Returns the changes by context. `addresses`: HOST:PORT by member id. Throws UsageError. */
 export async function finishLists(
 	fleet: readonly ClusterChanges[],
 	{ members, forgotten }: Pick<PlannedFleet, "members" | "forgotten">,

@@ -22,7 +22,10 @@ export function offeredAddresses(service: V1Service, nodes: readonly V1Node[]): 
 	return first ? { kind: "some", addresses: [first, ...others] } : { kind: "none", why };
 }
 
-/** Keeps the listed address while it is still offered: a working address is not replaced by another that is no better. */
+/**
+ * Returns the listed address while it is still offered, because a working address is not replaced by another. Otherwise returns the best
+ * one.
+ */
 export function chooseAddress(
 	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
 	listed: string | undefined,

@@ -13,7 +13,7 @@ export interface NamedMember {
 	readonly names: readonly string[];
 }
 
-/** By context. A member is missing if the flags say nothing about it. Throws UsageError. */
+/** Returns the wanted Services by context. A member is missing if the flags say nothing about it. Throws UsageError. */
 export function planExposures(
 	members: readonly NamedMember[],
 	choice: ExposeChoice,

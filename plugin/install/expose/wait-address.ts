@@ -81,7 +81,7 @@ async function noAddress(context: KubeContext, { exposure, why, afterMs }: Missi
 	);
 }
 
-/** The latest warning of the cloud's controller. A user who may not read it goes without. */
+/** Returns the latest warning about the Service. Undefined if there is none, or if it cannot be read. */
 async function lastWarning({ client, agents }: KubeContext): Promise<string | undefined> {
 	const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${peersService},type=Warning`;
 	const events = await client
