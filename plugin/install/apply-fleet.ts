@@ -104,8 +104,8 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 					finished = (await options.finishLists?.()) ?? finished;
 				})(),
 			]),
-		// Newcomers come first, so that they answer when the others call. From a newcomer's first greeting, the others refuse until
-		// they list it.
+		// Newcomers come first, so that they answer when the others call. From a newcomer's first greeting, the others refuse every
+		// eviction until they list it.
 		() =>
 			Promise.allSettled(
 				newcomers.map(async (each) => {

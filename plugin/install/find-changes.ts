@@ -139,8 +139,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 
 /**
  * Finds whether force would change anything where others manage fields. The API server treats some lists and maps as one value. The other
- * owner's
- * value then includes defaults, which ours leaves out. The API server calls that a conflict although nothing would change. Writes
+ * owner's value then includes defaults, which ours leaves out. The API server calls that a conflict although nothing would change. Writes
  * nothing.
  */
 async function conflictOf(

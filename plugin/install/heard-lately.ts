@@ -1,6 +1,5 @@
 // Asks the agents of these clusters which members they heard from recently, and which known clusters their lists lack. This is only for
-// people,
-// so agents that cannot be asked are left out.
+// people, so agents that cannot be asked are left out.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -1,5 +1,5 @@
-// Creates and signs the fleet's CA and the agents' certificates. This is the only file that loads the library for it, and it is loaded
-// only to sign. Private keys are passed in and out as PEM and are not stored here.
+// Creates and signs the fleet's CA and the agents' certificates. Only this file loads the library for that, and this file is loaded only to
+// sign. Private keys are passed in and out as PEM and are not stored here.
 import { createPrivateKey, type KeyObject, randomBytes, webcrypto } from "node:crypto";
 import {
 	AuthorityKeyIdentifierExtension,
