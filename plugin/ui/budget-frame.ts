@@ -223,7 +223,7 @@ function rowLine(
 	];
 }
 
-/** Returns "0 of 2": how many disruptions are allowed now, and how many if all expected pods are healthy. */
+/** Returns, for example, "0 of 2": how many disruptions are allowed now, and how many if all expected pods are healthy. */
 function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
 	if (suspended) return "off";
 	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);

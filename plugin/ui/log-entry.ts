@@ -37,7 +37,8 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "pod.accepted":
 			return tell(event.context, `${nameOf(event)} eviction accepted`);
 		case "pod.evicted":
-			// The time since the acceptance, which the log shows too, and not the whole wait.
+			// Gives the time since the acceptance, which the log shows too, and not the whole wait, unless this run has not seen the
+			// acceptance.
 			return tell(
 				event.context,
 				`${nameOf(event)} gone after ${formatElapsed(acceptedAt === undefined ? event.elapsedMs : at - acceptedAt)}`,

@@ -21,18 +21,18 @@ export interface BudgetScreenOptions {
 	readonly namespaces: WatchedNamespaces;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
-	/** Explains why a pod of the budget can or cannot be evicted now. It rejects only if there is a bug. */
+	/** Explains why a pod of the budget can or cannot be evicted now. Rejects only if there is a bug. */
 	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
-	/** An object in YAML, or why it cannot be read. It rejects only if there is a bug. */
+	/** Returns an object in YAML, or why it cannot be read. Rejects only if there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
 	/** The context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 	readonly suggest: SuggestedCommands;
 	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
 	readonly onInterrupt: () => void;
-	/** The screen is closed. */
+	/** Called when the user leaves the screen, which is closed. */
 	readonly onLeave: () => void;
-	/** The screen has failed, and is closed. */
+	/** Called when the screen has failed. It is closed. */
 	readonly onFailure: (error: Error) => void;
 }
 

@@ -16,9 +16,9 @@ export interface LeaseScreenOptions {
 	readonly wallClock: () => number;
 	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
 	readonly onInterrupt: () => void;
-	/** The screen is closed. */
+	/** Called when the user leaves the screen, which is closed. */
 	readonly onLeave: () => void;
-	/** The screen has failed, and is closed. */
+	/** Called when the screen has failed. It is closed. */
 	readonly onFailure: (error: Error) => void;
 }
 

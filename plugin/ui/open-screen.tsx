@@ -21,14 +21,14 @@ export interface ScreenOptions {
 	readonly suggest: SuggestedCommands;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
-	/** An object in YAML, or why it cannot be read. It rejects only if there is a bug. */
+	/** Returns an object in YAML, or why it cannot be read. Rejects only if there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
 	readonly onPause: (paused: boolean) => void;
 	/** Called for Ctrl-C, which in raw mode is a key and not a signal. */
 	readonly onInterrupt: () => void;
 	/** Called when the user wants plain lines. The screen is closed. */
 	readonly onLeave: () => void;
-	/** The screen has failed, and is closed. */
+	/** Called when the screen has failed. It is closed. */
 	readonly onFailure: (error: Error) => void;
 }
 

@@ -205,8 +205,8 @@ export class RunFacts {
 	}
 
 	/**
-	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain waits for something outside it, is paused, or
-	 * a cluster does not answer. Undefined without a plan.
+	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain is paused or waits for something outside it,
+	 * or if a cluster does not answer. Undefined without a plan.
 	 */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();

@@ -14,7 +14,7 @@ export interface TerminalScreenOptions {
 	readonly frame: (size: { readonly columns: number; readonly rows: number }) => readonly StyledLine[];
 	/** A frame is drawn afterwards, if the screen is still open. */
 	readonly onKey: (key: KeyPress) => void;
-	/** The screen has failed, and is closed. */
+	/** Called when the screen has failed. It is closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
@@ -46,7 +46,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	let isSuspended = false;
 	const isAway = (): boolean => isLent || isSuspended;
 	let flush: NodeJS.Timeout | undefined;
-	/** When a key was pressed or something moved. */
+	/** When a key was last pressed or something last moved. */
 	let changedAt = 0;
 	let isOdd = false;
 

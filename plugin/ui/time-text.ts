@@ -17,7 +17,7 @@ function two(value: number): string {
 	return String(value).padStart(2, "0");
 }
 
-/** "4-7 min left", in minutes if both ends are long enough. */
+/** Formats the time left, such as "4-7 min left". It is in minutes if both ends are long enough. */
 export function remainingText([atLeast, atMost]: readonly [number, number | null], dash: string): string {
 	const inMinutes = (atMost ?? atLeast) > 120 && atLeast >= 60;
 	const unit = inMinutes ? "min" : "s";

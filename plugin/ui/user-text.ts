@@ -8,13 +8,13 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { cut, cutMiddle, widthOf } from "./styled-line.ts";
 
-/** The pod's state, as its cluster reports it. */
+/** Returns the pod's state as its cluster reports it, or in our words if it reports none. */
 export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
 	if (state !== undefined && state !== "") return state;
 	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
 }
 
-/** For how long; "" if unknown. */
+/** Returns how long the pod has been in its state; "" if unknown. */
 export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: number): string {
 	const since = sinceSeconds === undefined ? Number.NaN : sinceSeconds * 1_000;
 	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
@@ -27,7 +27,7 @@ export function needsAll({ need, expected }: BudgetNumbers): boolean {
 	return need !== undefined && expected !== undefined && expected > 0 && need >= expected;
 }
 
-/** Shown if no pod uses the budget up but its bound requires all pods. */
+/** Returns what to show if no pod uses the budget up but its bound requires all pods; otherwise "". */
 export function needsAllText(budget: BudgetNumbers): string {
 	return needsAll(budget) ? "none, all pods are required" : "";
 }
@@ -97,7 +97,7 @@ export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	return Math.max(0, missingBeside(budget, budget.usedBy) - own.length);
 }
 
-/** Returns a similar text for a budget as the agents report it. */
+/** Returns a text like that of usersText(), for a budget as the agents report it. */
 export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { room, now }: UserTextOptions): string {
 	const { usedBy } = row;
 	const [first] = usedBy;

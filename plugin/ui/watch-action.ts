@@ -4,9 +4,9 @@ import type { TerminalScreen } from "./terminal-screen.tsx";
 export type WatchAction = "leave" | "interrupt" | "suspend" | "redraw";
 
 interface WatchEnds {
-	/** The screen is closed. */
+	/** Called for Ctrl-C. The screen is closed. */
 	readonly onInterrupt: () => void;
-	/** The screen is closed. */
+	/** Called when the user leaves the screen, which is closed. */
 	readonly onLeave: () => void;
 }
 
