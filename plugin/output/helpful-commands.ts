@@ -18,7 +18,7 @@ export interface HelpOptions {
 	readonly drainFlags?: readonly string[];
 }
 
-/** More than this would be too much for one look. */
+/** How many pods are named. More would be too much for one look. */
 const mostUsers = 2;
 
 export function helpfulCommands(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
@@ -125,7 +125,7 @@ function isUsedUp({ reason }: Finding): boolean {
 	return reason === "BudgetExhausted" || reason === "BudgetNeverMet";
 }
 
-/** Without a context for the pod's cluster, the user can run no command there. */
+/** Returns the command that shows why the pod is stuck. Without a context for its cluster, there is none. */
 function describePod(
 	{ cluster, namespace, name, why }: PodOfBudget,
 	contexts: ReadonlyMap<string, string>,

@@ -29,7 +29,7 @@ export interface PlainOptions {
 
 /** Leases are held for a few round trips. Only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-/** How many pods of a cluster are printed that wait for the same budget. The progress line has their number. */
+/** How many of a cluster's pods that wait for the same budget are printed. The progress line has their number. */
 const maxWaitingShown = 5;
 /** How many different waits the progress line names. */
 const maxWaitsShown = 3;

@@ -23,7 +23,7 @@ export class RemainingTime {
 	}
 
 	/**
-	 * Returns the shortest and the longest rest, in seconds. The latter is null if the drain waits for something outside it. Undefined
+	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain waits for something outside it. Undefined
 	 * without a plan.
 	 */
 	after({ podsDone, podsTotal }: Progress, now: number): readonly [number, number | null] | undefined {
