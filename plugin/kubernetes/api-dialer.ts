@@ -1,6 +1,6 @@
 // Connects to an API server, for calls, streamed lines and WebSockets. The plugin does so nowhere else. All share the credentials
-// (api-credentials.ts), TLS, proxy, kept connections and time limits. client-node has no such place. Its calls and watches create a new
-// undici agent each time, so also a new connection. Its port-forward uses ws with yet another agent.
+// (api-credentials.ts), TLS settings, proxy and kept connections, and each has a time limit. client-node has no such place. Its calls and
+// watches create a new undici agent each time, so also a new connection. Its port-forward uses ws with yet another agent.
 import {
 	type ClientRequest,
 	type IncomingMessage,

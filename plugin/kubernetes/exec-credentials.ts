@@ -15,7 +15,7 @@ export interface ExecCredential {
 	readonly token: string;
 	readonly cert: string;
 	readonly key: string;
-	/** In ms since the epoch. Undefined: valid for the whole run. */
+	/** In ms since the epoch. Undefined: it does not expire. */
 	readonly expiresAt: number | undefined;
 }
 

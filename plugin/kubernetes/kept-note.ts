@@ -1,5 +1,5 @@
-// Keeps a short note about an API server that one call leaves for the next, to save it a request. A reader must not rely on it before the
-// server has said the same. It contains only what the server would tell any user who may ask.
+// Keeps short notes about an API server, which one call leaves for the next, to save a request. No decision may depend on a note before the
+// server has said the same. A note contains only what the server would tell any user who may ask.
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { isCacheFolder } from "./cache-folder.ts";

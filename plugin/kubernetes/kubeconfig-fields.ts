@@ -11,7 +11,7 @@ type FieldType<T> = (value: unknown, field: string) => T;
 /** The message names the field and the problem. */
 export class FieldError extends Error {
 	override readonly name = "FieldError";
-	/** The path inside the entry, for example "exec.args[1]". */
+	/** The path from the top of what is read, for example "users[0].user.exec.args[1]". */
 	readonly field: string;
 	readonly problem: string;
 	constructor(field: string, problem: string) {
@@ -172,7 +172,7 @@ const config = fieldsOf({
 	extensions,
 });
 
-/** Reads a kubeconfig. Throws FieldError. Its `field` is the path from the top of the file. */
+/** Reads a kubeconfig. Throws FieldError. */
 export function readConfigFields(content: KubeconfigEntry): KubeconfigEntry {
 	return config(content, "");
 }

@@ -15,7 +15,10 @@ export interface PodPort {
 
 const dataChannel = 0;
 const errorChannel = 1;
-/** A TLS server sends nothing before the client does, and the first frame of each channel contains only the port number. */
+/**
+ * How many frames are read before the connection is joined. Few are expected: a TLS server sends nothing before the client does, and the
+ * first frame of each channel contains only the port number.
+ */
 const mostEarlyFrames = 16;
 /** While this much or more is waiting to be sent, reading from the local side is paused. */
 const highWaterBytes = 1024 * 1024;

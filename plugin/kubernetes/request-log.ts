@@ -1,5 +1,5 @@
-// Logs requests to an API server for -v, in client-go's form (transport/round_trippers.go), for calls and WebSockets. Unlike there, each
-// answer names its request, because many requests run at the same time.
+// Logs calls and WebSockets to an API server for -v, in client-go's form (transport/round_trippers.go). Unlike there, each answer names its
+// request, because many requests run at the same time.
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 

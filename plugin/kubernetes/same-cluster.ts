@@ -1,7 +1,7 @@
 // Refuses two contexts of one cluster: its pods would count twice, and everything would be written twice.
 import { sameClusterError } from "../terminal/errors.ts";
 
-/** `contexts`: their names, each with the id of its cluster. */
+/** Throws UsageError if two contexts have the same cluster. `contexts`: their names, each with the id of its cluster. */
 export function refuseSameCluster(contexts: Iterable<readonly [name: string, clusterId: string]>): void {
 	const seen = new Map<string, string>();
 	for (const [name, clusterId] of contexts) {

@@ -1,6 +1,6 @@
 // Reads the warnings that an API server sends in HTTP's Warning header, about deprecated APIs and from policies that only warn.
 
-/** Gets a warning of a context's API server. */
+/** Receives a warning of a context's API server. */
 export type ServerWarningSink = (context: string, message: string) => void;
 
 const kubernetesCode = "299";
@@ -14,7 +14,7 @@ export function parseWarnings(header: string | undefined): readonly string[] {
 		.map(([, , message = ""]) => message.replaceAll(/\\(.)/g, "$1"));
 }
 
-/** Calls `tell` only once for each message of a context. */
+/** Returns a sink that calls `tell` only once for each message of a context. */
 export function tellOnce(tell: ServerWarningSink): ServerWarningSink {
 	const told = new Set<string>();
 	return (context, message) => {

@@ -17,7 +17,10 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { resolveScalar } from "./yaml-scalar.ts";
 
-/** Returns the document as JSON values. null: the file is empty. Throws an Error that says in one line why kubectl would not read it. */
+/**
+ * Returns the document as JSON values. null: the file or the document is empty. Throws an Error that says in one line why kubectl would not
+ * read it.
+ */
 export function readYamlDocument(bytes: Uint8Array): unknown {
 	const text = decode(bytes);
 	const document = firstDocument(text);
