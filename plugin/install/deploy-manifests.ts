@@ -21,7 +21,7 @@ export function deployManifests(agentNamespace: string): readonly ClusterObject[
 	return manifestsOf((file) => !ownFiles.has(file), agentNamespace);
 }
 
-/** The example of a team, with the namespace replaced in the same way. */
+/** Returns the example of a team, with the namespace replaced in the same way. */
 export function teamManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => file === teamFile, agentNamespace);
 }

@@ -126,7 +126,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 			return { kind: "created", object };
 		refuseNoNamespace(context, object, error);
 		const conflicts = conflictsOf(error);
-		// From x-pdb, or installed by hand: the API is the same, so its budgets count as they are.
+		// The definition is x-pdb's, or was installed by hand. The API is the same, so its budgets count as they are.
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}
@@ -220,7 +220,7 @@ function unlabelled(object: ClusterObject): ClusterObject {
 	return { ...object, metadata: { ...object.metadata, labels } };
 }
 
-/** One text for each field: `.spec.replicas, kept by helm`. */
+/** Returns one text for each field: `.spec.replicas, kept by helm`. */
 function conflictsOf(error: unknown): readonly string[] {
 	if (!(error instanceof ApiError) || error.code !== 409) return [];
 	return error.causes
@@ -232,7 +232,7 @@ export function isWritten({ kind }: ObjectChange): boolean {
 	return kind === "created" || kind === "changed";
 }
 
-/** A value for messages. Long values are shortened, and secret ones are not shown. */
+/** Formats a value for messages. Long values are shortened, and secret ones are not shown. */
 export function valueText(object: ClusterObject, value: unknown): string {
 	if (value === undefined) return "(none)";
 	if (object.kind === "Secret") return "(secret)";

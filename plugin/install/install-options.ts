@@ -65,7 +65,7 @@ const imageReference = new RegExp(
 	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
 );
 
-/** Refuses what a container runtime would refuse: otherwise agents that cannot be pulled would replace running ones. */
+/** Refuses what a container runtime would refuse: otherwise agents whose image cannot be pulled would replace running ones. */
 function readImage(input: CommandInput): string | undefined {
 	const text = textFlag(input, "image");
 	if (text === "" && !input.given.has("image")) return undefined;

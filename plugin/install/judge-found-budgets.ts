@@ -13,7 +13,7 @@ import { formatSelector, matchesSelector } from "../../disruption/budget/selecto
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 
-/** More would be too many to read. Budgets with problems come first. */
+/** How many budgets are listed. More would be too many to read. Those with problems come first. */
 const maxBudgets = 20;
 
 interface JudgedBudget {

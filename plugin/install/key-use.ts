@@ -17,7 +17,7 @@ export interface KeyUse {
 
 const reasons = { Sign: "CertificateSigned", Create: "CaCreated", Move: "CaKeyMoved" } as const;
 
-/** Returns why the Event could not be written, or undefined. `context`: of the keeper, or of the member if no Secret keeps the key. */
+/** Returns why the Event could not be written, or undefined. `context`: the keeper's, or the member's if no Secret keeps the key. */
 export function tellKeyUse(
 	context: KubeContext,
 	use: KeyUse,

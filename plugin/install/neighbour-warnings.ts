@@ -6,7 +6,7 @@ import { installStep } from "./install-step.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 
-/** What a user should know before carrying out the plan, one line each. */
+/** Returns what a user should know before carrying out the plan, one line each. */
 export async function neighbourWarnings(context: KubeContext): Promise<readonly string[]> {
 	const listed = context.client.list<V1ValidatingWebhookConfiguration>(path).catch((error: unknown) => {
 		if (isNotFound(error)) return [];
@@ -27,7 +27,7 @@ export async function neighbourWarnings(context: KubeContext): Promise<readonly 
 	});
 }
 
-/** The effect of running both. `names`: x-pdb's webhook configurations. */
+/** Describes the effect of running both. `names`: x-pdb's webhook configurations. */
 export function neighbourText(names: readonly string[]): string {
 	return (
 		`x-pdb judges evictions there too, by ${names.join(", ")}: both have to agree, and neither sees what the other has granted. ` +

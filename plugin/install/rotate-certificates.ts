@@ -38,7 +38,7 @@ export interface RotationWorld extends CertificateStore {
 	 * The ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not ask them.
 	 */
 	agents(context: string): Promise<readonly SeenAgent[]>;
-	/** Why they could not be asked just now. */
+	/** Why the cluster's agents could not be asked at the last attempt; undefined if they could. */
 	problem(context: string): string | undefined;
 	/** Waits until it is worth asking again; rejects if the rotation must end. */
 	pause(): Promise<void>;
@@ -337,7 +337,7 @@ function isSame(ca: string | undefined, other: string): boolean {
 	return marksOf(ca ?? "").join() === marksOf(other).join();
 }
 
-/** The certificates of all bundles without duplicates. */
+/** Returns the certificates of all bundles for which `isMeant` holds, without duplicates. */
 function bundleOf(bundles: readonly string[], isMeant: (mark: string) => boolean = () => true): string {
 	const all = bundles
 		.flatMap(readAuthorities)

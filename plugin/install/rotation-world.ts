@@ -54,7 +54,8 @@ export async function openRotationWorld(
 		}
 		return found;
 	};
-	// An agent may restart, and its API server may be silent for a moment, so they are asked again until the timeout.
+	// Why a cluster's agents could not be asked, by context. An agent may restart, and an API server may be silent for a moment, so the
+	// agents are asked again until the timeout.
 	const silent = new Map<string, string>();
 	const world: RotationWorld = {
 		read: async () =>

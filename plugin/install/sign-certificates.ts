@@ -95,7 +95,7 @@ const curves: Readonly<Record<string, readonly [curve: string, hash: string]>> =
 	secp521r1: ["P-521", "SHA-512"],
 };
 
-/** A user's own CA may have another kind of key than ours. */
+/** Prepares the CA's key for signing. A user's own CA may have another kind of key than ours. */
 async function signerOf(key: KeyObject): Promise<{
 	readonly key: webcrypto.CryptoKey;
 	readonly algorithm: { readonly name: string; readonly hash: string };

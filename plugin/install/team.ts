@@ -7,7 +7,7 @@ export interface Team {
 	/** The ServiceAccount in the agents' namespace whose tokens authenticate these people to the agents. */
 	readonly account: string;
 	readonly groups: readonly string[];
-	/** The namespaces about whose budgets it decides. */
+	/** The namespaces about whose budgets the team decides. */
 	readonly namespaces: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function readRights(rights: string, text: string): Omit<Team, "groups"> {
 			"A group that has = in its own name has another one behind it: cn=sre,ou=ops=",
 		);
 	}
-	// It is also the value of a label, which can have at most 63 characters.
+	// The account's name is also the value of a label, which can have at most 63 characters.
 	if (!/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/.test(account)) {
 		throw new UsageError(`--operators names an account that none can have: ${quote(account)}`);
 	}
