@@ -21,7 +21,7 @@ export interface CommandDependencies {
 	readonly streams: Streams;
 	readonly env: NodeJS.ProcessEnv;
 	readonly interrupts: Interrupts;
-	/** Left out if no screen can be drawn. */
+	/** If left out, no screen can be drawn. */
 	readonly terminal?: ScreenTerminal;
 	/** Starts this program again with these arguments, without output. Neither this process nor the shell waits for it. */
 	readonly runBeside?: (argv: readonly string[]) => Promise<void>;
