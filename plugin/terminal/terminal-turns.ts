@@ -65,8 +65,8 @@ export class TerminalTurns {
 	}
 
 	/**
-	 * Writes everything that waited, even while the terminal is taken: at the end of a turn, and before the process exits. If writes fail,
-	 * it makes the others before it throws the first error.
+	 * Writes everything that waited, even while the terminal is taken: at the end of a turn, and before the process exits. If a write
+	 * fails, still makes the others, and then throws the first error.
 	 */
 	flush(): void {
 		const waiting = this.#waiting;

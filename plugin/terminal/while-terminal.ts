@@ -18,7 +18,7 @@ export function whileTerminal(hasTerminal: () => boolean = canOpenTerminal): Abo
 	return controller.signal;
 }
 
-/** Opening fails as soon as the shell that the terminal belonged to has ended. */
+/** Whether the terminal can be opened. It cannot as soon as the shell that it belonged to has ended. */
 function canOpenTerminal(): boolean {
 	try {
 		closeSync(openSync("/dev/tty", "r"));
