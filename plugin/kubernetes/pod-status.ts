@@ -24,7 +24,7 @@ export function hasNotStarted(pod: V1Pod): boolean {
 
 /**
  * Whether a controller will create another pod that may run elsewhere. False for a pod of a DaemonSet, and for one that has finished or is
- * already terminating.
+ * already terminating. True also for a static pod, whose controller is its Node: drains skip static pods.
  */
 export function isReplaced(pod: V1Pod): boolean {
 	const controller = controllerOf(pod);
