@@ -20,7 +20,10 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
-/** Even with every character escaped as six, a text stays below the longest line (guarded-streams.ts), so it is not cut there. */
+/**
+ * Even with every character escaped as six, a text on a line of its own stays below the longest line (guarded-streams.ts), so it is not cut
+ * there.
+ */
 const longestText = 8_000;
 
 function boundText(value: unknown): unknown {

@@ -75,7 +75,10 @@ export class RunFacts {
 	plannedPods: number | undefined;
 	isPaused = false;
 	isStopping = false;
-	/** Warnings and errors, oldest first. They are kept for the whole run, unlike the log. */
+	/**
+	 * Warnings about nodes, cordons that failed, and diagnostics that are warnings or errors, oldest first. They are kept for the whole
+	 * run, unlike the log.
+	 */
 	readonly warnings: LogEntry[] = [];
 
 	/** The unreachable clusters, by this run's names. */
