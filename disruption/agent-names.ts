@@ -1,10 +1,11 @@
-// The names of agents, and the labels and objects by which others find them. Agent, plugin and the manifests in agent/deploy/ must agree.
+// Defines the names of agents, and the labels and objects by which others find them. Agents, the plugin and the manifests in agent/deploy/
+// must agree on them.
 
 /** The name of the Deployment, the first part of the name in the agents' certificates, and the value of both labels below. */
 export const agentName = "xpdb-agent";
 /** The label of every agent's pod. Its value is agentName. */
 export const agentLabel = "app.kubernetes.io/name";
-/** The label of every Lease that agents keep, with the value agentName. Objects from `install` have it with another value. */
+/** The label of every budget's Lease, with the value agentName. Objects from `install` have it with another value. */
 export const managedByLabel = "app.kubernetes.io/managed-by";
 /** The audience that a token needs so that agents accept it. */
 export const tokenAudience = "xpdb-agent";
@@ -12,5 +13,5 @@ export const tokenAudience = "xpdb-agent";
 export const defaultAgentNamespace = "xpdb-system";
 /** The name of the ConfigMap in the anchor that declares the fleet. */
 export const defaultFleetConfigMap = "xpdb-fleet";
-/** The port for callers with tokens, if a pod does not name another one. */
+/** The default port for callers with tokens. An agent's flag and its pod may name another one. */
 export const defaultAgentPort = 8443;

@@ -19,8 +19,8 @@ export class LeaseLostError extends BoundedError {
 }
 
 /**
- * A Lease that cannot be read: nothing that depends on it is granted until a person has fixed or deleted it. Also a Lease with reservations
- * that may never end.
+ * A Lease that cannot be read: nothing that depends on it is granted until a person has fixed or deleted it. Agents also report
+ * reservations that may never end as this error.
  */
 export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";

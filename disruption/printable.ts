@@ -11,14 +11,14 @@ const steering =
 const plain = /^[\n\t\x20-\x7e]*$/;
 
 /**
- * Replaces such characters with escapes like \u001b, which JSON reads back as the same characters. So a JSON text stays valid and keeps its
- * meaning. Printable text is returned unchanged.
+ * Replaces these characters with escapes like \u001b, which JSON reads back as the same characters. So a JSON text stays valid and keeps
+ * its meaning. Half surrogate pairs become U+FFFD. Printable text is returned unchanged.
  */
 export function printable(text: string): string {
 	return plain.test(text) ? text : text.toWellFormed().replaceAll(steering, escaped);
 }
 
-/** Does as printable(), and escapes newlines and tabs too. */
+/** Escapes the same characters as printable(), and also newlines and tabs. */
 export function oneLine(text: string): string {
 	return printable(text).replaceAll(/[\n\t]/g, escaped);
 }

@@ -1,4 +1,4 @@
-// Shows foreign values in messages: shortened to fit a line, and by a word if the value is not a simple one.
+// Formats foreign values for messages: shortens texts to fit a line, and only names lists and objects as such.
 
 const longestShown = 80;
 

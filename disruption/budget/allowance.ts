@@ -1,8 +1,9 @@
 // Computes what one budget allows, from the counts of all members.
 //
-// Guarantee: all members that have the budget agree on its selector and understand it, or it allows nothing. The strictest of several
-// bounds holds. No cluster counts for more healthy pods than it expects (healthy.ts). Bounds are judged as in Kubernetes' disruption
-// controller (pkg/controller/disruption): percentages round up, and no expected pods allow nothing.
+// Guarantee: the budget allows nothing unless all members that have it agree on its selector, and all members support the features that it
+// uses. The strictest of several bounds holds. No cluster counts for more healthy pods than it expects, if that number is known
+// (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round up, and no
+// expected pods allow nothing.
 import {
 	type Bound,
 	type BudgetName,
@@ -38,7 +39,7 @@ export interface BudgetState {
 	readonly expected?: number;
 	/** Expected workloads that have pods which the budget does not select. */
 	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
-	/** How many more pods may be disrupted now. Left out if the budget is suspended. */
+	/** The most healthy pods that may still be disrupted now. Left out if the budget is suspended. */
 	readonly left?: number;
 	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
 }
@@ -56,9 +57,9 @@ export interface Allowance {
 	/** How many pods must stay healthy. Undefined if the budget is suspended in all members that have it. */
 	readonly desired: number | undefined;
 	readonly expected: number | undefined;
-	/** The bound that depends on the number of expected pods, if there is one. */
+	/** The first bound that needs the number of expected pods. Undefined if there is none, or if `desired` is undefined. */
 	readonly needsExpected: Bound | undefined;
-	/** Without the pods that this decision has granted. */
+	/** The counts, without the healthy pods that this decision has granted. */
 	counts: readonly Count[];
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];

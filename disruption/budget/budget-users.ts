@@ -26,7 +26,7 @@ export function firstSentence(message: string): string {
 	return message.replace(/\.(?:\s.*)?$/s, "");
 }
 
-/** Returns the trouble that a person may have to fix, or "" if there is none. */
+/** Returns in short why the pod is unavailable. Returns "" while the pod only passes through the usual steps of starting. */
 function troubleOf({ why, state = "", message = "" }: Omit<BudgetUser, "own">): string {
 	if (why !== "NotReady") return why;
 	if (message !== "") return firstSentence(message);

@@ -6,7 +6,7 @@ import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
 
-/** Where the API server serves budgets. */
+/** The API group, version and resource name of budgets. */
 export const budgetApi = { group: "x-pdb.form3.tech", version: "v1alpha1", resource: "xpoddisruptionbudgets" } as const;
 
 export interface BudgetName {

@@ -10,7 +10,7 @@ import {
 } from "../errors.ts";
 import type { FailureReason, RefusalReason } from "./verdict.ts";
 
-/** A question or a request that failed. */
+/** The classification of a request that failed. */
 export interface Failure {
 	/** retry: ask again after `afterMs`. refuse: ask again only after a person has fixed the cause. */
 	readonly kind: "retry" | "refuse";
@@ -24,11 +24,11 @@ export interface ClassifiedError extends Error {
 	readonly failure: Failure;
 }
 
-/** The pause if an agent gave no answer, or while members disagree. */
+/** The pause if an agent gave no answer, or if the answer may soon be another one, for example while members disagree. */
 export const askAgainAfterMs = 1_000;
 /**
- * The pause after a refusal that may pass, or if a person has to fix the cause, which may happen at any time. kubectl pauses as long after
- * a refusal.
+ * The pause after a refusal that may pass, or if a person has to fix the cause, which may happen at any time. kubectl pauses for the same
+ * time after a refusal.
  */
 export const retryAfterMs = 5_000;
 

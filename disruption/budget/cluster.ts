@@ -157,7 +157,7 @@ export interface UnavailablePod extends PodStatus {
 	readonly account?: string;
 }
 
-/** How many unavailable pods of one budget one cluster reports at most. With exactly this many, there may be more. */
+/** The most unavailable pods of one budget that one cluster reports. If it reports exactly this many, there may be more. */
 export const mostUnavailableTold = 20;
 
 /**

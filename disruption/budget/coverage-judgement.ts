@@ -30,7 +30,7 @@ export interface BudgetsOfMember {
 	readonly tookMs?: number;
 }
 
-/** Lists of all members, requested at once. */
+/** Lists of all members, requested at the same time. */
 export interface ListedBudgets {
 	readonly askedAt: number;
 	readonly namespaces: readonly string[];
@@ -44,21 +44,21 @@ export interface PodVersion {
 	readonly readAt: number;
 }
 
-/** Which budgets cover a pod, or why this is unknown. `U` is what an uncovered pod needs in addition. */
+/** Says which budgets cover a pod, or why this is unknown. `U` is what an uncovered pod needs in addition. */
 export type Covered<U = unknown> =
 	/** `resourceVersion` is the only version that may be evicted. If it is left out, any version may be. */
 	| ({ readonly kind: "uncovered"; readonly resourceVersion?: string } & U)
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
 	| ({ readonly kind: "unreadable" } & UnreadableBudget)
 	| { readonly kind: "fleetsDiffer"; readonly message: string }
-	/** The lists are stale, or come from other members. */
+	/** The lists are stale, do not include the pod's namespace, or come from other members. */
 	| { readonly kind: "listAgain" }
 	| { readonly kind: "readAgain" }
 	| { readonly kind: "gone" }
 	/** Members took so long to list their budgets that the lists were stale on arrival. */
 	| { readonly kind: "tooSlow"; readonly message: string };
 
-/** What lists and one version of a pod show, without any request. */
+/** The judgement from lists and one version of a pod, without any request. */
 export type CoverageJudgement = Exclude<Covered, { kind: "gone" | "tooSlow" }>;
 
 /** A budget of the pod's namespace whose selector cannot be read. It may cover the pod. */
@@ -68,7 +68,7 @@ export interface UnreadableBudget {
 	readonly message: string;
 }
 
-/** Older lists prove nothing, and labels that were read earlier are read again. */
+/** The maximum age of lists and labels. Older lists prove nothing, and older labels are read again. */
 export const coverageFreshForMs = 1_000;
 
 export function judgeCoverage(

@@ -1,9 +1,10 @@
 // The decision: turns counts and candidates into an answer for each candidate.
 //
 // Guarantee: a pod is granted only if all of the following hold. Every member answered for the same fleet. Every budget that any member has
-// and that selects the pod was counted. All members agree on its selector and understand it. The pod is not reserved, and waits for no
-// pre-activity. At least the desired number stays healthy after this grant and all earlier ones. No cluster counts for more healthy pods
-// than it expects (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round
+// and that selects the pod was counted. All members that have such a budget agree on its selector, and all members support the features
+// that it uses. The pod is not reserved, and waits for no pre-activity. At least the desired number stays healthy after this grant and all
+// earlier ones, unless every member that has the budget suspends it. No cluster counts for more healthy pods than it expects, if that
+// number is known (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round
 // up, and no expected pods allow nothing. Under a bound that needs the number of expected pods, a pod is not granted if it has no
 // controller that says how many pods there should be.
 import {
@@ -173,7 +174,8 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
 		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
-		// Otherwise there are as many counts as members, one from each: no member is counted twice, and no other cluster is counted.
+		// If neither holds, there are as many counts as members, one from each: no member is counted twice, and no other cluster is
+		// counted.
 		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",

@@ -23,7 +23,9 @@ export interface DeclaredFleetData {
 	readonly leaseNamespace: unknown;
 }
 
-/** Reads the declaration. Throws InvalidFleetError, because a misread fleet would leave a cluster uncounted. */
+/**
+ * Reads the declaration. Throws InvalidFleetError if any part of it is invalid, because a misread fleet could leave a cluster uncounted.
+ */
 export function readDeclaredFleet(data: DeclaredFleetData): DeclaredFleet {
 	if (data.members === undefined) throw new InvalidFleetError("it has no data.members");
 	const listed = readList(data.members, "members");

@@ -115,7 +115,7 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** The API server's times are whole seconds. */
+/** Returns the time in seconds since the epoch, or undefined if it cannot be read. The API server's times are whole seconds. */
 function secondsOf(time: unknown): number | undefined {
 	const ms = isText(time) ? Date.parse(time) : Number.NaN;
 	return Number.isFinite(ms) ? Math.floor(ms / 1_000) : undefined;

@@ -26,7 +26,7 @@ export interface PodRecord {
 	/** Phase Succeeded or Failed. */
 	readonly finished: boolean;
 	readonly preActivities: readonly string[];
-	/** For people, if the pod is not up. */
+	/** For people, if the pod is terminating or not ready. Left out if it is finished. */
 	readonly status?: PodStatus;
 }
 
@@ -103,7 +103,7 @@ function listOf(fields: Fields, field: string, path: string, garbled: Garbled): 
 	return list;
 }
 
-/** Reads a missing text as undefined. An empty one is an error, because the API server omits it. */
+/** Reads a missing text as undefined. An empty text is an error, because the API server omits empty texts. */
 function optionalText(value: unknown, path: string, garbled: Garbled): string | undefined {
 	if (value === undefined || value === null) return undefined;
 	if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);
@@ -120,8 +120,8 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 }
 
 /**
- * Returns the owner that controls the object and replaces it when it is gone. Undefined if there is none. Throws the error of `garbled` if
- * a reference cannot be read. A pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
+ * Returns the owner that controls the object, or undefined if there is none. Throws the error of `garbled` if a reference cannot be read. A
+ * pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
  */
 export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {
 	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);

@@ -252,7 +252,7 @@ export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLeas
 	return { ...lease, state: { ...lease.state, reservations } };
 }
 
-/** Forgets controllers that are gone for good, because no object has the name any more. `keys` come from controllerKey(). */
+/** Forgets these controllers, because they no longer exist. `keys` come from controllerKey(). */
 export function withoutControllers(lease: BudgetLease, keys: ReadonlySet<string>): BudgetLease {
 	const controllers = lease.state.controllers.filter((controller) => !keys.has(controllerKey(controller)));
 	return { ...lease, state: { ...lease.state, controllers } };

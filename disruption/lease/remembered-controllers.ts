@@ -69,7 +69,8 @@ function isBuiltIn(apiVersion: string): boolean {
 }
 
 /**
- * Whether the kind may say how many pods it wants. No only for Jobs, CronJobs and kinds of the core group other than ReplicationController.
+ * Whether the kind may say how many pods it wants. False only for the kinds of the group batch (Jobs and CronJobs), and for those of the
+ * core group other than ReplicationController.
  */
 function mayHaveScale({ apiVersion, kind }: ControllerReference): boolean {
 	switch (groupOf(apiVersion)) {

@@ -40,7 +40,7 @@ export async function acquireAll(
 	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
 }
 
-/** Returns whether all of them were acquired. */
+/** Requests all Leases at the same time. Returns whether all were acquired. */
 async function acquireAtOnce(
 	slots: readonly Slot[],
 	request: RoundRequest,

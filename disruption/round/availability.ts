@@ -26,8 +26,8 @@ export async function checkAvailability(
 }
 
 /**
- * Whether a round would answer this candidate with something other than to wait. CoverageChanged counts too: the caller then finds the
- * pod's budgets again.
+ * Whether a round would probably give this candidate an answer other than `waiting`. CoverageChanged counts too, because the caller then
+ * finds the pod's budgets again.
  */
 export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";

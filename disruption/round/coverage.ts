@@ -163,9 +163,9 @@ export interface PodCoverageDependencies {
 const maxAttempts = 5;
 
 /**
- * Finds the budgets that cover the pod. It lists and reads again as often as needed, up to maxAttempts. The answer that no budget covers
- * the pod is only as fresh as its lists, and `guard` checks them again. Rejects with AgentUnavailableError if a member gives no answer, and
- * with the error of `read` if the pod cannot be read.
+ * Finds the budgets that cover the pod. It lists and reads again, at most maxAttempts times. It also waits for the right moment to evict a
+ * busy pod. The answer that no budget covers the pod is only as fresh as its lists, and `guard` checks them again. Rejects with the errors
+ * of CoverageLists.list() and of `read`.
  */
 export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, read, runtime, mayBeginRound } = deps;

@@ -28,7 +28,10 @@ export interface Evictor<R> {
 	): Promise<EvictionAnswer<R>>;
 	/** Reads this very pod consistently. Returns undefined if it is gone, or if its name has another uid. */
 	read(pod: PodReference): Promise<FoundPod | undefined>;
-	/** Whether an eviction may still be sent, for example not in a pause. Called right before the request is written. */
+	/**
+	 * Whether an eviction may still be sent, for example not in a pause. Called before each attempt, and again right before the request is
+	 * written.
+	 */
 	mayBeSent?(): boolean;
 }
 
@@ -50,8 +53,8 @@ const lookForChangeEveryMs = 10;
 /** How long to wait for the right moment to evict a busy pod. A machine that is too slow to hit it must make progress too. */
 export const patientForMs = 10_000;
 /**
- * How often an eviction is tried under one grant. A pod whose annotations change all the time causes a 409 each time. The next round sees a
- * newer version.
+ * How many times an eviction is tried under one grant. A pod whose annotations change all the time causes a 409 each time. The next round
+ * sees a newer version.
  */
 const maxAttempts = 8;
 
@@ -115,7 +118,10 @@ export async function evictUnderTicket<R>(
 	};
 }
 
-/** A version that the grant stands for. `guard` returns whether the lists of budgets are still fresh and still cover the pod. */
+/**
+ * A version that the grant stands for. `guard` judges the same lists again. It returns false if they are stale by then, or if the members
+ * of the fleet have changed.
+ */
 interface ConfirmedVersion {
 	readonly resourceVersion: string;
 	readonly guard: () => boolean;
@@ -124,7 +130,7 @@ interface ConfirmedVersion {
 /**
  * Reads the pod, then confirms the reservation and its budgets. If they do not stand, it returns the answer that ends the grant. A busy pod
  * is read right after one of its changes, and read again if the confirmation took too long. An eviction under a native PodDisruptionBudget
- * takes the API server up to 100 ms, and it compares the version only at the end.
+ * takes the API server up to 100 ms, and the version is compared only at the end.
  */
 async function confirmAnew<R>(
 	ticket: Ticket,
@@ -171,7 +177,9 @@ async function confirmAnew<R>(
 	}
 }
 
-/** Returns how the budgets differ from those that the pod was granted under, or undefined if they do not. */
+/**
+ * Returns how the budgets differ from those that the pod was granted under, or why they cannot be judged. Undefined if they do not differ.
+ */
 function otherBudgets(
 	{ budgets, terms }: Ticket,
 	judged: CoverageJudgement,

@@ -1,5 +1,5 @@
-// Looks at the counts between two rounds: do the budgets allow a disruption again, and who keeps the pods waiting until then? A look is
-// only a hint and can be wrong in both directions. Only a round decides.
+// Looks at the counts between two rounds: do the budgets allow a disruption again, and what do the pods wait for until then? A look is only
+// a hint and can be wrong in both directions. Only a round decides.
 import { checkAvailability, isWorthARound } from "./availability.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { Judgement } from "../budget/decide.ts";
@@ -49,7 +49,8 @@ export class GrantLooks {
 	}
 
 	/**
-	 * Returns the milliseconds until the next look at the waiting pods. After rounds that granted nothing, untilWorthARound() waits longer.
+	 * Returns the milliseconds until the next look at the waiting pods. This time doubles with each round in a row that granted nothing
+	 * although a look had predicted an answer, up to 10 s.
 	 */
 	nextMs(): number {
 		const now = this.#ports.runtime.now();

@@ -1,5 +1,5 @@
-// Takes requests for grants and answers them. Requests under the same budgets share one queue and go through rounds together, one round
-// after the other. Between two rounds they wait until a look at the counts shows that the budgets allow a disruption again, or for 10 s.
+// Takes requests for grants and answers them. Requests under the same budgets share a queue and go through rounds together, one after the
+// other. Between two rounds they wait until a look shows that the budgets allow a disruption, another request arrives, or 10 s pass.
 //
 // Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
@@ -147,8 +147,8 @@ class GrantRounds {
 	}
 
 	/**
-	 * Waits for a short time until the granted pods are done. If rounds have to wait for other runs, it is better to ask for many pods in
-	 * few rounds.
+	 * Waits until the granted pods are done, but only for a short time. If rounds have to wait for other runs, it is better to ask for many
+	 * pods in few rounds.
 	 */
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();

@@ -9,7 +9,10 @@ const sentAtOnce = 100;
  * than `freshForMs`. They and their Leases had to be read again, and the drain took 90 s instead of 71 s.
  */
 const grantedAhead = 12;
-/** While other pods are on their way, a round for fewer pods costs more than it gains. */
+/**
+ * A round starts only if this many places are free, or enough for all pods that are due. While other pods are on their way, a smaller round
+ * costs more than it gains.
+ */
 const worthARound = 12;
 
 /** The pods for one API server. */

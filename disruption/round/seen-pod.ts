@@ -35,8 +35,8 @@ const oftenAtMostMs = 250;
 const closeMs = 150;
 
 /**
- * Returns what one read shows of a pod. `readAt` is the time on the run's clock before the read was requested. Without it the age is
- * unknown, so it counts as too old for any use.
+ * Returns what one read shows of a pod. `readAt` is the time on the run's clock before the read was requested. Without `readAt`, the age is
+ * unknown, and the version counts as too old for any use.
  */
 export function seenPod(
 	{ resourceVersion, labels, hasNotStarted }: Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">,
