@@ -25,7 +25,9 @@ export function abstractState(world: World): number {
 	return hashText(words.join("|"));
 }
 
-/** Returns the holder of the Lease, or its phase if it has none, and its reservations: the pod, and whether it is being cancelled. */
+/**
+ * Returns the Lease's holder (its phase if the Lease names none) and its reservations, each with its pod and whether it is being cancelled.
+ */
 function wordOf(lease: LeaseObject): string {
 	const known = leaseWords.get(lease);
 	if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// One agent of a simulated cluster: the shipped LocalCluster, views, sweep and cleanup of Leases. The scheduler decides when they see
+// One agent of a simulated cluster: the shipped LocalCluster, views, sweep and cleanup of Leases. The scheduler decides when the views see
 // events.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";

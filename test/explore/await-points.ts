@@ -1,5 +1,5 @@
-// The calls that stand around each operand of an `await` in the driven code, so that a run can stop a process there. Only the threads that
-// explore load the code with these calls (driven-sources.ts). The shipped code has none of them.
+// Defines awaitPoint(), which the driven code calls around each operand of an `await`, so that a run can stop a process there. Only the
+// threads that explore load the code with these calls (driven-sources.ts). The shipped code has none of them.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { StoppableProcess } from "./await-stops.ts";
 

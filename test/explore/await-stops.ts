@@ -1,5 +1,5 @@
-// The awaits at which a run stops a process, as SIGSTOP, a page fault or a blocking write would. The process does nothing until it is
-// resumed, and then its clock has moved on.
+// Stops processes at awaits, as SIGSTOP, a page fault or a blocking write would. A stopped process does nothing until it is resumed, and
+// then its clock has moved on.
 import type { Step } from "./scheduler.ts";
 
 /** The parts of a simulated process that a stop needs. */
@@ -26,7 +26,7 @@ export type StopPlan = (where: string) => PlannedStop | undefined;
 /** An await of a process. */
 interface Place {
 	readonly planned: PlannedStop | undefined;
-	/** How often the process has come here. Counted only if a stop is planned. */
+	/** How many times the process has come here. Counted only if a stop is planned. */
 	passed: number;
 }
 
@@ -38,7 +38,7 @@ interface StandingStop {
 
 /**
  * Longer than the time for which a Lease, a grant or a list of budgets holds. Two stops together can outlast the 20 s in which a count can
- * be committed. Many stops are shorter than any of these times.
+ * be committed. Some stops are shorter than all of these times.
  */
 const longestStopMs = 18_000;
 /** A run meets 100 to 300 pairs of process and place. About two of them stop. */

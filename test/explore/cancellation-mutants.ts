@@ -1,4 +1,4 @@
-// Mutants of the fence, and of the late eviction that it refuses.
+// Mutants of the fence, and of the confirmations and preconditions that keep a late eviction from doing harm.
 import type { Mutant } from "./mutant.ts";
 
 const cancellation = "agent/leases/cancellation.ts";
@@ -176,7 +176,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		scenarios: ["relabelled"],
 		edits: [
 			{ file: binding, symbol: "bindToVersion", find: "!sameLabels($$all)", replace: "false" },
-			// Labels that leave the same budgets in place change nothing.
+			// This check refuses the new labels too, if other budgets cover the pod with them.
 			{
 				file: eviction,
 				symbol: "confirmAnew",

@@ -1,4 +1,4 @@
-// Edits a place in the source that is named by the symbol that contains it and by a pattern of its code.
+// Edits one place in a source file. The place is given by the symbol that contains it and by a pattern of its code.
 //
 // The pattern and the code are compared as syntax: layout, comments and type annotations do not matter. In a pattern, `$x` stands for any
 // one piece (`$x;` for a statement). `$$x` stands for any number of pieces in a list: arguments, elements, properties or statements. In the

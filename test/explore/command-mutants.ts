@@ -1,4 +1,4 @@
-// Mutants of dry runs, deletes, pauses and server errors: a command must send what it promises, and nothing else.
+// Mutants of dry runs, deletes, pauses, stops and server errors: a command must send what it promises, and nothing else.
 import type { Mutant } from "./mutant.ts";
 
 const request = { file: "plugin/evictions/send-eviction.ts", symbol: "requestEviction" } as const;

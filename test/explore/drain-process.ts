@@ -1,5 +1,5 @@
 // A thin plugin process, for runs in which the eviction engine (plugin-process.ts) is too much. In exhaustive searches, each timer and look
-// of the engine multiplies the states. In some random runs, rounds should meet as densely as they can.
+// of the engine multiplies the states. In some random runs, as many rounds as possible should meet.
 //
 // It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. It ends when all its pods are
 // gone or its attempts are used up. The code around these two calls imitates the plugin.
@@ -66,7 +66,7 @@ export class DrainProcess extends Drain {
 		await Promise.all(verdicts.map((verdict) => this.#use(verdict, round)));
 	}
 
-	/** Runs one round. Returns no verdicts if the round lost its lease. */
+	/** Runs one round. Returns no verdicts if the round lost a Lease. */
 	async #run(
 		candidates: readonly RoundCandidate[],
 		budgets: readonly RoundBudget[],

@@ -1,4 +1,4 @@
-// Mutants of the eviction engine, of what agents do besides the rounds, and of the order in which callers are served.
+// Mutants of the eviction engine, of counts and views, of what agents do besides the rounds, and of the order in which callers are served.
 import type { Mutant } from "./mutant.ts";
 
 const judgement = "disruption/budget/coverage-judgement.ts";

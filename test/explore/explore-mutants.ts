@@ -12,8 +12,8 @@ const mostSchedules = 3_000;
 const firstSchedules = 100;
 const mostSearchedStates = 1_500;
 /**
- * A harmless mutant is run this often for each seed. With a single seed it gets fewer schedules, because that run looks for other
- * mutants.
+ * The number of schedules of each scenario for a harmless mutant, for each seed. With a single seed there are fewer, because such a run is
+ * for the other mutants.
  */
 const harmlessSchedules = { ofSeveral: 60, ofOne: 15 };
 

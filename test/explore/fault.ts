@@ -1,4 +1,4 @@
-// What can go wrong with a message on its way.
+// Names the faults of messages, and describes them for people.
 
 /** "repeated": the request is sent again because the first answer was lost, so the caller gets the second answer. */
 export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | "refused";

@@ -1,4 +1,4 @@
-// What a thread is asked to explore, and what it found.
+// The jobs that threads get, and their results.
 import type { Sources } from "./load-sources.ts";
 import type { Violation } from "./oracle.ts";
 import { type StrategyName, strategyNames } from "./strategy-name.ts";

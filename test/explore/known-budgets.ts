@@ -69,7 +69,10 @@ export class KnownBudgets {
 		this.#acquired.set(key, new Map(agents.map((agent) => [agent, this.knownTo(agent)])));
 	}
 
-	/** Called when an agent has counted. `asked` is what it knew when it was asked. For an acquire, `askedAt` is that time. */
+	/**
+	 * Called when an agent has counted. `asked` is the time up to which the agent knew every budget when it was asked. For an acquire,
+	 * `askedAt` is the time when it was asked.
+	 */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
 		this.#asked.set(askedKey(acquisition), agent);

@@ -7,7 +7,7 @@ export type Sources = ReadonlyMap<string, string>;
 /** Makes this thread load these sources from now on. Call it before any of these modules is loaded. */
 export function loadSources(sources: Sources): void {
 	registerHooks({
-		// Resolves such an import as Node does, but without reading the disk.
+		// Resolves a relative import as Node does, but without reading the disk.
 		resolve: (specifier, context, nextResolve) =>
 			/^\.\.?\/.*\.ts$/.test(specifier)
 				? { url: new URL(specifier, context.parentURL).href, shortCircuit: true }

@@ -15,9 +15,12 @@ export interface MemberOptions {
 	readonly agent: number | undefined;
 	/** The call is for the agent that keeps the line. That agent does not forward it. */
 	readonly here?: boolean;
-	/** Whether this agent forwards callers to another agent. Then only that agent's line counts: what is left of this one's is older. */
+	/**
+	 * Whether this agent forwards callers to another agent. Then only the other agent's line counts, and callers that still wait here do
+	 * not.
+	 */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
-	/** Is told of every count. */
+	/** Records which budgets each count must know. */
 	readonly budgets: KnownBudgets;
 	/** Whether every hold must be written. */
 	readonly writtenHolds: boolean;

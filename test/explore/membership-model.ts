@@ -2,8 +2,8 @@
 // edits the list meanwhile. Requests, watches and restarts come in random orders.
 //
 // What must never happen: an answer rests on a list without a cluster that an earlier answer rested on, or that had greeted this cluster
-// before. The exception is a cluster that the list forgets by name. "Before" is in real time: it means all that was over when the later
-// answer began. A greeting counts for the other agent as soon as its watch has shown it.
+// before. The exception is a cluster that the list names as forgotten. "Before" is in real time: it means all that was over when the later
+// answer began. A greeting counts for the other agent as soon as that agent's watch has shown it.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
@@ -20,7 +20,7 @@ export interface MembershipScenario {
 	readonly lists: readonly (readonly string[])[];
 	/** The number of answers of each agent. */
 	readonly answers: readonly [number, number];
-	/** This cluster greets the first agent. */
+	/** The cluster that greets the first agent, if there is one. */
 	readonly greeter?: string;
 	/** Whether the second agent can restart once. */
 	readonly restarts?: boolean;

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { type CodeEdit, editCode } from "./code-pattern.ts";
 import { loadSources, type Sources } from "./load-sources.ts";
 
-/** An edit of plain text, which must occur exactly once in the file. Fuzz mutants use it, because their places are texts themselves. */
+/** An edit of plain text, which must occur exactly once in the file. Fuzz mutants use it. */
 export interface TextEdit {
 	readonly file: string;
 	readonly symbol?: undefined;

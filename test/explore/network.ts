@@ -31,7 +31,7 @@ export interface Request<T> {
 	readonly atOnce?: boolean;
 	/** A real network, or a client that retries, could deliver the request twice. */
 	readonly mayDouble: boolean;
-	/** What the server answers if it refuses for a reason that is not simulated, as for a PodDisruptionBudget. */
+	/** Returns the answer for the fault "refused": the server refuses, without a reason that is simulated. */
 	readonly refusal?: () => T;
 }
 
@@ -139,7 +139,7 @@ export class Network {
 		return false;
 	}
 
-	/** Returns the requests of this process whose answers it has not received yet. */
+	/** Returns the requests of this process that were executed, but whose answers it has not received yet. */
 	answered(from: string): readonly string[] {
 		return this.#asked(from, "answered");
 	}

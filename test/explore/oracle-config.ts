@@ -88,7 +88,7 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 }
 
 /**
- * Returns the least number of healthy pods that a caller can have read as demanded. The caller asked every member at some time among these,
+ * Returns the least number of healthy pods that a caller may have read as required. The caller asked every member at some time among these,
  * one member after the other. It is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget
  * could be read as absent from all members, or as suspended in all.
  */

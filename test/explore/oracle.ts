@@ -6,13 +6,13 @@
 // no more pods than it expects (counted-pods.ts). A finished pod is not healthy, even if it still reports Ready, and its eviction costs
 // nothing. A pod with a pre-activity must not be evicted under a grant, unless it has finished. Three things that a round could not know
 // are excused. The first two count as up:
-// - A pod that failed, was deleted past the budgets, or was evicted without a round, unless every view of its cluster had seen that before
-//   the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) A view that is back since then
-//   may be as old as its list, which must show everything from before the view was lost (returned-views.ts). The same holds for a pod
-//   whose new labels took it out of the budget.
+// - A pod that failed, was deleted without regard to the budgets, or was evicted without a round, unless every view of its cluster had seen
+//   that before the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) A view that is back
+//   since then may be as old as its list, which must show everything from before the view was lost (returned-views.ts). The same holds for
+//   a pod whose new labels took it out of the budget.
 // - A pod that another round evicted, if that round was granted it after this round began, and only under other budgets: its labels, or the
 //   budgets, changed between the two.
-// - Earlier budgets and scales. Of each member, the least counts that it demanded at any time since the round's first acquisition. A change
+// - Earlier budgets and scales. For each member, the judge takes the least that it required since the round's first acquisition. A change
 //   and a round at the same time can be put in either order, member by member. A budget under which the round did not count is judged
 //   member by member, from when the member's count had to know of it (known-budgets.ts), whatever its caller had listed. If it was known
 //   all the time, it is judged from the first acquisition, because its content is read after that. A budget that did not exist all that
@@ -25,7 +25,7 @@
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
 // - If a grant is older than a second, its budgets are read from a second before its eviction was sent. A budget under which the round did
-//   not count holds too, if every agent of its member knew it by then. For that budget, nothing else is excused.
+//   not count applies too, if every agent of its member knew it by then. For that budget, nothing else is excused.
 // Known holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
 // If nothing fails and no budget changes, there are no excuses, and the rule is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -55,7 +55,7 @@ import type { Slot } from "./workload.ts";
 
 export type { RoundRecord } from "./round-record.ts";
 
-/** An eviction without a round, and the range of configs that its sender can have read. */
+/** An eviction without a round, and the range of configs that its sender may have read. */
 export interface FreeEviction {
 	readonly round: RoundRecord;
 	readonly from: number;
@@ -213,7 +213,7 @@ export class Oracle {
 		this.#lists.set(process, [...(this.#lists.get(process) ?? []), asked]);
 	}
 
-	/** Called when an eviction without a round is sent. Returns what its sender can have read. */
+	/** Called when an eviction without a round is sent. Returns what its sender may have read. */
 	sendsFreely(process: SimulatedProcess): FreeEviction {
 		const now = process.clock.now();
 		const young = this.#lists.get(process)?.find(({ at }) => now - at <= listedWithinMs);
@@ -221,7 +221,7 @@ export class Oracle {
 		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
-	/** Called when a pod was evicted without a round. The top of this file says when that is right. */
+	/** Called when a pod was evicted without a round. The top of this file says when that is allowed. */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
 		const isDown = pod.terminating || pod.finished;
 		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
@@ -248,7 +248,7 @@ export class Oracle {
 		if (slot) slot.down = { cause: "voluntary", revision: 0 };
 	}
 
-	/** Whether all budgets of the pod in this slot hold without it. False if no budget covers the pod. */
+	/** Whether the budgets of the pod in this slot would hold without it. False if no budget covers the pod, or if all are suspended. */
 	hasRoom(gone: Slot, { labels }: Pick<PodRecord, "labels">): boolean {
 		const now = configOf(this.#options.clusters);
 		const rooms = selectorsOf(now).flatMap(({ budget, selector }) => {
@@ -309,7 +309,7 @@ export class Oracle {
 				desired: leastDesired(ofFleet(all, fleet), budget, selector, ofFleet(scaled, fleet)),
 			});
 		});
-		// The budget forbids it for every fleet that the round can have had, or the members never agreed on a fleet.
+		// It is enough if the budget allowed the eviction in one fleet that the round may have had.
 		if (shortfalls.includes(undefined)) return;
 		const [shortfall = "no members agreed who the fleet is"] = shortfalls;
 		this.#options.onViolation({

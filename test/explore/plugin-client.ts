@@ -30,9 +30,9 @@ export interface PluginClientOptions {
 	readonly onSentFreely: () => FreeEviction;
 	/** If an eviction or its answer is lost, the API server answers 504 and 500 in turn. */
 	readonly serverErrors: boolean;
-	/** The reservation that the delete of this pod uses. */
+	/** Returns the reservation that the delete of this pod uses. */
 	readonly deletedUnder: (uid: string) => string | undefined;
-	/** What each eviction waits for before it is written, for example credentials or a connection. */
+	/** Each eviction or delete waits for this before it is written, for example for credentials or a connection. */
 	readonly beforeSending: () => Promise<void>;
 }
 
@@ -191,7 +191,7 @@ function refusedBy(refusal: string): ApiError {
 	return new ApiError(message, { code: 429, reason: "TooManyRequests", causes });
 }
 
-/** Returns the pod as the API server answers it to the plugin. */
+/** Returns the pod as the API server sends it to the plugin. */
 export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {

@@ -1,4 +1,4 @@
-// Mutants of how pre-activities are treated.
+// Mutants of the rules for pods with pre-activities.
 import type { Mutant } from "./mutant.ts";
 
 export const preActivityMutants: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-/** Shows one line that is overwritten on a terminal. In a log, prints a line every ten seconds at most. */
+/** Returns a progress line. On a terminal, it is overwritten. In a log, at most one line is printed every ten seconds. */
 export function createProgressLine(): { show(text: string): void; clear(): void } {
 	const { stderr } = process;
 	let shownAt = Number.NEGATIVE_INFINITY;

@@ -13,7 +13,9 @@ export function projectedPods(): (pod: PodRecord) => PodRecord {
 	};
 }
 
-/** A finished pod that still reports Ready was marked as failed by the pod garbage collector. */
+/**
+ * Returns the phase of a pod that has started. A finished pod that still reports Ready was marked as failed by the pod garbage collector.
+ */
 export function phaseOf({ finished, ready }: Pick<PodRecord, "finished" | "ready">): string {
 	if (!finished) return "Running";
 	return ready ? "Failed" : "Succeeded";

@@ -1,4 +1,4 @@
-// Mutants of what an agent reads of a pod, which must be what the API server has.
+// Mutants of the projection of pods that an agent keeps, which must agree with the API server.
 import type { Mutant } from "./mutant.ts";
 
 export const projectionMutants: readonly Mutant[] = [

@@ -104,7 +104,7 @@ export class RoundExcuses {
 		if (!down.by || down.by.round === round) return false;
 		const by = down.by.round as RoundRecord;
 		const granted = by.granted.get(down.by.uid);
-		// The pod was evicted without a round, while no budget covered it. To other rounds it is as if it had failed.
+		// The pod was evicted without a round, while no budget covered it. To other rounds, it looks as if the pod had failed.
 		if (!granted) return down.revision > seen;
 		return !granted.includes(budget) && by.decidedAt > Math.max(round.startedAt, this.countsOf(round)?.step ?? 0);
 	}

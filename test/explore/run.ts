@@ -1,4 +1,4 @@
-// One run of a scenario, from its choices to its verdict.
+// Runs a scenario once, from its choices to its verdict.
 import { abstractState } from "./abstract-state.ts";
 import { AwaitStops, drawnStops, knownStops, type PlannedStop } from "./await-stops.ts";
 import { isExcused } from "./excused-holes.ts";
@@ -53,7 +53,8 @@ const streamSeed = 0x7a3f19d5;
 const streamedShare = 0.25;
 
 /**
- * More steps than any run that makes progress needs. A run that is staged fails then. Another one ends, as if all its processes were done.
+ * More steps than a run that makes progress needs. After them, a staged run fails, and any other run ends as if all its processes were
+ * done.
  */
 const mostSteps = 1_500;
 
@@ -184,7 +185,7 @@ export async function runSearched(
 
 /**
  * Returns the steps that a search tries. While a message or a watch step is left, these are all steps except timers and bookmarks, which
- * change only the timing. After that it is the next timer alone, if there is one.
+ * change only the timing. After that it is the next timer alone, or all steps that are left if there is no timer.
  */
 function searchedSteps(world: World): readonly Step[] {
 	const steps = worldSteps(world).filter(({ kind, what }) => kind !== "timer" && !what.startsWith("sees that no pod"));

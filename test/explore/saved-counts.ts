@@ -17,7 +17,7 @@ export function countsFolder(environment: Readonly<Record<string, string | undef
 	return join(cache ? cache : join(homedir(), ".cache"), "xpdb", "exploration");
 }
 
-/** Returns an empty sum if no counts were kept or they cannot be read. Then the schedules are run again. */
+/** Returns the kept counts, or an empty sum if there are none or they cannot be read. Then the schedules are run again. */
 export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	try {
 		const { seen, seenOnce, ...counts } = JSON.parse(readFileSync(fileOf(folder, key), "utf8")) as SavedCounts;

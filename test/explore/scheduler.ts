@@ -28,7 +28,7 @@ export interface Step {
 	run(): void;
 }
 
-/** Where the choices of a run come from. */
+/** Makes and records the choices of a run. */
 export interface Choices {
 	/** Returns the index of one of these weights. */
 	pick(weights: readonly number[]): number;
@@ -53,8 +53,8 @@ export function randomChoices(seed: number): Choices & { readonly random: () => 
 }
 
 /**
- * Returns the index at which `rest` falls when the weights lie side by side. Rounding can put it beyond the end: then it is the index of
- * the last weight above 0.
+ * Returns the index at which `rest` falls when the weights lie side by side. Rounding can put `rest` beyond the end. Then the result is the
+ * index of the last weight above 0.
  */
 function weightedIndex(weights: readonly number[], rest: number): number {
 	let left = rest;

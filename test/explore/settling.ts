@@ -66,7 +66,7 @@ async function probe(world: World): Promise<void> {
 	}
 }
 
-/** A finished pod costs nothing: it can be evicted whether its budgets have room or not. */
+/** Checks that a finished pod can be evicted, whether its budgets have room or not. */
 async function probeFinished(world: World): Promise<void> {
 	const [found] = world.clusters.flatMap(({ id, server }) =>
 		server.pods().flatMap((pod) => (pod.finished && !pod.terminating ? [{ id, pod }] : [])),

@@ -1,6 +1,6 @@
-// A small but true API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
+// A small but faithful API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
 //
-// One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease or a touch of a pod that
+// One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease or a patch of a pod that
 // changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events in logs.
 // Views are fed from these logs, as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
 import {
@@ -311,8 +311,8 @@ export class SimulatedApiServer {
 	}
 
 	/**
-	 * Restores etcd from a backup, with its old versions, unless it continues from a higher `revision`. Open watches do not notice and have
-	 * to be restarted.
+	 * Restores etcd from a backup. Its versions continue from the backup's, or from a higher `revision`. Open watches do not notice and
+	 * have to be restarted.
 	 */
 	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {

@@ -1,7 +1,7 @@
 // The simulated API server as the agent and the plugin call it.
 //
-// A function carries each call to the server. It decides when, how often and whether at all the call is executed and answered. Tests that
-// need no network use the direct function.
+// A function carries each call to the server. It decides whether, when and how many times the call is executed and answered. Tests that
+// need no network use directCarrier.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";

@@ -1,4 +1,4 @@
-// Connects what an agent does about the members of its fleet as agent/peers/membership.ts does, over the simulated network.
+// Connects the shipped KnownMembers and Greetings of an agent as agent/peers/membership.ts does, but over the simulated network.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import type { Clock } from "../../agent/process/clock.ts";

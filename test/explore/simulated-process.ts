@@ -125,8 +125,8 @@ export class SimulatedProcess {
 }
 
 /**
- * Sleeps of up to this pass at once. They are shorter than any message takes, so a process that collects for a moment is no slower than
- * others.
+ * Sleeps of at most this length pass at once. They are shorter than any message takes, so a process that collects for a moment is no slower
+ * than others.
  */
 const momentMs = 10;
 

@@ -1,4 +1,4 @@
-// One watch request at a simulated API server, and the line that it shows next: from a list of everything, or from a version on.
+// One watch request at a simulated API server. It shows lines one by one: first a list of everything, or only the events after a version.
 import type { ApiAnswer, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";

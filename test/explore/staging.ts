@@ -62,7 +62,7 @@ export function isCancelled(world: World): boolean {
 	return nobodyIsEvicted(world) && ended(world) > 0;
 }
 
-/** Returns how often this holder acquired Leases of the cluster with written holds. */
+/** Returns how many times this holder acquired Leases of the cluster with written holds. */
 export function acquisitionsBy(world: World, holder: string, clusterId = "c1"): number {
 	const { leaseEvents } = server(world, clusterId);
 	const taken = leaseEvents.filter(({ object }) => object.spec.holderIdentity === holder);
@@ -189,7 +189,7 @@ export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: b
 	};
 }
 
-/** Returns an event: a pod of c1 that was not ready becomes ready, so it costs something from now on. */
+/** Returns an event: a pod of c1 that was not ready becomes ready, so its eviction costs a disruption from now on. */
 export function becomesReady(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} becomes ready`,

@@ -34,7 +34,7 @@ function besidesKey({ kind, what, actor }: Step): string {
 	return `${kind} ${actor}`;
 }
 
-/** How often an event or a fault of one kind happens in a run: one of these, each as likely. */
+/** How many times an event or a fault of one kind happens in a run: one of these, each equally likely. Events are due at least once. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
 /** Each event and fault happens at steps that are drawn in advance from those at which it can. Weights alone would favour early steps. */

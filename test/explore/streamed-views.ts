@@ -132,7 +132,7 @@ export class StreamedViews {
 		for (const stream of this.#streams) stream.signOfLife();
 	}
 
-	/** Shows all lines that the streams have now. Returns false if there were none. */
+	/** Shows all lines that the chosen streams have now. Returns false if there were none. */
 	seesEverything({ pods, leases }: { readonly pods: boolean; readonly leases: boolean }): boolean {
 		let any = false;
 		for (const stream of this.#streams) {

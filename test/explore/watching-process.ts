@@ -18,7 +18,7 @@ import type { Carrier } from "./simulated-api.ts";
 import { type StreamFaults, StreamedViews } from "./streamed-views.ts";
 
 const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
-/** How long names of budgets hold after a comparison. A separate constant, so that the shipped one is under test. */
+/** How long the names of budgets may be used after a comparison. A separate constant, so that the shipped one is under test. */
 const namesHoldForMs = 5_000;
 
 interface WatchingOptions extends ProcessOptions {
@@ -93,7 +93,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return this.#feeds.length > 0;
 	}
 
-	/** Starts with an empty memory. The first list of pods goes over the network, and is repeated until it succeeds. */
+	/** Starts with an empty memory. Without streams, the first list of pods goes over the network, and is repeated until it succeeds. */
 	startAnew(): void {
 		if (this.streams) {
 			this.#watching = false;
@@ -161,8 +161,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	}
 
 	/**
-	 * Returns the first revision that can have made a budget unknown to this process. Infinite if it has seen all, or if a count lists the
-	 * budgets.
+	 * Returns the revision of the first change of a budget that this process has not seen. Infinite if it has seen all, or if a count would
+	 * list the budgets.
 	 */
 	get budgetsUnseenFrom(): number {
 		const feed = this.#feeds.find(({ sink }) => sink === this.budgets);
@@ -258,7 +258,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.comparedAt = this.clock.now();
 	}
 
-	/** Runs something that the agent does by itself. After a failure, it is left for another time. */
+	/** Runs something that the process does by itself. It is not repeated after a failure. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
 		running.run(this, run).catch((error: unknown) => this.check(error));

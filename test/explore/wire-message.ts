@@ -1,5 +1,5 @@
-// What travels between a caller and an agent in a schedule over the wire: protobuf messages as bytes of the generated code, and what gRPC
-// sends with them.
+// Defines what travels between a caller and an agent in a schedule over the wire: protobuf messages as bytes of the generated code, and
+// what gRPC sends with them.
 import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
@@ -59,8 +59,8 @@ export function serviceError({ code = status.UNKNOWN, details = "", metadata }: 
 }
 
 /**
- * Returns a call in a few words. Scenarios recognise calls by them, so these are the words of member.ts, except for calls that no scenario
- * waits for.
+ * Describes a call in a few words. Scenarios recognise calls by these words, so they are the same as in member.ts, except for calls that no
+ * scenario waits for.
  */
 export function callText(method: WireMethod, request: unknown): string {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that any of the requests has

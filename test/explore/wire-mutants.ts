@@ -1,4 +1,4 @@
-// Mutants of what the wire must carry. Without it, a caller and an agent mean different things.
+// Mutants of the messages between callers and agents. With them, the two sides mean different things.
 import type { Mutant } from "./mutant.ts";
 
 export const wireMutants: readonly Mutant[] = [

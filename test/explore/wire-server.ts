@@ -39,7 +39,7 @@ export interface WireServerOptions {
 	readonly member: Parameters<typeof createTokenGate>[0]["member"];
 	/** All other members, for a plugin that discovers its fleet. */
 	readonly others: Parameters<typeof createTokenGate>[0]["others"];
-	/** The cluster that answers, with the judge looking on. */
+	/** Wraps the cluster that answers, so that the judge sees its answers. */
 	readonly judged: (cluster: AgentCluster, answering: Answering) => AgentCluster;
 	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;

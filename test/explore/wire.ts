@@ -25,7 +25,7 @@ export interface WireOptions {
 	readonly network: Network;
 	readonly budgets: KnownBudgets;
 	readonly cluster: (id: string) => SimulatedCluster;
-	/** Whether this agent forwards callers to another agent. Then only that agent's line counts. */
+	/** Whether this agent forwards callers to another agent. Then only the other agent's line counts. */
 	readonly passesOn: (agent: AgentProcess) => boolean;
 	/** Called when a caller that does not wait gets a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
@@ -85,7 +85,7 @@ export class Wire {
 		});
 	}
 
-	/** Wraps a member that was discovered over such clients. */
+	/** Wraps a member that was discovered over clients that client() returned. */
 	met(member: AgentCluster, said: ReadonlyMap<string, unknown>, { writtenHolds }: Pick<WireMember, "writtenHolds">) {
 		const hearing = this.#hearing(member, (nonce) => said.get(`${member.id} ${nonce}`), { isCaller: true });
 		return writingHolds(hearing, writtenHolds);
@@ -221,7 +221,7 @@ export class Wire {
 		});
 	}
 
-	/** Wraps the cluster as its caller, or a forwarding agent, reads its answers. The judge is told which count each copy was made of. */
+	/** Wraps the cluster as its caller, or a forwarding agent, reads its answers. The judge is told from which count each copy was made. */
 	#hearing(
 		cluster: AgentCluster,
 		saidOf: (nonce: string) => unknown,

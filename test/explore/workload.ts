@@ -1,6 +1,6 @@
 // The pods of one simulated cluster and their makers: StatefulSets, ReplicaSets, Deployments, Jobs, and no controller at all.
 //
-// Each pod fills a slot. A slot knows the truth about its pod: the pod is up, or it is down, and by which cause. It stays down until a
+// Each pod fills a slot. A slot knows the truth about its pod: the pod is up or down, and why it is down. The slot stays down until a
 // pod that fills the slot is ready again.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
@@ -44,7 +44,7 @@ export interface Slot {
 	down: Down | undefined;
 }
 
-/** Why a slot has no healthy pod. */
+/** Says why a slot has no healthy pod. */
 export interface Down {
 	readonly cause: "voluntary" | "involuntary";
 	/** The API server's revision at which the pod went down. */

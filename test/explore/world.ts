@@ -127,7 +127,7 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** Returns etcd of every cluster, or only of one, to its state before the run began. Unless `isHot`, its API server is restarted. */
+	/** Restores etcd of every cluster, or of only one, to its state before the run began. Unless `isHot`, the API servers are restarted. */
 	restore({ only, bumped = false, isHot = false }: RestoreOptions = {}): void {
 		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
 		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
@@ -142,7 +142,7 @@ export class World {
 		}
 	}
 
-	/** Returns a number below `count`, each as likely. */
+	/** Returns a number below `count`, each equally likely. */
 	pick(count: number): number {
 		return this.options.choices.pick(Array.from({ length: count }, () => 1));
 	}
