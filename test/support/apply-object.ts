@@ -1,4 +1,4 @@
-// Applies objects to a cluster as kubectl would, but without a process for each object. There are some thousand objects, and a process
+// Applies objects to a cluster as kubectl would, but without a process for each object. There are a few thousand objects, and a process
 // takes a tenth of a second.
 import { type ApiClient, applyPatch } from "../../demo/machine/api-client.ts";
 

@@ -8,7 +8,7 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
-/** Returns a 403 as an API server answers it, with a shorter message. */
+/** Returns a 403 as an API server sends it, with a shorter message. */
 export function forbidden(path: string): ApiError {
 	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
 }
@@ -24,7 +24,7 @@ export function newClient(calls: {
 	readonly mergePatch?: Call;
 	readonly apply?: Call;
 	readonly delete?: Call;
-	/** What a guarded request waits for before it is written, for example credentials or a connection. */
+	/** Each POST or DELETE waits for this before it is sent, for example for credentials or a connection. */
 	readonly wait?: () => Promise<void> | void;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for

@@ -1,4 +1,4 @@
-// Builds the facts of a drain to plan: two clusters of a fleet, "eu" and "us". In each, one node is drained and one stays.
+// Builds the facts from which a drain is planned: two clusters of a fleet, "eu" and "us". In each, one node is drained and one stays.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { CandidateState, Count } from "../../disruption/budget/cluster.ts";
 import type { FilteredPods } from "../../plugin/drain/pod-filters.ts";

@@ -13,7 +13,7 @@ export const chromiumProgram = [process.env["CHROMIUM"], "chromium", "chromium-b
 export interface BrowserPage extends AsyncDisposable {
 	/** The addresses of all requests to the network or the disk, also those for the pages themselves. */
 	readonly requests: readonly string[];
-	/** Errors and warnings of the page and the browser. */
+	/** The entries of the browser's log for the page, for example failed requests. */
 	readonly complaints: readonly string[];
 	open(url: string): Promise<void>;
 	/** Calls a method of the Chrome DevTools Protocol. */
@@ -88,7 +88,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 
 type Call = <T>(method: string, params?: object, sessionId?: string) => Promise<T>;
 
-/** Messages are JSON, and each ends with a zero byte. */
+/** Returns a function that calls methods through the pipe. Messages are JSON, and each ends with a zero byte. */
 function connect(child: ChildProcess, onEvent: (message: Message) => void): Call {
 	const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
 	const open = new Map<number, PromiseWithResolvers<unknown>>();

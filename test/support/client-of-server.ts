@@ -7,7 +7,7 @@ import type { VerboseLog } from "../../plugin/terminal/verbose-log.ts";
 const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
 
 /**
- * Returns a connection without TLS that otherwise is like one to an https server: it sends the login, which the plugin sends to no other
+ * Returns a connection without TLS that is otherwise like one to an https server: it sends the login, which the plugin sends to no other
  * server without TLS.
  */
 function plainConnection(port: number, flags: Readonly<Record<string, unknown>>): Connection {

@@ -1,4 +1,4 @@
-// Streams that keep everything that is written to them, and to which of them.
+// Streams that keep everything that is written to them, and record to which stream.
 import type { Streams } from "../../plugin/terminal/streams.ts";
 
 export interface CollectedStreams extends Streams {

@@ -1,4 +1,5 @@
-// Runs a program of an unpacked image nearly as a container would. It sees only the image's files, read-only, runs as the image's user,
+// Runs a program of an unpacked image almost as in a container. The program sees only the image's files, read-only, runs as the image's
+// user,
 // and has no rights over the machine. The network is the machine's.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 

@@ -57,11 +57,11 @@ export class FakeFleet {
 	budgets: MemberBudget[] = [];
 	/** The API servers' answers to evictions, one after the other. After the last one, evictions succeed. */
 	readonly refusals: ApiError[] = [];
-	/** The largest number of pods that were ever unavailable at once. */
+	/** The largest number of pods that were unavailable after an eviction. */
 	mostUnavailable = 0;
 	/** Called when an eviction arrives, before it is answered. */
 	onEviction: () => void = () => undefined;
-	/** What each eviction waits for before it is written, for example credentials or a connection. */
+	/** Each eviction waits for this before it is sent, for example for credentials or a connection. */
 	beforeSending: () => Promise<void> | void = () => undefined;
 
 	constructor(names: readonly string[]) {
@@ -115,7 +115,7 @@ export class FakeFleet {
 
 	/** Called when the budgets have been listed, before the answer. */
 	onList: () => Promise<void> | void = () => undefined;
-	/** How often the budgets were listed. */
+	/** How many times the budgets were listed. */
 	lists = 0;
 
 	addBudget(name: string, spec: Readonly<Record<string, unknown>>): void {
@@ -147,7 +147,7 @@ export class FakeMember implements AgentCluster {
 	slow: Promise<void> | undefined;
 	/** How long the member's lists claim to have taken. */
 	tookMs = 0;
-	/** How often a pod was read. */
+	/** How many times a pod was read. */
 	reads = 0;
 	/** Whether the member's Lease cannot be read. */
 	isGarbled = false;

@@ -9,9 +9,9 @@ import { clientOfServer } from "./client-of-server.ts";
 export interface ForwardingServer extends Disposable {
 	readonly client: KubernetesClient;
 	readonly paths: string[];
-	/** Status and body of the answer to the next upgrade, in place of the upgrade. */
+	/** Status and body of the answer to upgrades, in place of the upgrade. */
 	refusal: { readonly code: number; readonly body: string } | undefined;
-	/** Text on the error channel, in place of data. */
+	/** Text that is sent on the error channel, in place of data. */
 	podError: string | undefined;
 	/** Names of pods that accept a connection and never answer. */
 	readonly silent: Set<string>;
@@ -49,7 +49,7 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 		}
 		upgrader.handleUpgrade(request, socket, head, (ws) => {
 			api.sockets.add(ws);
-			// The port's number comes first on both channels, together with what the pod sends at once.
+			// Both channels begin with the port's number, before any data.
 			ws.send(Buffer.from([0, 0, 0]));
 			ws.send(Buffer.from([1, 0, 0]));
 			if (api.podError !== undefined) {

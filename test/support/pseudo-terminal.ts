@@ -1,4 +1,4 @@
-// Runs a program on a real pseudo-terminal, as a person does: its screen, keys, signals and end.
+// Runs a program on a real pseudo-terminal, as a person does. Gives access to its screen, keys, signals and end.
 import { spawn } from "@lydell/node-pty";
 import { TerminalEmulator } from "./terminal-emulator.ts";
 

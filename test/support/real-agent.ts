@@ -20,11 +20,11 @@ export interface RealAgent extends AsyncDisposable {
 	readonly ports: { readonly grpc: number; readonly peers: number; readonly http: number };
 	readonly fleetCertificate: string;
 	readonly pid: number;
-	/** The certificate of an agent of this cluster. */
+	/** The certificate and key of an agent of this cluster. */
 	readonly pair: KeyPair;
 	/** The most memory that the agent has used so far. */
 	highestMb(): number;
-	/** How often the agent was restarted. */
+	/** How many times the agent was restarted. */
 	restarts(): number;
 	log(): string;
 }

@@ -1,4 +1,4 @@
-// Values of each kind for the tests of the wire. Every optional field is set in one of them.
+// Values of each kind for the tests of the wire. Most optional fields are set in one of them.
 import type {
 	AcquireRequest,
 	Acquisition,
@@ -101,7 +101,7 @@ export const count: Count = {
 	],
 };
 
-/** One is held, with a waiting run and a granted pod. One is free. One cannot be read. */
+/** One is held, with waiting runs and granted pods. One is free. One cannot be read. */
 export const leases: readonly ListedLease[] = [
 	{
 		name: "xpdb-1",

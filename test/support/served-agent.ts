@@ -1,4 +1,4 @@
-// Both real ports of an agent, in front of a fake cluster.
+// Serves both real ports of an agent, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
@@ -56,11 +56,11 @@ export interface ServedAgentOptions {
 }
 
 export interface ServedAgent extends AsyncDisposable {
-	/** Calls through the token port, by default for the agent's own cluster. */
+	/** Returns a client that calls through the token port, by default for the agent's own cluster. */
 	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
 	clientForCallers(token?: string): AgentServiceClient;
 	clientForPeers(pair?: KeyPair): AgentServiceClient;
-	/** Calls through the peer port. */
+	/** Returns a client that calls through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
 	/** The port for callers with a token. */
 	readonly callerPort: number;

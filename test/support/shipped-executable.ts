@@ -1,4 +1,4 @@
-// Builds the plugin as one file. This takes some seconds on both processors, so all suites of a run share the file.
+// Builds the plugin as one file. This takes several seconds of all processors, so all suites of a run share the file.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -43,7 +43,7 @@ function takeLock(): boolean {
 	return true;
 }
 
-/** Tells whether the process that made the lock has ended without removing it. */
+/** Whether the process that made the lock has ended without removing it. */
 function isAbandoned(): boolean {
 	try {
 		process.kill(Number(readFileSync(pidFile, "utf8")), 0);

@@ -110,7 +110,7 @@ export class TerminalEmulator {
 		return line;
 	}
 
-	/** The alternate screen has only its rows. The normal screen keeps all lines that scrolled out of sight. */
+	/** Moves the cursor. The alternate screen has only its rows. The normal screen keeps all lines that scrolled out of sight. */
 	#moveTo(row: number, column: number): void {
 		this.#row = Math.max(0, row);
 		this.#column = Math.min(Math.max(0, column), this.columns - 1);
@@ -153,7 +153,7 @@ export class TerminalEmulator {
 		}
 	}
 
-	/** Other parameters have no effect here. */
+	/** Applies the looks that the plugin's screens use. Other parameters have no effect. */
 	#style(parameter: number): void {
 		if (parameter === 0 || parameter === 39) this.#look.colour = undefined;
 		if (parameter === 0 || parameter === 22) this.#look.weight = undefined;

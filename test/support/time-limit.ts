@@ -5,7 +5,7 @@ export interface TimeLimit {
 	readonly startTimer: (end: () => void, ms: number) => () => void;
 	/** Aborts at the timeout. */
 	readonly signal: AbortSignal;
-	/** An answer that does not come. */
+	/** Returns an answer that never comes, and lets the timeout expire. */
 	readonly never: () => Promise<never>;
 	/** The timeouts that were set, in milliseconds. */
 	readonly limits: readonly number[];

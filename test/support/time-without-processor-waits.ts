@@ -1,4 +1,4 @@
-// A clock that stands still while others keep the processors from a process: a busy machine's delays are not that process's.
+// A clock that stands still while a process has work to do but no processor. So a busy machine's delays are not counted as that process's.
 import { readFileSync } from "node:fs";
 
 /** Returns milliseconds, less those in which one of these processes had work to do and no processor. */
