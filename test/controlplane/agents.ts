@@ -32,7 +32,10 @@ export type AgentsOptions = {
 	readonly onStarted: (pods: AgentPods) => void;
 };
 
-/** Makes one fleet of the clusters: installs the agents with the shipped manifests. Resolves when all agents are ready. */
+/**
+ * Makes one fleet of the clusters: installs the agents with the shipped manifests. Resolves when all agents are ready and the shipped
+ * policies are in force.
+ */
 export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
 	const program = join(options.programs, "agent.js");
 	const manifests = join(repositoryRoot, "agent", "deploy");
@@ -44,7 +47,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 	const authority = await createAuthority("xpdb-fleet-ca");
 	writeFileSync(join(options.dir, "fleet-ca.crt"), authority.certificate);
 	const { links } = options;
-	// Each cluster reaches the others through links of its own. It reaches itself without a link.
+	// With links, the agents of each cluster reach other clusters' agents through links of their own, and each other without a link.
 	const membersAsSeenFrom = (from: string) =>
 		options.clusters.map(({ id, name, address }) => {
 			const { host, port } =

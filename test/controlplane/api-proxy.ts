@@ -1,4 +1,5 @@
-// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate. A call
+// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It terminates TLS with the server's own certificate. A
+// call
 // with a token continues with that token. Client certificates cannot pass a proxy, so a call without a token continues as the operator,
 // or as the administrator if the test chooses so.
 import { readFileSync } from "node:fs";
@@ -32,9 +33,11 @@ export type ApiProxy = {
 	readonly endpoint: Endpoint;
 	/** Called for each call. Returns its fault, or undefined to let it pass. */
 	onCall: (call: ApiCall) => CallFault | undefined;
-	/** Called for each call. Returns a function that changes the text of its answer, or undefined. */
+	/**
+	 * Called for each call that is forwarded, except port-forwards. Returns a function that changes the text of its answer, or undefined.
+	 */
 	onAnswer: (call: ApiCall) => ((text: string) => string) | undefined;
-	/** How long each call is delayed. */
+	/** Returns how long a call is delayed. Faults and port-forwards are not delayed. */
 	delayMs: (call: ApiCall) => number;
 	/** Cuts the port-forwards that are open now, and returns their number. */
 	cutPortForwards(): number;

@@ -40,8 +40,8 @@ export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheO
 	return { ...newest, ...oldest };
 }
 
-// Finds the programs in the folder that KUBEBUILDER_ASSETS names. If it is set, a folder without the three programs is an error, and is not
-// ignored.
+// Finds the programs in the folder that KUBEBUILDER_ASSETS names. If it is set, a folder without etcd, kube-apiserver or kubectl is an
+// error, and is not ignored.
 function findAssets(environment: Environment): Partial<Record<BinaryName, string>> {
 	const folder = environment["KUBEBUILDER_ASSETS"];
 	if (folder === undefined || folder === "") {

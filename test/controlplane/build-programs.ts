@@ -6,7 +6,7 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { runCommand } from "../../scripts/run-command.ts";
 
 const programs = ["agent.js", "kubectl-xpdb.js"];
-/** What the bundles are made from. */
+/** The sources of the bundles. */
 const sources = ["agent", "disruption", "plugin", "proto", "scripts/bundle.ts", "package-lock.json"];
 
 interface BuildOptions {
@@ -28,7 +28,7 @@ export async function buildPrograms(folder: string, { ifOld, log }: BuildOptions
 	}
 }
 
-/** Tells whether one of these files is missing, or older than one of these sources. A source is a file, or a folder with all its files. */
+/** Whether one of these files is missing, or older than one of these sources. A source is a file, or a folder with all its files. */
 export function areOlder(files: readonly string[], from: readonly string[]): boolean {
 	const builtAt = Math.min(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? -1));
 	return builtAt < Math.max(0, ...from.flatMap(filesIn).map((path) => statSync(path).mtimeMs));

@@ -204,7 +204,7 @@ async function waitUntilReady(options: {
 	const checks: Record<ComponentName, () => Promise<boolean>> = {
 		etcd: async () => await answersOk(`http://${place.address}:2379/health`),
 		apiserver: async () => (await client.get<string>("/readyz")) === "ok",
-		// The first thing that the controller manager makes for others. Without this account, no pod is admitted.
+		// The controller manager creates this account. Without it, no pod is admitted.
 		"controller-manager": async () => {
 			await client.get("/api/v1/namespaces/default/serviceaccounts/default");
 			return true;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ProcessSpec } from "../../demo/machine/process.ts";
 import type { Binaries } from "./binaries.ts";
 
-/** The programs of a cluster, in the order in which they start. They stop in the reverse order. */
+/** The programs of a cluster, in the order in which they start. They stop in the reverse order, the last three at the same time. */
 export const componentNames = ["etcd", "apiserver", "controller-manager", "scheduler", "kwok"] as const;
 export type ComponentName = (typeof componentNames)[number];
 
@@ -23,14 +23,14 @@ export function serviceRange(index: number): string {
 	return `10.0.${index}.0/24`;
 }
 
-/** Returns the pod range of one node. The ranges of all nodes fill 10.20<index>.0.0/16. */
+/** Returns the pod range of one node. The ranges of all nodes are parts of 10.<200 + index>.0.0/16. */
 export function podRange(place: ClusterPlace, node: { readonly number: number; readonly of: number }): string {
 	const bits = Math.max(4, Math.ceil(Math.log2(node.of)));
 	const offset = node.number * 2 ** (16 - bits);
 	return `10.${200 + place.index}.${offset >> 8}.${offset & 255}/${16 + bits}`;
 }
 
-// A test run has an event log, 3 nodes and some thousand pods. Five minutes of history are plenty, and half a gigabyte is never used up.
+// A test run has an event log, 3 nodes and a few thousand pods. Five minutes of history are plenty, and half a gigabyte is never used up.
 const etcdHistory = [
 	"--auto-compaction-mode=periodic",
 	"--auto-compaction-retention=5m",

@@ -36,9 +36,9 @@ export type FleetControl = {
 	killAgent(cluster: string, pod: string): Promise<void>;
 	/** Sets the environment of agents that start from now on, for example fail points or a wrong clock. */
 	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
-	/** Whether agents that die restart. While it is off, they stay dead until it is on again. */
+	/** Sets whether agents that die restart. While this is off, they stay dead until it is on again. */
 	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
-	/** Lists the names for the next two calls (see links.ts). Empty in a fleet without links. */
+	/** Lists the names for setLink() and resetLink() (see links.ts). Empty in a fleet without links. */
 	listLinks(): Promise<readonly string[]>;
 	/** Replaces the previous condition. {} is a link without a fault. */
 	setLink(link: string, condition: LinkCondition): Promise<void>;

@@ -19,7 +19,7 @@ import { isClaimed } from "./octet.ts";
 const stateFile = "fleet.json";
 const ownEntries = /^(c\d+|bin|kubeconfig|demo\.yaml|ready|fleet-ca\.crt|fleet\.json)$/;
 
-/** What a fleet records about itself in its folder, for tests in other processes. */
+/** The data that a fleet writes to its folder, for a later fleet in the same folder. */
 export type FleetState = {
 	readonly pid: number;
 	readonly octet: number;
@@ -31,7 +31,10 @@ export type FleetState = {
 	}[];
 };
 
-/** Creates the folder, or empties the folder that an earlier fleet left. A folder with other contents is an error, and never emptied. */
+/**
+ * Creates the folder, or removes the entries of an earlier fleet from it. Other entries are kept. It is an error if entries with a fleet's
+ * names come from no fleet, or if the earlier fleet still runs.
+ */
 export async function prepareFleetDir(dir: string): Promise<void> {
 	try {
 		makeFolder(dir);

@@ -59,10 +59,10 @@ export type Fleet = {
 	stop(): Promise<void>;
 };
 
-// 10.20<index>.0.0/16 is the pod range of a cluster.
+// The pod range of a cluster is 10.<200 + index>.0.0/16.
 const maximumClusters = 50;
 
-/** Starts all clusters at once, and the agents in them. If any part fails, ends everything again. */
+/** Starts all clusters at the same time, and then the agents in them. If any part fails, ends everything again. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	if (options.clusters < 1 || options.clusters > maximumClusters) {
 		throw new SetupError(`Cannot start ${options.clusters} clusters: 1 to ${maximumClusters} are possible`);

@@ -1,5 +1,5 @@
-// Does to the agents' Leases what an intruder could do. It bypasses the shipped policies with the agents' own identity. Safety does not
-// depend on these Leases. They only affect how soon work continues.
+// Does to the agents' Leases what an intruder with the agents' own identity could do. The shipped policies do not stop such an intruder. A
+// round that loses its Lease must not commit, and an old grant that loses its reservation must not be used.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";

@@ -1,4 +1,5 @@
-// An API server enforces a new policy about a second after its creation. Until then, a tested account could do what the policy refuses.
+// Waits until the shipped policies are in force. An API server enforces a new policy about a second after its creation. Until then, a
+// tested account could do what the policy refuses.
 import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, ApiError, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -6,7 +7,10 @@ import { createAdminClient, inTheAgentsName, type KnownCluster } from "./admin-c
 
 const timeoutMs = 30_000;
 
-/** Resolves when each shipped policy has refused a request that would change nothing. The agents' pods exist by then. */
+/**
+ * Resolves when each shipped policy has refused a request that would change nothing. Throws SetupError if xpdb-system has no pod to try
+ * this on, or after 30 s.
+ */
 export async function waitForPolicies(cluster: KnownCluster, signal?: AbortSignal): Promise<void> {
 	const admin = createAdminClient(cluster);
 	const agent = createAdminClient(cluster, inTheAgentsName);
