@@ -9,9 +9,9 @@ type AgentNamespaces =
 	/** Why the list cannot be used. The text names the entry. */
 	| { readonly kind: "invalid"; readonly why: string };
 
-/** Each search for agents lists the pods of each of these namespaces. */
+/** More would make searches slow: each search for agents lists the pods of each of these namespaces. */
 const maxNamespaces = 100;
-/** A DNS-1123 label, as the API server demands of namespaces. */
+/** A DNS-1123 label, as the API server requires for namespaces. */
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Reads the value of agentNamespacesKey, already parsed. Returns `invalid` for a list that cannot be used, and throws nothing. */

@@ -90,7 +90,7 @@ function inOrder(counts: readonly Count[]): readonly Count[] {
 
 /**
  * Whether the budget allows one more disruption. `costsIn` is the cluster that loses a healthy pod, or undefined if the pod is not healthy.
- * Such a pod costs nothing, but is allowed only while enough others are healthy (IfHealthyBudget, eviction.go).
+ * Disrupting such a pod costs nothing, but is allowed only while enough others are healthy (IfHealthyBudget, eviction.go).
  */
 export function allowsDisruption({ desired, expected, counts }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;

@@ -1,9 +1,9 @@
 // Decides which pods are healthy, and how many of a budget's healthy pods count.
 //
 // Guarantee: a cluster's healthy pods count only up to the number that it expects, if that is known. A member may claim healthy pods that
-// do not exist. Such a claim cannot pay for disruptions in other members beyond the pods that the member says it should have. Pods that are
-// about to be evicted are subtracted first (withPodsDown). So a cluster with one pod more than it expects, as in a rollout that surges, can
-// spare it.
+// do not exist. Such a claim can pay for disruptions in other members only up to the number of pods that the member says it should have.
+// Pods that are about to be evicted are subtracted first (withPodsDown). So a cluster with one pod more than it expects, as in a rollout
+// that surges, can spare it.
 import type { Count } from "./cluster.ts";
 import type { PodRecord } from "./pod.ts";
 

@@ -8,7 +8,7 @@ import { isText } from "../text.ts";
 
 /** Kept for every pod that is not up, so it is small. Older agents do not report it. */
 export interface PodStatus {
-	/** As in STATUS: Pending, CrashLoopBackOff, Terminating. Or Reserved. */
+	/** As in STATUS (Pending, CrashLoopBackOff, Terminating), or Reserved. */
 	readonly state?: string;
 	/** Why no node can run the pod, in the scheduler's words. */
 	readonly message?: string;

@@ -18,7 +18,7 @@ export const waitReasons = [
 	"CoverageChanged",
 ] as const;
 
-/** Reasons on which a person usually has to act. If a verdict's `retry` is true, they may pass without that. */
+/** Reasons that usually need a person to act. If a verdict's `retry` is true, they may pass without that. */
 export const refusalReasons = [
 	"InvalidBudget",
 	"SelectorsDiffer",

@@ -11,7 +11,7 @@ import { stateAnnotation } from "./lease-text.ts";
 
 /**
  * Returns a hash of the Lease's uid, version, transitions and state, by which an optimistic hold recognises the very Lease that was counted
- * from. The version alone would not do: an etcd restored from a backup can give the same version to other content.
+ * from. The version alone is not enough: an etcd restored from a backup can give the same version to other content.
  */
 export function leaseFingerprint({ uid, resourceVersion, transitions, annotations }: BudgetLease): string {
 	const said = [uid, resourceVersion, String(transitions), annotations[stateAnnotation] ?? ""];

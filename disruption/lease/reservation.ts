@@ -2,7 +2,7 @@
 //
 // Guarantee: a reservation ends only by its id, and only in one of three ways.
 // (1) On evidence from a view that has reached the version in the reservation: the pod is gone, terminating, finished or replaced. The same
-// write records as `observed` what was seen. No agent counts from a view that has not come as far.
+// write records as `observed` what was seen. No agent counts from a view that has not come that far.
 // (2) By the fence (agent/leases/cancellation.ts): the reservation is marked, then the pod is touched, then the pod is read. If that read
 // finds the pod terminating, finished or replaced, the write records its version as `observed`. If it finds no pod, nothing ends.
 // (3) Taken back by its run, which never sent an eviction under it.

@@ -13,7 +13,7 @@ export interface Availability {
 	readonly states: readonly BudgetState[];
 }
 
-/** Looks at the budgets and judges the candidates by that. Rejects with AgentUnavailableError if a member gives no answer. */
+/** Looks at the budgets and judges the candidates by the counts. Rejects with AgentUnavailableError if a member gives no answer. */
 export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],

@@ -159,7 +159,7 @@ export interface PodCoverageDependencies {
 	readonly mayBeginRound: boolean;
 }
 
-/** After this many unsuccessful lists and reads, other pods get a turn. */
+/** After this many unsuccessful lists and reads, the pod waits before it is tried again. */
 const maxAttempts = 5;
 
 /**

@@ -1,4 +1,4 @@
-// Limits how many holders run at a time, in the order of their arrival.
+// Limits how many callers run at the same time. The others wait in the order of their arrival.
 export class Semaphore {
 	#free: number;
 	readonly #waiting = new Set<() => void>();
