@@ -17,9 +17,9 @@ export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
-	/** All members that the agent's cluster declares, as the agent calls them. */
+	/** Returns all members that the agent's cluster declares, as the agent calls them. */
 	readonly members: (from: Agent) => readonly AgentCluster[];
-	/** The budget as the other clusters have it now. No network is simulated for this question. */
+	/** Returns the budget as the other clusters have it now. No network is simulated for this question. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
 	/** Whether the agent remembers its members and greets them. */
 	readonly knowsMembers: boolean;

@@ -18,7 +18,7 @@ export interface DrainWorld {
 	cluster(id: string): SimulatedCluster;
 	dies(drain: Drain): void;
 	member(from: Drain, id: string): AgentCluster;
-	/** Ids of the members that this cluster declares now. */
+	/** Returns the ids of the members that this cluster declares now. */
 	memberIds(clusterId: string): readonly string[];
 	/** Gives clients of a cluster's agents, and the members that a plugin met over them. Undefined unless calls go over the wire. */
 	readonly wire: Pick<Wire, "client" | "met"> | undefined;

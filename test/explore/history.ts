@@ -15,7 +15,7 @@ export interface HistoryEntry {
 	readonly effects: string[];
 }
 
-/** Returns a call to an API server in a few words. */
+/** Describes a call to an API server in a few words. */
 export function requestText(
 	{ verb, resource, name, detail }: ApiCall<unknown>,
 	cluster: string,
@@ -45,7 +45,7 @@ export function requestText(
 	}
 }
 
-/** Returns an answer in a few words. */
+/** Describes an answer in a few words. */
 export function answerText(what: string, outcome: Outcome): string {
 	if (!outcome.ok) return outcome.error instanceof Error ? outcome.error.message : String(outcome.error);
 	const { value } = outcome;

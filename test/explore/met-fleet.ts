@@ -8,9 +8,9 @@ import { namespace } from "./workload.ts";
 export interface MeetingOptions {
 	/** The contexts of the process, at least one. */
 	readonly contexts: readonly KubeContext[];
-	/** The client for the agents behind a context. */
+	/** Returns the client for the agents behind a context. */
 	readonly clientOf: (context: KubeContext) => AgentServiceClient;
-	/** Ids of the members that this cluster declares now. */
+	/** Returns the ids of the members that this cluster declares now. */
 	readonly memberIds: (clusterId: string) => readonly string[];
 	readonly bug: (error: Error) => void;
 }

@@ -2,7 +2,7 @@
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import { namespace, type Workload } from "./workload.ts";
 
-/** What one cluster declares at one time. */
+/** The declarations of one cluster at one time. */
 export interface ClusterConfig {
 	readonly id: string;
 	/** Sorted ids of the members of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
@@ -89,8 +89,8 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 
 /**
  * Returns the least number of healthy pods that a caller may have read as required. The caller asked every member at some time among these,
- * one member after the other. It is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget
- * could be read as absent from all members, or as suspended in all.
+ * one member after the other. The result is the strictest of the members' own least bounds, over the least expected pods. Undefined if the
+ * budget could be read as absent from all members, or as suspended in all.
  */
 export function leastDesired(
 	configs: readonly Config[],

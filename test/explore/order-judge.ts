@@ -1,4 +1,5 @@
-// Judges fairness, which is not a question of safety: no caller passes a line, and no caller takes a Lease from a holder that shows life.
+// Judges fairness, which is not a question of safety: no caller overtakes a line, and no caller takes a Lease from a holder that shows
+// life.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { nonceOf, signOfLifeOf } from "./lease-text.ts";
 import type { Violation } from "./oracle.ts";

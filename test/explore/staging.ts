@@ -110,7 +110,7 @@ export function cancels(index: number, pod: string, when: Moment, budget = "web"
 	};
 }
 
-/** Returns an event: an agent of c1 ends what it can on evidence. */
+/** Returns an event: an agent of c1 ends the reservations for which it has evidence. */
 export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	return {
 		name: `agent-${index} ends reservations on evidence`,
@@ -137,7 +137,7 @@ export function agentSleeps(index: number, when: Moment, clusterId = "c1"): Even
 	};
 }
 
-/** Returns an event: a person ends this drain's holding in c1. */
+/** Returns an event: a person ends this drain's hold in c1. */
 export function endsHolding(holder: string): EventData<World> {
 	const held = (world: World) => [...server(world).leases.values()].find(({ spec }) => spec.holderIdentity === holder);
 	return {

@@ -41,7 +41,10 @@ const timesOfEach = [0, 1, 1, 1, 2];
 const evenChances: Layer = (inner, random) => {
 	const chosen = new Map<string, number[]>();
 	const met = new Map<string, number>();
-	/** Draws the chance at which it happens. Most events have few chances, so short ranges are drawn as often as long ones. */
+	/**
+	 * Draws at which of its chances an event or fault happens. Most events have few chances, so short ranges are drawn as often as long
+	 * ones.
+	 */
 	const drawn = (): number => random() * typicalChances ** random();
 	return {
 		...inner,

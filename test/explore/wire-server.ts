@@ -35,9 +35,9 @@ export interface Answering {
 export interface WireServerOptions {
 	readonly agent: AgentProcess;
 	readonly greetings: GreetingReceiver | undefined;
-	/** Another member, for a call that is forwarded. */
+	/** Returns another member, to which a call is forwarded. */
 	readonly member: Parameters<typeof createTokenGate>[0]["member"];
-	/** All other members, for a plugin that discovers its fleet. */
+	/** Returns all other members, for a plugin that discovers its fleet. */
 	readonly others: Parameters<typeof createTokenGate>[0]["others"];
 	/** Wraps the cluster that answers, so that the judge sees its answers. */
 	readonly judged: (cluster: AgentCluster, answering: Answering) => AgentCluster;

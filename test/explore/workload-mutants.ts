@@ -1,4 +1,4 @@
-// Mutants of how an agent finds the workloads that it expects, even if none of their pods exists.
+// Mutants of the search for the workloads that an agent expects, even if none of their pods exists.
 import type { Mutant } from "./mutant.ts";
 
 const counts = "agent/leases/acquisition-counts.ts";

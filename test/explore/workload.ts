@@ -187,8 +187,8 @@ export class Workload {
 	}
 
 	/**
-	 * Takes the ReplicaSet away from its Deployment, as a person does who edits it. It continues alone, and the Deployment wants `wanted`
-	 * replicas.
+	 * Takes the ReplicaSet away from its Deployment, as a person who edits it does. The ReplicaSet continues alone, and the Deployment
+	 * wants `wanted` replicas.
 	 */
 	disown(wanted: number): void {
 		const { controller, replicas } = this;

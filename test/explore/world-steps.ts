@@ -165,7 +165,10 @@ const cleanUp: Limited<AgentProcess> = {
 	run: (agent) => agent.cleanUp(),
 };
 
-/** Adds the step. Call it only for something that can happen: at most steps most things cannot, and there are many steps. */
+/**
+ * Adds the step. Call it only for something that can happen now, because a run has many steps and most things cannot happen at most of
+ * them.
+ */
 function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
 	let step = process.offered.get(limited);
 	if (!step) {
