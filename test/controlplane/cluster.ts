@@ -209,7 +209,7 @@ async function waitUntilReady(options: {
 			await client.get("/api/v1/namespaces/default/serviceaccounts/default");
 			return true;
 		},
-		// Its own port answers https with a certificate made at start. It is enough that it runs, because pods wait for it.
+		// The scheduler is not asked, because its port has a self-signed certificate. Pods wait until it works.
 		scheduler: () => Promise.resolve(true),
 		kwok: async () => await answersOk(`http://${place.address}:${kwokPort}/healthz`),
 	};

@@ -30,7 +30,7 @@ export function podRange(place: ClusterPlace, node: { readonly number: number; r
 	return `10.${200 + place.index}.${offset >> 8}.${offset & 255}/${16 + bits}`;
 }
 
-// A test run has an event log, 3 nodes and a few thousand pods. Five minutes of history are plenty, and half a gigabyte is never used up.
+// A test run stores Events, 3 nodes and a few thousand pods. Five minutes of history are plenty, and half a gigabyte is never used up.
 const etcdHistory = [
 	"--auto-compaction-mode=periodic",
 	"--auto-compaction-retention=5m",

@@ -28,9 +28,9 @@ export type FleetOptions = {
 	readonly octet?: number;
 	/** Whether to install two agents in each cluster. By default true. */
 	readonly agents?: boolean;
-	/** Whether agent and plugin have the fail points that tests of crashes need (dist/test). */
+	/** Whether the agent and the plugin have the fail points that tests of crashes need (dist/test). */
 	readonly failPoints?: boolean;
-	/** Whether to rebuild agent and plugin if their sources have changed since. Otherwise only missing ones are built. */
+	/** Whether to rebuild the agent and the plugin if their sources have changed since. Otherwise only missing ones are built. */
 	readonly isFresh?: boolean;
 	/** Added to the environment of every agent, for example fail points or a wrong clock. */
 	readonly agentEnvironment?: Readonly<Record<string, string>>;

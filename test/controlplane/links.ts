@@ -17,7 +17,8 @@ export type Links = {
 type LinkedCluster = { readonly name: string; readonly index: number; readonly address: string };
 
 export const peerPort = 8444;
-// At the address of the called side, so that its certificate fits. 7000 is for the plugin, 7001 for the agents of c1, and so on.
+// A link listens at the address of the called side, so that its certificate fits. Port 7000 is for the plugin, 7001 for the agents of c1,
+// and so on.
 const firstPort = 7000;
 
 export async function startLinks(clusters: readonly LinkedCluster[]): Promise<Links> {

@@ -1,4 +1,5 @@
-// Starts the gate's fleets: one member runs the oldest Kubernetes, so every test that uses the whole fleet uses two versions.
+// Starts the fleets of the project "mixed": one member runs the oldest Kubernetes, so every test that uses the whole fleet uses two
+// versions.
 import type { TestProject } from "vitest/node";
 import { startSharedFleets } from "./global-setup.ts";
 

@@ -11,7 +11,7 @@ export const chromiumProgram = [process.env["CHROMIUM"], "chromium", "chromium-b
 );
 
 export interface BrowserPage extends AsyncDisposable {
-	/** The addresses of all requests to the network or the disk, also those for the pages themselves. */
+	/** The addresses of all requests to the network or the disk, including those for the pages themselves. */
 	readonly requests: readonly string[];
 	/** The entries of the browser's log for the page, for example failed requests. */
 	readonly complaints: readonly string[];

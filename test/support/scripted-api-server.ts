@@ -36,7 +36,7 @@ export interface ScriptedServer {
 	readonly requests: readonly ScriptedRequest[];
 	/** Sessions that are open now. */
 	readonly sessions: ReadonlySet<ServerHttp2Session>;
-	/** Stops all data until thaw(), and tells neither end, as a frozen machine or a cut cable does. */
+	/** Stops all data until thaw() without informing either end, like a frozen machine or a cut cable. */
 	freeze(): void;
 	thaw(): void;
 	/** Resets every connection. */

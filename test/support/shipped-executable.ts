@@ -1,4 +1,4 @@
-// Builds the plugin as one file. This takes several seconds of all processors, so all suites of a run share the file.
+// Builds the plugin as one file. This keeps all processors busy for several seconds, so all suites of a run share the file.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
