@@ -9,7 +9,8 @@ export function isResourceVersion(value: string): boolean {
 
 /**
  * Returns a negative number if `a` is older than `b`, zero if they are equal, and a positive number if `a` is newer. "" is older than every
- * version (nothing seen yet). Throws TypeError on anything else that is not a number, because a guessed order would open the view gate.
+ * version (nothing seen yet). Throws TypeError on anything else that is not a decimal number, because a guessed order would open the view
+ * gate.
  */
 export function compareResourceVersions(a: string, b: string): number {
 	assertOrdered(a);

@@ -128,8 +128,8 @@ export type CandidateState =
 			readonly healthy: boolean;
 			readonly resourceVersion: string;
 			/**
-			 * How often the pod changes, if something keeps changing it without any effect on the count. Heartbeats in annotations are an
-			 * example.
+			 * The time between two changes of the pod, if something keeps changing it without any effect on the count. Heartbeats in
+			 * annotations are an example.
 			 */
 			readonly changesEveryMs?: number;
 			readonly labels: Readonly<Record<string, string>>;

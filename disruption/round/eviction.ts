@@ -48,7 +48,7 @@ export interface CurrentBudgets {
  * eviction of an old version gets a 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
-/** How often a busy pod is read: a twentieth of the interval of a pod that changes five times a second. */
+/** The pause between two reads of a busy pod: a twentieth of the interval of a pod that changes five times a second. */
 const lookForChangeEveryMs = 10;
 /** How long to wait for the right moment to evict a busy pod. A machine that is too slow to hit it must make progress too. */
 export const patientForMs = 10_000;
@@ -119,8 +119,8 @@ export async function evictUnderTicket<R>(
 }
 
 /**
- * A version that the grant stands for. `guard` judges the same lists again. It returns false if they are stale by then, or if the members
- * of the fleet have changed.
+ * A version that the grant stands for. `guard` judges the same lists again. The result is false if the lists are stale by then, or if the
+ * members of the fleet have changed.
  */
 interface ConfirmedVersion {
 	readonly resourceVersion: string;

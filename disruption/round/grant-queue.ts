@@ -132,8 +132,8 @@ class GrantRounds {
 	}
 
 	/**
-	 * Waits until a place is free, a request arrives, or the time `at` comes. By default, that is when the next request becomes due: its
-	 * lane may have a free place.
+	 * Waits until a place is free, a request arrives, the time `at` comes, or the run stops. By default, `at` is when the next request
+	 * becomes due: its lane may have a free place.
 	 */
 	async #untilFreed(arrival: AbortSignal, at = this.#waiting.nextDueAt(this.#ports.runtime.now())): Promise<void> {
 		const { places, stop, runtime } = this.#ports;

@@ -13,7 +13,7 @@ export interface Ticket {
 	/** The members' reports of each of these budgets when it was counted (see budget-terms.ts). */
 	readonly terms: readonly string[];
 	readonly resourceVersion: string;
-	/** How often the pod changes, if something keeps changing it. */
+	/** The time between two changes of the pod, if something keeps changing it. */
 	readonly changesEveryMs?: number;
 	/** The pod's labels as they were counted: with other labels, other budgets may cover it. */
 	readonly labels: Readonly<Record<string, string>>;
