@@ -58,7 +58,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken(`${what} by a dry run`);
 	}
 
-	/** `pod` is the state before the change. */
+	/** Called when a pod was evicted. `pod` is its state before that. */
 	evicted({ server }: SimulatedCluster, pod: PodRecord): void {
 		const { orderBy, nodes } = this.#data;
 		if (!nodes || orderBy === undefined) return;

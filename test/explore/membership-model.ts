@@ -304,7 +304,7 @@ class SimulatedMember {
 		call?.execute();
 	}
 
-	/** `isDone`: the request is executed, and only its answer is lost. */
+	/** Loses the pending request. With `isDone`, it is executed, and only its answer is lost. */
 	lose(isDone: boolean): void {
 		const { call } = this;
 		this.call = undefined;

@@ -3,7 +3,7 @@ import { mutatedSources } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
 import { findScenario } from "./scenarios.ts";
 
-// `npm run explore -- --mutants` checks that each one is caught. That takes a minute.
+// `npm run explore -- --mutants` checks whether each one is caught, which takes longer.
 describe("a mutant", () => {
 	for (const mutant of mutants) {
 		test(`${mutant.name} fits the code as it is, and names scenarios that there are`, () => {

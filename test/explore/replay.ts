@@ -2,7 +2,7 @@
 import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 
-/** `choices` is a seed, or choices joined by dots. Resolves to true if the schedule finds nothing. */
+/** Runs and prints the schedule. `choices` is a seed, or choices joined by dots. Resolves to true if the schedule finds nothing. */
 export async function replay(scenarioName: string, choices: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+(\.\d+)*$/.test(choices)) throw new Error(`--replay takes a seed or choices, is "${choices}"`);
 	loadDriven(drivenSources(mutant));

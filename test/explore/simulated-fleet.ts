@@ -4,7 +4,10 @@ import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
-/** `contexts` are the clusters for which the process has contexts, and `memberIds` the members that it knows when it begins. */
+/**
+ * Returns the fleet of one process. `contexts` are the clusters for which the process has contexts, and `memberIds` the members that it
+ * knows when it begins.
+ */
 export function simulatedFleet(
 	contexts: readonly string[],
 	memberIds: readonly string[],

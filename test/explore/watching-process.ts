@@ -249,8 +249,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	}
 
 	/**
-	 * Compares the watches on budgets and workloads with lists: they show everything. In production this happens every 2 s while callers
-	 * need it.
+	 * Compares the watches on budgets and workloads with lists. Then these watches have shown everything. In production this happens every
+	 * 2 s while callers need it.
 	 */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");

@@ -96,7 +96,7 @@ export class WireServer {
 		this.#ports = { token: handlers(tokenGate), peer: handlers(createPeerGate({ local, identity })) };
 	}
 
-	/** `gone` gives a signal that aborts when the caller stops waiting. */
+	/** Answers a request. `gone` gives a signal that aborts when the caller stops waiting. */
 	answer(
 		{ method, bytes, metadata: sent, onMessage }: WireRequest,
 		caller: WireCaller,

@@ -69,7 +69,10 @@ function addTimers(world: World, steps: Step[]): void {
 	}
 }
 
-/** Returns the timer that is due first. The same time passes for all other processes. This step is for when nothing else can happen. */
+/**
+ * Returns the step of the timer that is due first. In it, the same time passes for all other processes. Take it only if nothing else can
+ * happen.
+ */
 export function nextTimer(world: World): Step | undefined {
 	const processes = world.processes();
 	const inMs = new Map<string, number>();
