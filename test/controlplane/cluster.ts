@@ -181,7 +181,7 @@ async function prepare(place: ClusterPlace): Promise<ClusterCertificates> {
 			},
 		]);
 	}
-	// The audit log must exist before the first event, for readers that are faster.
+	// The audit log must exist before the first event, because a reader may open it earlier.
 	writeFileSync(join(place.dir, "audit.jsonl"), "", { flag: "a", mode: 0o600 });
 	return certificates;
 }

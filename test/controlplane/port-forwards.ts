@@ -7,7 +7,8 @@ const group = "kwok.x-k8s.io";
 const version = "v1alpha1";
 
 /**
- * Installs kwok's PortForward kind. Resolves when it is served, because kwok asks for it once at its start, and again only after seconds.
+ * Installs kwok's PortForward kind. Resolves when it is served, because kwok asks for the kind once when it starts, and again only after
+ * several seconds.
  */
 export async function installPortForwards(client: ApiClient): Promise<void> {
 	await client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {

@@ -1,6 +1,6 @@
 import { describe, inject } from "vitest";
 
-/** The fleet of a worker that runs real-cluster suites, with the data that another process can get. */
+/** The fleet of a worker that runs real-cluster suites, as other processes see it. */
 export type SharedFleet = {
 	readonly dir: string;
 	readonly octet: number;

@@ -8,7 +8,7 @@ export interface CollectedStreams extends Streams {
 	readonly err: () => string;
 }
 
-/** `answers` are the lines that the user types. Without them there is no terminal. */
+/** Returns such streams. `answers` are the lines that the user types. Without them, stdin is not a terminal. */
 export function collectStreams(answers?: readonly string[]): CollectedStreams {
 	const written: { readonly to: "out" | "err"; readonly text: string }[] = [];
 	const rest = [...(answers ?? [])];
