@@ -80,8 +80,8 @@ export type AcquireOutcome =
 			readonly acquisition: Acquisition;
 			readonly count: Count;
 			/**
-			 * How long the hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is also
-			 * shorter for a Lease that was handed over in line, because its new holder may have died during the wait.
+			 * How long a written hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is
+			 * also shorter for a Lease that was handed over in line, because its new holder may have died during the wait.
 			 */
 			readonly leaseDurationMs: number;
 	  }
