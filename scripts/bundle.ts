@@ -246,12 +246,14 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 }
 
 /**
- * Parts that few calls load: client-node for OIDC and proxies, the screens (their layout needs a module that awaits), and the
- * certificates.
+ * Parts that few calls load: client-node for OIDC and proxies, the screens (their layout library awaits at the top level, which only a
+ * module can do), and the certificates.
  */
 const parts = ["@kubernetes/client-node", "../ui/screens.ts", "./sign-certificates.ts"];
 
-/** If there is a fetch, the screens' layout fetches its own code from a data: URL. Loading Node's fetch takes longer than all else. */
+/**
+ * If there is a fetch, the screens' layout fetches its own code from a data: URL. Loading Node's fetch takes longer than everything else.
+ */
 export const screenDefines: Readonly<Record<string, string>> = { fetch: "undefined" };
 
 async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {

@@ -30,8 +30,8 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 }
 
 /**
- * Returns all licences in one text, for these programs ("kubectl-xpdb has"). Throws if a package contains no licence: then a person must
- * find it.
+ * Returns all licences in one text. `programs` begins its first sentence, for example "kubectl-xpdb has". Throws if a package contains
+ * neither a licence nor usable notices: then a person must find its licence.
  */
 export function licenceNotices(programs: string, packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {
@@ -52,7 +52,8 @@ export function nodeNotice(version: string, licence: string): string {
 }
 
 /**
- * Returns the notices and the licence of a package that has notices only in its sources. The text of the Apache License is that of our own.
+ * Returns the notices and the licence of a package that has notices only in its sources. Empty if there are none, or if the licence is
+ * neither MIT nor the Apache License, whose text is in our own LICENSE.
  */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	const isApache = /\bApache-2\.0\b/.test(license);

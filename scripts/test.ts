@@ -79,8 +79,8 @@ const realClusters = reportingStep(
 	),
 );
 /**
- * Exit code 3 counts for nothing here: it means that a program cannot be had. Each suite finds that out by itself, and skips its tests by
- * name.
+ * Exit code 3 counts for nothing here: it means that a program cannot be fetched or built. Each suite finds that out by itself, and skips
+ * its tests by name.
  */
 const building: Step = {
 	name: "building programs",
@@ -102,7 +102,7 @@ const reports = (): readonly SuiteReport[] =>
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
-/** Returns a row for each suite, because suites on real clusters share one step. */
+/** Returns the rows of a step. Suites on real clusters share one step, so it has a row for each of them, too. */
 function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
 	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];

@@ -20,7 +20,7 @@ export interface UnpackedPackages {
 	readonly packages: readonly DebianPackage[];
 }
 
-/** The C library, the libraries for C++, the authorities that browsers trust, and the name of the system. */
+/** The C library, the libraries for C++, the certificate authorities that browsers trust, and the name of the system. */
 const names = ["base-files", "ca-certificates", "libc6", "libgcc-s1", "libstdc++6"];
 
 /** Returns why this machine cannot fetch Debian's packages. Undefined if it can. */

@@ -1,4 +1,4 @@
-// Finds the libraries that a program needs, from its own list and the lists of these libraries. No list of them has to be kept.
+// Copies the libraries that a program needs. The program and each library name what they need, so no list has to be maintained here.
 import { cpSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { mustRun } from "../must-run.ts";

@@ -41,7 +41,7 @@ export function writeImageArchive(options: ImageArchiveOptions): void {
 	rmSync(folder, { recursive: true });
 }
 
-/** Completes a reference without a registry as docker and Kubernetes do. */
+/** Completes a reference that names no registry, as docker and Kubernetes do. */
 export function fullReference(reference: string): string {
 	const [first = "", ...rest] = reference.split("/");
 	if (rest.length === 0) return `docker.io/library/${reference}`;

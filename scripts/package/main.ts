@@ -1,6 +1,6 @@
-// `npm run package`: writes archives of the plugin for every system into dist/package/, with checksums, a bill of materials and krew's
-// manifest. `-- --only linux-amd64` makes only that archive. `-- --url URL` is the later location of the archives, for the manifest. `--
-// --without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
+// `npm run package`: writes archives of the plugin for every system into dist/package/, with checksums and a bill of materials. With `--
+// --url URL`, the later location of the archives, it also writes krew's manifest. `-- --only linux-amd64` makes only that archive. The flag
+// `--without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const chosen = targets.filter((target) => values.only.includes(nameOf(target)));
 const unknown = values.only.filter((name) => !targets.some((target) => nameOf(target) === name));
 if (unknown.length > 0)
 	throw new Error(`There is no ${unknown.join(", ")}: there are ${targets.map(nameOf).join(", ")}`);
-// The blob for each Node is written by another Node of the same version, which must run here.
+// The blob for each Node is written by a Node of the same version that runs on Linux on amd64.
 if (process.platform !== "linux" || process.arch !== "x64") {
 	console.log("packages are made on Linux on amd64");
 	process.exit(3);

@@ -1,4 +1,4 @@
-// The notes of a release: its section of CHANGELOG.md.
+// Takes the notes of a release from its section of CHANGELOG.md.
 
 export interface Release {
 	/** The version in package.json, which decides. */
@@ -8,7 +8,7 @@ export interface Release {
 	readonly changelog: string;
 }
 
-/** @throws Error if the three do not agree, or the changelog has no date for the version yet. */
+/** @throws Error if the three do not agree, or if the changelog's section has no date yet or is empty. */
 export function releaseNotes({ version, tag, changelog }: Release): string {
 	if (tag !== `v${version}`) throw new Error(`The tag is ${tag}, and package.json says ${version}`);
 	const [, ...sections] = changelog.split(/^## /m);

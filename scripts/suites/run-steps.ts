@@ -29,9 +29,9 @@ export interface StepResult {
 }
 
 export interface RunOptions {
-	/** Stops the running steps and starts no further ones. */
+	/** Stops the running steps. */
 	readonly signal: AbortSignal;
-	/** Whether to start no further steps. The terminal has already told the running ones. */
+	/** Whether to start no further steps. After Ctrl-C, the terminal has already told the running ones. */
 	readonly isInterrupted: () => boolean;
 	readonly onEnd: (result: StepResult) => void;
 }
@@ -77,7 +77,7 @@ async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): 
 	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
 }
 
-/** Starts to measure how idle the processors are. The returned function gives the share of time, from 0 to 1. */
+/** Starts to measure how idle the processors are. The returned function gives the share of the time since then, from 0 to 1. */
 export function measureIdleness(): () => number {
 	const read = () => {
 		const times = cpus().map((each) => each.times);

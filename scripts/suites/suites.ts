@@ -33,7 +33,7 @@ export interface CommandSuite {
 	readonly size: Size;
 	/**
 	 * - "first": before the real clusters, because unit tests have timeouts.
-	 * - "beside": at low priority during the real clusters, for long computations.
+	 * - "beside": at low priority beside all the others, for long computations.
 	 * - "after": with clusters of its own, after the real clusters. All of these run at the same time.
 	 * - "alone": at the end, one after the other, for suites that compare times or load the clusters.
 	 */
@@ -144,7 +144,7 @@ const onTheOldest = [
 	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
 ];
 
-/** In the order in which they run, if several run in the same part of a run. */
+/** Suites of the same part run in this order, except for those of "after". */
 export const commandSuites: readonly CommandSuite[] = [
 	{
 		kind: "command",
