@@ -3,7 +3,7 @@ import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import type { IssuedCertificates } from "./machine/certificates.ts";
 import type { KeyPair } from "./machine/key-pairs.ts";
 
-/** The first message: what to start. It contains the keys, because other users can see arguments and files. */
+/** The first message: what to start. It contains the keys, because other users could see them in arguments. */
 export interface StartMessage {
 	readonly kind: "start";
 	readonly name: string;

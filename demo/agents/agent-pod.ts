@@ -43,11 +43,11 @@ export type AgentPod = {
 	readonly restartCount: number;
 	/** The running process, if there is one. */
 	readonly process: ManagedProcess | undefined;
-	/** Takes a new version of the object, which may have been deleted. */
+	/** Takes a new version of the object, which may be terminating. */
 	update(object: AgentPodObject): void;
 	/** Ends the process at once, because the object is gone. */
 	abandon(): void;
-	/** Resolves when the process has ended and the object is gone. */
+	/** Resolves when the process has ended and the object is gone, or after an error, which the log then contains. */
 	readonly done: Promise<void>;
 };
 
@@ -164,7 +164,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		}
 	}
 
-	/** Repeats the action until it works or the pod is gone. */
+	/** Repeats the action until it works or the pod is gone. Rejects on an error that does not pass. */
 	async function untilDone(action: () => Promise<void>): Promise<void> {
 		while (!over.signal.aborted) {
 			try {

@@ -101,7 +101,7 @@ export async function startAgentPods(options: {
 
 	const following = follow<AgentPodObject>({
 		client,
-		// Pods with this label in other namespaces belong to the hostile suite, which runs them itself.
+		// Pods with this label in other namespaces belong to the tests that create them, which run them themselves.
 		path: `/api/v1/namespaces/${options.namespace ?? "xpdb-system"}/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {

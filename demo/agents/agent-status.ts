@@ -6,7 +6,10 @@ import { type AgentPodObject, agentContainer } from "./agent-command.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };
 
-/** Returns a reporter that writes the newest status of a pod, one write at a time, and repeats a write after a transient failure. */
+/**
+ * Returns a reporter that writes the newest status of a pod, one write at a time, and repeats a write after a transient failure. After any
+ * other failure it writes nothing more.
+ */
 export function createStatusReporter(client: ApiClient, podPath: string, gone: AbortSignal): StatusReporter {
 	let wanted: unknown;
 	let busy = false;

@@ -38,7 +38,7 @@ export function sentObject(request: ApiRequest): JsonObject {
 	return request.body;
 }
 
-/** Whether the query asks for a dry run or, for deletions, the options in the body. */
+/** Whether a dry run is asked for, in the query or, for deletions, in the body's options. */
 export function isDryRun({ query, body }: ApiRequest): boolean {
 	const inBody = valueAt(body, "dryRun");
 	return query.get("dryRun") === "All" || (Array.isArray(inBody) && inBody.includes("All"));

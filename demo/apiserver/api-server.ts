@@ -1,4 +1,4 @@
-// The wire of the small API server: HTTP/2 and HTTP/1.1 over TLS, JSON, tables, watches and port-forwards.
+// Serves the small API server over the wire: HTTP/2 and HTTP/1.1 over TLS, JSON, tables, watches and port-forwards.
 import {
 	createSecureServer,
 	type Http2SecureServer,

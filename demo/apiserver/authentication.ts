@@ -5,7 +5,9 @@ import { issuer, type TokenIssuer } from "./tokens.ts";
 
 const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** Returns the anonymous user without valid certificate and without token. Undefined if there is a token and it is not valid. */
+/**
+ * Returns the anonymous user if there is neither a valid certificate nor a token. Undefined if there is only a token, and it is not valid.
+ */
 export async function authenticate(
 	tokens: TokenIssuer,
 	{ socket, authorization }: { readonly socket: TLSSocket; readonly authorization: string | undefined },

@@ -1,4 +1,4 @@
-// DELETE: preconditions, the seconds that a pod has to end, finalizers, and what happens to dependents.
+// Handles DELETE: preconditions, the seconds that a pod has to end, finalizers, and what happens to dependents.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, keyOf, numberAt, textAt, timestamp } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, storeKey } from "./api-request.ts";
@@ -117,7 +117,7 @@ function success({ group, plural }: ResourceType, { metadata: { name, uid } }: A
 	return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
-/** Deletes all objects that match the selectors, each as if it had been named. */
+/** Deletes these objects, without checking preconditions. */
 export function removeCollection(store: ObjectStore, request: ApiRequest, objects: readonly ApiObject[]): ApiAnswer {
 	const { type, query, body } = request;
 	const options = readDeleteOptions(isRecord(body) ? body : {}, query);

@@ -1,4 +1,4 @@
-// pods/eviction, step by step as in pkg/registry/core/pod/storage/eviction.go, with Kubernetes' own budgets.
+// Answers pods/eviction, step by step as in pkg/registry/core/pod/storage/eviction.go, with Kubernetes' own budgets.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, listAt, numberAt, textAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, sentObject, storeKey } from "./api-request.ts";
@@ -39,7 +39,10 @@ function needsNoBudget(pod: ApiObject): boolean {
 	return phaseIs(pod, "Succeeded", "Failed", "Pending") || pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** Returns the version that the deletion must find. For a pod that can still become ready, it is the version that was read. */
+/**
+ * Returns the version that the deletion must find: the one that the request names or else, for a pod that can still become ready, the one
+ * that was read. "" if any version will do.
+ */
 function versionOfDirect(pod: ApiObject, { resourceVersion }: DeleteOptions): string {
 	const isOver = phaseIs(pod, "Succeeded", "Failed") || pod.metadata.deletionTimestamp !== undefined;
 	return resourceVersion !== "" || isOver ? resourceVersion : pod.metadata.resourceVersion;

@@ -5,7 +5,7 @@ import type { ApiRequest } from "./api-request.ts";
 
 const path = "spec.unschedulable";
 
-/** Returns `next` with the owner of its field. A write that does not change the field does not change the owner. */
+/** Returns `next` with the owner of a node's cordon. A write that does not change the cordon does not change the owner. */
 export function withFieldOwners({ type, query }: ApiRequest, old: ApiObject, next: ApiObject): ApiObject {
 	const value = valueAt(next, path);
 	if (type.key !== "nodes" || isDeepStrictEqual(valueAt(old, path), value)) return next;

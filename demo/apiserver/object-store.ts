@@ -11,7 +11,7 @@ export interface StoreEvent {
 	readonly previous: ApiObject | undefined;
 }
 
-// Versions do not begin at 1, as in any cluster that is not new: a client that asks for "1" asks for something long gone.
+// Versions do not begin at 1. So a client that asks for "1" asks for something long gone, as in any cluster that is not new.
 const firstVersion = 1_000;
 const keptEvents = 20_000;
 

@@ -1,4 +1,4 @@
-// The part of OpenAPI v3 that `kubectl apply` needs: which kinds can be patched, and that the server validates fields.
+// Serves the part of OpenAPI v3 that `kubectl apply` needs: which kinds can be patched, and that the server validates fields.
 import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const info = { title: "Kubernetes", version: "v1.36.3" };

@@ -1,5 +1,5 @@
-// The patch types that the plugin, the agents and kubectl send: merge (RFC 7396), JSON (RFC 6902), and Kubernetes' strategic merge, which
-// merges some lists by a key.
+// Applies the patch types that the plugin, the agents and kubectl send: merge (RFC 7396), JSON (RFC 6902), and Kubernetes' strategic merge,
+// which merges some lists by a key.
 import { applyPatch as applyJsonPatch, type Operation } from "rfc6902";
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject } from "./api-object.ts";
@@ -23,7 +23,7 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** Returns the object after the patch. `isCustom` kinds have no strategic merge. */
+/** Returns the object after the patch. Custom kinds have no strategic merge. */
 export function patched(
 	object: JsonObject,
 	patch: { readonly contentType: string; readonly body: unknown; readonly isCustom: boolean },

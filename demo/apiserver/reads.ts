@@ -1,4 +1,4 @@
-// GET and LIST are always consistent. With a limit, a list comes in pages, and all pages show the instant of the first.
+// Answers GET and LIST, always with consistent data. With a limit, a list comes in pages, and all pages show the instant of the first.
 import type { ApiObject } from "./api-object.ts";
 import { type ApiRequest, storeKey } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -48,7 +48,7 @@ export function list(store: ObjectStore, request: ApiRequest): ListedObjects {
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** Returns whether an object matches the namespace and the selectors, as a function. */
+/** Returns a function that says whether an object matches the namespace and the selectors. */
 export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | "namespace" | "query">): Predicate {
 	const isSelected = parseSelectors(type, {
 		labelSelector: query.get("labelSelector") ?? "",
@@ -57,7 +57,7 @@ export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | 
 	return (object) => (namespace === "" || object.metadata.namespace === namespace) && isSelected(object);
 }
 
-/** Returns the list with its items. There, Kubernetes' own kinds have no `kind`. */
+/** Returns the body of a list. Its items have no `kind` and no `apiVersion` if they are of Kubernetes' own kinds. */
 export function listBody(type: ResourceType, { objects, metadata }: ListedObjects): object {
 	const items = objects.map((object) => {
 		if (type.custom) return object;

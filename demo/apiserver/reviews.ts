@@ -1,4 +1,4 @@
-// TokenReview, SubjectAccessReview and the reviews about oneself: questions that are posted like objects.
+// Answers TokenReview, SubjectAccessReview and the reviews about oneself: questions that are posted like objects.
 import { isRecord } from "../../disruption/record.ts";
 import { mayAccess, rulesIn } from "./access.ts";
 import { textAt, valueAt } from "./api-object.ts";

@@ -1,4 +1,4 @@
-// The scale subresource: how many pods a controller wants, for any kind of controller.
+// Serves the scale subresource: how many pods a controller wants, for any kind of controller.
 import { isRecord } from "../../disruption/record.ts";
 import { numberAt, textAt, valueAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, sentObject } from "./api-request.ts";

@@ -1,4 +1,4 @@
-// Label and field selectors as list and watch calls carry them.
+// Reads label and field selectors: those of list and watch calls, and those in objects.
 import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { type ApiObject, valueAt } from "./api-object.ts";
 import type { ResourceType } from "./resource-types.ts";
@@ -6,7 +6,7 @@ import { badRequest } from "./status-error.ts";
 
 export type Predicate = (object: ApiObject) => boolean;
 
-/** Returns whether both selectors match an object, as a function. Throws StatusError for a selector that cannot be read. */
+/** Returns a function that says whether both selectors match an object. Throws StatusError for a selector that cannot be read. */
 export function parseSelectors(
 	type: ResourceType,
 	{ labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },

@@ -30,7 +30,7 @@ export interface SmallClusterOptions {
 	readonly nodes?: number;
 	/** How long pods take to start and to end. */
 	readonly times?: PodTimes;
-	/** Whether a real process runs for a pod, which other code manages. */
+	/** Whether other code runs a real process for the pod. */
 	readonly runsElsewhere?: (pod: ApiObject) => boolean;
 	readonly dialPod: (pod: ApiObject, port: number) => Endpoint | undefined;
 }

@@ -112,7 +112,7 @@ function nodeStatus(node: ApiObject): string {
 	return words.join(",");
 }
 
-/** Returns the age in the largest fitting unit, for example "12s", "5m" or "3h". */
+/** Returns the age in a unit that fits, for example "12s", "5m" or "3h". */
 function age({ metadata }: ApiObject): string {
 	const seconds = Math.max(0, Math.round((Date.now() - Date.parse(metadata.creationTimestamp)) / 1_000));
 	if (seconds < 120) return `${seconds}s`;

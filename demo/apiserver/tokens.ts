@@ -9,7 +9,7 @@ import { read } from "./reads.ts";
 import { builtInType } from "./resource-types.ts";
 import { badRequest, conflict, invalid, notFound } from "./status-error.ts";
 
-/** Also the audience of tokens that name none. */
+/** Also the audience of a token if its request names none. */
 export const issuer = "https://kubernetes.default.svc.cluster.local";
 // Not RSA as in Kubernetes: that key would take longer to make than the rest of the cluster, and no client reads a token.
 const algorithm = "ES256";

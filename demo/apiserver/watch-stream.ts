@@ -1,4 +1,4 @@
-// One watch: the writes after a version, or all objects and then the writes from now on, line by line.
+// Serves one watch: the writes after a version, or all objects and then the writes from now on, line by line.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject } from "./api-object.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -62,7 +62,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	return stop;
 }
 
-/** Returns the event as a client sees it that watches only objects with `isWanted`. */
+/** Returns the event as it is for a client that watches only objects with `isWanted`. Undefined if that client sees nothing. */
 function asSeen({ type, object, previous }: StoreEvent, isWanted: (object: ApiObject) => boolean) {
 	const was = previous !== undefined && isWanted(previous);
 	const is = type !== "DELETED" && isWanted(object);

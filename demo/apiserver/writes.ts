@@ -30,7 +30,7 @@ export function create(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 201, body: isDryRun(request) ? object : store.put(type.key, object) };
 }
 
-/** A terminating namespace accepts nothing new, not even evictions. */
+/** Throws if the namespace is missing or terminating. A terminating namespace accepts nothing new, not even evictions. */
 export function refuseMissingNamespace(store: ObjectStore, { type, namespace }: ApiRequest, name: string): void {
 	const namespaces = builtInType("namespaces");
 	const found = store.find(namespaces.key, storeKey({ namespace: "", name: namespace }));
@@ -41,7 +41,7 @@ export function refuseMissingNamespace(store: ObjectStore, { type, namespace }: 
 	throw forbidden(type, name, why, [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }]);
 }
 
-/** A pod without its service account is not admitted. */
+/** Throws for a pod whose service account is missing, as admission does. */
 function refuseMissingAccount(store: ObjectStore, object: ApiObject): void {
 	const { namespace = "", name } = object.metadata;
 	if (object.kind !== "Pod") return;

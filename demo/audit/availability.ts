@@ -39,7 +39,7 @@ type Pod = {
 
 type Step = { readonly at: number; readonly event: AuditEvent; readonly object: AuditObject | undefined };
 
-// Users that delete pods which are already lost, or that a more important pod preempts.
+// Users that delete a pod only if it is already lost, or to make room for a more important pod.
 const involuntaryUsers = new Set([
 	"system:serviceaccount:kube-system:taint-eviction-controller",
 	"system:serviceaccount:kube-system:node-controller",
@@ -48,8 +48,8 @@ const involuntaryUsers = new Set([
 ]);
 
 /**
- * The judge of the safety tests and of the demonstration. It replays what the API servers did to the selected pods, and computes after
- * every event how many were unavailable. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
+ * Replays what the API servers did to the selected pods, and computes after every change how many were unavailable. This is the judge of
+ * the safety tests and of the demonstration. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
  *
  * A change happens between the arrival of its request and the answer. A change that makes a pod unavailable counts at the answer, and one
  * that makes a pod available at the arrival. That is the shortest outage that the log can mean. So every violation that is found did

@@ -150,8 +150,8 @@ export function isStatus(error: unknown, status: number): boolean {
 export type Listed = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
 
 /**
- * Lists, then watches, for ever. After any failure it lists again, so that the caller always gets the complete state. `path` is a
- * collection with its query.
+ * Lists, then watches, until the signal aborts. After each watch and each transient failure it lists again, so that the caller always gets
+ * the complete state. Rejects on any other failure. `path` is a collection with its query.
  */
 export async function follow<T extends Listed>(options: {
 	readonly client: ApiClient;

@@ -162,7 +162,7 @@ export async function createClusterCertificates(options: {
 }
 
 function writeTokenKeys(folder: string): void {
-	// RSA, because the API server signs tokens with RS256 everywhere else, too.
+	// RSA, because API servers elsewhere sign tokens with RS256, too.
 	const tokens = generateKeyPairSync("rsa", {
 		modulusLength: 2048,
 		publicKeyEncoding: { type: "spki", format: "pem" },

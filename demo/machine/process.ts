@@ -22,7 +22,7 @@ export type ManagedProcess = {
 	readonly logFile: string;
 	readonly pid: number;
 	readonly running: boolean;
-	/** Resolves when the process that runs at the moment of the call has ended. */
+	/** Resolves when the current process has ended. A restart makes a new promise. */
 	readonly exited: Promise<Exit>;
 	freeze(): void;
 	thaw(): void;
@@ -40,7 +40,10 @@ type Child = { readonly process: ChildProcess; readonly pid: number; readonly ex
 
 let parentDeathSignal: boolean | undefined;
 
-/** Wraps a command so that the kernel kills it when this process dies for any reason. */
+/**
+ * Wraps a command so that the kernel kills it when this process dies for any reason. Returns it unchanged if this machine has no setpriv
+ * for that.
+ */
 export function boundToParent(command: string, args: readonly string[]): { command: string; args: string[] } {
 	parentDeathSignal ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"], { stdio: "ignore" }).status === 0;
 	if (parentDeathSignal) {

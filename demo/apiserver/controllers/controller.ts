@@ -1,4 +1,4 @@
-// The base of all controllers: a queue of keys to look at. Writes fill it, and turns of the event loop empty it.
+// The base of all controllers: a queue of keys to look at. A write adds keys, and a later turn of the event loop looks at them.
 import type { ApiCore } from "../api-core.ts";
 import type { ApiObject, JsonObject } from "../api-object.ts";
 import type { ApiRequest, User, Verb } from "../api-request.ts";
@@ -6,7 +6,10 @@ import type { StoreEvent } from "../object-store.ts";
 import { builtInType } from "../resource-types.ts";
 import { StatusError } from "../status-error.ts";
 
-/** All controllers of a cluster. While they are paused, writes pile up for them, as for a frozen controller manager. */
+/**
+ * All controllers of a cluster. While they are paused, writes pile up for them, as for a frozen controller manager. Timers that have
+ * started keep running.
+ */
 export class ControllerHost {
 	readonly core: ApiCore;
 	readonly #stoppers: (() => void)[] = [];
@@ -66,7 +69,7 @@ export class ControllerHost {
 		}
 	}
 
-	/** Runs the action later, unless the cluster stops before. Returns a function that cancels it. */
+	/** Runs the action later, unless the cluster is stopped first. Returns a function that cancels it. */
 	after(ms: number, action: () => void): () => void {
 		const timer = setTimeout(() => {
 			if (!this.#stopped) this.#look("", action);

@@ -1,4 +1,4 @@
-// Deployments: one ReplicaSet for each template. Older ones are scaled down to 0 when the newest is available.
+// Runs Deployments: each has one ReplicaSet for each template. Older ones are scaled down to 0 when the current one is available.
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, type JsonObject, keyOf, numberAt, valueAt } from "../api-object.ts";

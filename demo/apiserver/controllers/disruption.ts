@@ -1,4 +1,5 @@
-// Kubernetes' own budgets: how many pods are expected, are healthy, and can be disrupted (pkg/controller/disruption).
+// Computes the status of Kubernetes' own budgets: how many pods are expected, are healthy, and can be disrupted
+// (pkg/controller/disruption).
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, keyOf, listAt, numberAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";

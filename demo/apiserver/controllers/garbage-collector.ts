@@ -31,7 +31,7 @@ export function runGarbageCollector(host: ControllerHost): void {
 		look: releaseForeground,
 	});
 
-	/** An owner that is deleted in the foreground waits for its dependents. */
+	/** Deletes the dependents of each owner that is deleted in the foreground. When none is left, removes the owner's finalizer. */
 	function releaseForeground(): void {
 		for (const resource of ["replicasets.apps", "statefulsets.apps", "deployments.apps"]) {
 			for (const owner of store.list(resource).filter(isForeground)) {

@@ -1,4 +1,4 @@
-// The nodes' side: pods start, become ready and end, each in its own time. Pods with `runsElsewhere` are run by other code.
+// Plays the nodes: pods start, become ready and end after the given times. Pods with `runsElsewhere` are run by other code.
 import { type ApiObject, keyOf, listAt, textAt, timestamp } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import type { ControllerHost } from "./controller.ts";

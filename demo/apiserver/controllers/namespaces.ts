@@ -1,4 +1,4 @@
-// Namespaces: each has a service account "default". A deleted one ends when nothing is left in it.
+// Runs namespaces: gives each a service account "default", and empties and removes those that are deleted.
 import { keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 

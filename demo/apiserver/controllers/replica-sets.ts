@@ -1,4 +1,4 @@
-// ReplicaSets: as many pods as they want, no matter which.
+// Runs ReplicaSets: creates and removes pods until each has as many as it wants.
 import { type ApiObject, controllerOf, keyOf, numberAt, textAt } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";

@@ -1,4 +1,4 @@
-// Chooses a pod's node: one that takes pods, with the fewest pods of the same controller, and then the fewest pods at all.
+// Chooses a pod's node: one that takes pods, with the fewest pods of the same controller, and then the fewest pods in total.
 import { type ApiObject, controllerOf, keyOf, listAt, textAt, valueAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";
 import type { ControllerHost } from "./controller.ts";

@@ -1,4 +1,4 @@
-// StatefulSets: NAME-0, NAME-1 and so on. Each pod is made again under its own name when its predecessor is gone.
+// Runs StatefulSets: creates the pods NAME-0, NAME-1 and so on, and creates each again under its own name once it is gone.
 import { type ApiObject, controllerOf, keyOf, numberAt, textAt } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
