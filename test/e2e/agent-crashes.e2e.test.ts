@@ -1,4 +1,4 @@
-// An agent is killed at each step of a round, or is behind: the other one goes on, and the budget holds.
+// Kills an agent at each step of a round, or holds its watch back. The other agent continues, and the budget holds.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { agentNames, fleetControl, recoverAgents, restartAgent } from "./agents.ts";
@@ -41,7 +41,7 @@ describeOnFleet("two agents, the watch of one held back", () => {
 	afterEach(recoverAgents);
 
 	test("count from what the other one has seen, not from what they see", async () => {
-		// Every agent that starts now sees pods 3 s late; the first agent of each cluster is restarted into that.
+		// Every agent that starts now sees pods 3 s late. The first agent of each cluster is restarted with that delay.
 		await Promise.all(
 			sharedFleet().contexts.map(async (context) => {
 				const [first] = await agentNames(context);

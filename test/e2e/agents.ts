@@ -1,4 +1,4 @@
-// Hands on the agents of the shared fleet.
+// Controls the agents of the shared fleet.
 import { connectFleet, type FleetControl } from "../controlplane/fleet-control.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";
@@ -7,13 +7,13 @@ export function fleetControl(): FleetControl {
 	return connectFleet(sharedFleet().octet);
 }
 
-/** Names of the agents' pods in a cluster; the first one keeps the line. */
+/** Returns the names of the agents' pods in a cluster, sorted. The first one keeps the line of waiting callers. */
 export async function agentNames(cluster: string): Promise<readonly string[]> {
 	const agents = await fleetControl().listAgents(cluster);
 	return agents.map(({ name }) => name).toSorted();
 }
 
-/** Kills one agent and waits until it is ready again, with this environment. */
+/** Kills one agent and waits until it is ready again. It restarts with this environment. */
 export async function restartAgent(
 	cluster: string,
 	pod: string,
@@ -31,7 +31,7 @@ export async function restartAgent(
 	await control.setAgentEnvironment(cluster, {});
 }
 
-/** Wakes every agent of every cluster and waits until two are ready in each. */
+/** Resumes every agent of every cluster and waits until two are ready in each. */
 export async function recoverAgents(): Promise<void> {
 	const control = fleetControl();
 	await Promise.all(

@@ -1,5 +1,5 @@
-// Wrong input through the built plugin on real clusters: what, where, why and what to do; never a stack trace, never
-// "allowed", nothing touched. What needs no more than a namespace of its own goes side by side.
+// Gives wrong input to the built plugin on real clusters. It says what is wrong, where, why and what to do. It never prints a stack trace
+// or says "allowed", and nothing is touched. Tests that need only their own namespace run side by side.
 import { expect, test } from "vitest";
 import { inTheAgentsName as agentsName, createAdminClient } from "../controlplane/admin-client.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -25,7 +25,10 @@ async function evictFirst(database: Database): Promise<PluginResult> {
 	return plugin(evictArgs(database, pod));
 }
 
-/** Runs until it has said why not, for some of it may be waited out; and then nothing may have been evicted. */
+/**
+ * Runs the plugin until it has printed each reason, because it may wait for some of them to end, and then interrupts it. Checks that
+ * nothing was evicted.
+ */
 async function expectRefused(database: Database, ...texts: readonly (string | RegExp)[]): Promise<void> {
 	const [pod] = await database.pods();
 	using run = startPlugin(evictArgs(database, pod));
@@ -192,7 +195,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			'xpdb.form3.tech/state={"schema":2}',
 			...inTheAgentsName,
 		]);
-		// Left behind, it would refuse whoever uses these clusters next.
+		// If this were left behind, it would refuse all later tests on these clusters.
 		try {
 			await expectRefused(database, /c3/, /schema 2, this version knows 1/);
 		} finally {
@@ -201,7 +204,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 	});
 
 	test.concurrent("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
-		// Refused once, so that there is a Lease without reservations.
+		// This refused eviction creates a Lease without reservations.
 		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
 		await expectRefused(database, / healthy, 3 required/);
 		const { items } = await getJson<{ items: { metadata: { name: string; annotations: Record<string, string> } }[] }>(
@@ -218,7 +221,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 				(sum, [name, value]) => sum + name.length + value.length,
 				key.length,
 			);
-			// Room for another nonce, none for a reservation.
+			// Leaves room for another nonce, but not for a reservation.
 			const patch = { metadata: { annotations: { [key]: "x".repeat(262_144 - used - 60) } } };
 			const path = `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases/${name}`;
 			await agent.send("PATCH", path, patch, "application/merge-patch+json");

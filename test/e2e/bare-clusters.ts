@@ -1,5 +1,5 @@
-// Clusters that have nothing of ours, for what the plugin makes of them by itself: with an administrator's context of each, and of each one
-// for everybody else that a test names.
+// Starts clusters that have nothing of xpdb's, to test what the plugin does with them. There is an administrator's context for each
+// cluster, and one for each other person that a test names.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,23 +21,23 @@ export interface Said {
 export interface Person {
 	readonly name: string;
 	readonly group: string;
-	/** From now; below 0 their certificate has expired. */
+	/** From now. If negative, the person's certificate has expired. */
 	readonly validForMs?: number;
 }
 
 export interface XpdbOptions {
 	/** Added to the environment. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** With all that it has said so far, each time that it says more. */
+	/** Called with all output so far, each time that there is more. */
 	readonly onSaid?: (said: Omit<Said, "code">) => void;
 }
 
 export interface BareOptions {
-	/** In each cluster; one, unless said otherwise. */
+	/** The number in each cluster. By default one. */
 	readonly nodes?: number;
-	/** Plugin and agents as they are shipped, the plugin as one file, in the place of those with fail points. */
+	/** Runs the plugin and the agents as they are shipped, the plugin as one file. By default they have fail points. */
 	readonly shipped?: boolean;
-	/** Where the agents are to be, if not in xpdb-system. */
+	/** The namespace of the agents. By default xpdb-system. */
 	readonly agentNamespace?: string;
 }
 
@@ -46,15 +46,15 @@ export interface BareClusters extends AsyncDisposable {
 	/** The plugin's file. */
 	readonly program: string;
 	xpdb(args: readonly string[], options?: XpdbOptions): Promise<Said>;
-	/** Throws an Error with what it wrote to its standard error. */
+	/** Runs kubectl and returns its output. Throws an Error with its standard error if it fails. */
 	readonly kubectl: (context: string, args: readonly string[], stdin?: string) => string;
-	/** Of the clusters, or of one person in them: "c1-dana,c2-dana". */
+	/** Returns the contexts of all clusters for the administrator or for one person, for example "c1-dana,c2-dana". */
 	contexts(person?: string): string;
-	/** Every object with a name of ours, of whatever kind: "secrets xpdb-agent-tls". */
+	/** Returns each object of any kind whose name contains "xpdb", for example "secrets xpdb-agent-tls". */
 	readonly ours: (cluster: string) => Promise<readonly string[]>;
-	/** --address of each cluster. */
+	/** The flags --address for all clusters. */
 	readonly addresses: readonly string[];
-	/** Resolves when all clusters have certificates for the agents, which are brought to them by themselves. */
+	/** Resolves when the agents of all clusters have their certificates, which the installation brings. */
 	bringCertificates(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// `kubectl xpdb budgets -w` on real clusters, with lines and documents.
+// Tests `kubectl xpdb budgets -w` on real clusters, with its lines, its documents and its screen.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -17,7 +17,7 @@ function watch({ namespace }: Database, ...more: readonly string[]) {
 	return startPlugin(["budgets", "db", "-n", namespace, ...contexts, "-w", ...more]);
 }
 
-/** The pod goes, and no node takes the next one: what is down for a moment only need not be told. */
+/** Deletes the pod, and lets no node take the next one. A pod that is down only for a moment may not be reported. */
 async function takePodDown(cluster: string, database: Database): Promise<void> {
 	await letNodesTakeNewPods(cluster, database, false);
 	await deletePod(cluster, database);
@@ -28,7 +28,7 @@ async function bringPodBack(cluster: string, database: Database): Promise<void> 
 	await deletePod(cluster, database);
 }
 
-/** If its controller has made one yet. */
+/** Deletes the pod, if the controller has created one yet. */
 async function deletePod(cluster: string, { namespace }: Database): Promise<void> {
 	await kubectl(cluster, ["delete", "pod", "db-0", "-n", namespace, "--wait=false", "--ignore-not-found"]);
 }
@@ -36,7 +36,7 @@ async function deletePod(cluster: string, { namespace }: Database): Promise<void
 const whole = / db +1 +3 +2 +3\n/;
 const oneDown = / db +0 +2 +2 +3 +c\d\/db-0 /;
 
-// Each in a namespace of its own, all at once: they wait most of the time.
+// Each test has its own namespace, and they run at the same time because they mostly wait.
 describeOnFleet("kubectl xpdb budgets -w", () => {
 	test.concurrent("appends a row when a pod goes, and when it is back; Ctrl-C ends it with 130", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
@@ -85,7 +85,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 			["budgets", "-n", database.namespace, ...contexts, "-w"],
 			{ columns: 140, rows: 30, env: { KUBECONFIG: kubeconfigPath }, patienceMs: 3 * 60_000 },
 		);
-		// Whoever reads late sees no more of that frame.
+		// Reads early, because a late reader would no longer see this frame.
 		await terminal.until(() => terminal.output().includes("asking the agents of all members"));
 		await terminal.shows(/3\/3 live {2}1 budget: 0 used up/);
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
@@ -101,9 +101,9 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(`── EXPLAIN ${budget}`);
 		await terminal.shows(`Yes: budget ${budget} allows an eviction now`);
 		terminal.press("\r");
-		// As all three saw it at the same minute.
+		// The history of a minute that all three agents saw.
 		await terminal.shows(/LAST \d+ MIN +[▁█!?]+[^]*[23] healthy/);
-		// One key after the other, as a person presses them.
+		// One key at a time, as a person presses them.
 		terminal.press("/");
 		await terminal.shows("/_");
 		terminal.press("zzz");

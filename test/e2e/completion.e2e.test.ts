@@ -1,5 +1,5 @@
-// What comes at the Tab key, from real clusters. In this process, so that the 300 ms are the clusters' alone on a busy machine; and
-// of the built program that it ends, whatever the cluster does, and what it leaves to the next key.
+// Tests completion at the Tab key on real clusters. Most tests call it in this process, so that on a busy machine its 300 ms measure only
+// the clusters. Others run the built program: it ends whatever the cluster does, and keeps names for the next key.
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -18,17 +18,17 @@ import { plugin, startPlugin } from "./plugin-process.ts";
 
 const three = "c1-operator,c2-operator,c3-operator";
 
-/** The values alone, and the directive. */
+/** Returns the values without their descriptions, and the directive. */
 async function completed(line: string, kubeconfig = sharedFleet().kubeconfigPath) {
 	const streams = collectStreams();
-	// There is no program here that starts and ends, for which 50 of them are left. Without a home nothing is kept.
+	// In this process, no program starts and ends, so the 50 ms for that are given back. Without a home, nothing is kept.
 	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => -50 });
 	expect(streams.err()).toBe("");
 	const lines = streams.out().trimEnd().split("\n");
 	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0] ?? ""), directive: lines.at(-1) };
 }
 
-/** An answer that is late is none, so the key is pressed again. */
+/** Presses the key again until the values come, because a late answer counts as none. */
 async function comes(line: string, values: readonly string[]): Promise<void> {
 	let last: readonly string[] = [];
 	try {
@@ -41,7 +41,7 @@ async function comes(line: string, values: readonly string[]): Promise<void> {
 	}
 }
 
-/** An API server that takes every connection and says nothing. */
+/** Starts an API server that accepts every connection and never answers. */
 async function silentServer(folder: string) {
 	const sockets = new Set<Socket>();
 	const server = createServer((socket) => void sockets.add(socket.on("error", () => undefined)));
@@ -67,7 +67,7 @@ async function silentServer(folder: string) {
 	};
 }
 
-/** How many processes have all of these words. */
+/** Returns how many processes have all of these words in their command line. */
 function countRunning(...words: readonly string[]): number {
 	return readdirSync("/proc").filter((pid) => {
 		if (!/^\d+$/.test(pid)) return false;
@@ -75,7 +75,7 @@ function countRunning(...words: readonly string[]): number {
 			const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
 			return words.every((word) => line.includes(word));
 		} catch {
-			// It has just ended.
+			// The process has just ended.
 			return false;
 		}
 	}).length;
@@ -149,7 +149,7 @@ describeOnFleet("the Tab key", () => {
 		const node = /^c1-n0$/m;
 		await fleetControl().setLink("plugin->c1", { delayMs: 200 });
 		try {
-			// A connection, TLS and a question are six times the way.
+			// A connection, TLS and a request take six times the delay of the link.
 			expect(await plugin(line, env)).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
 			await eventually("the names", async () => node.test((await plugin(line, env)).stdout), 8_000);
 		} finally {

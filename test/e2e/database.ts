@@ -1,4 +1,4 @@
-// The workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
+// Creates the workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
 import { randomBytes } from "node:crypto";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";
@@ -18,9 +18,9 @@ interface PodList {
 export interface DatabaseOptions {
 	/** Replicas in each cluster. */
 	readonly replicas: number;
-	/** The budget's spec without its selector, or none. */
+	/** The budget's spec without its selector. Left out if there is no budget. */
 	readonly budget?: Readonly<Record<string, unknown>>;
-	/** Annotations of the pods: how the bench starts and stops them. */
+	/** Annotations of the pods, which tell the bench how to start and stop them. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly contexts?: readonly string[];
 }
@@ -34,15 +34,15 @@ export interface Pod {
 
 export interface Database extends AsyncDisposable {
 	readonly namespace: string;
-	/** Healthy pods of all clusters. */
+	/** Returns the healthy pods of all clusters. */
 	pods(): Promise<readonly Pod[]>;
 	ready(): Promise<void>;
-	/** What happened to the pods since the database was there, by the audit logs. */
+	/** Returns what happened to the pods since the database was created, from the audit logs. */
 	samples(): Promise<readonly AvailabilitySample[]>;
 	violations(maxUnavailable: number): Promise<readonly AvailabilitySample[]>;
 }
 
-/** Makes the database in a namespace of its own and waits until all of it is ready. */
+/** Creates the database in its own namespace and waits until all of it is ready. */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
 	const fleet = sharedFleet();
 	const contexts = options.contexts ?? fleet.contexts;
@@ -60,7 +60,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 				podManagementPolicy: "Parallel",
 				selector: { matchLabels: labels },
 				template: {
-					// The label by which a drain takes no pods of tests before it, which may still be going away.
+					// A drain selects pods by this label, so that it leaves out pods of earlier tests that are still terminating.
 					metadata: {
 						labels: { ...labels, database: namespace },
 						...(options.annotations && { annotations: options.annotations }),
@@ -120,7 +120,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 	};
 }
 
-/** The same budget in all of these contexts. */
+/** Applies the same budget in all of these contexts. */
 export async function applyBudget(
 	contexts: readonly string[],
 	namespace: string,

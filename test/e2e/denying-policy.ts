@@ -1,5 +1,4 @@
-// A policy of somebody's own that refuses what an installation brings: of what goes into a namespace that is not there yet no dry run knows
-// it.
+// Creates a policy that refuses objects of an installation. A dry run cannot foresee it, because the namespace does not exist yet.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 
@@ -9,7 +8,10 @@ export interface Denied {
 	readonly namespace: string;
 }
 
-/** Refuses all new objects of that kind in that namespace, and a ConfigMap by the policy's name in default, by which it is seen to be in force. */
+/**
+ * Returns a policy that refuses all new objects of that kind in that namespace. It also refuses a ConfigMap with the policy's name in the
+ * namespace "default", which shows whether it is in force.
+ */
 export function denyingPolicy(name: string, { group, resource, namespace }: Denied): readonly object[] {
 	const object = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name } };
 	const rule = { apiVersions: ["*"], operations: ["CREATE"] };
@@ -36,12 +38,12 @@ export function denyingPolicy(name: string, { group, resource, namespace }: Deni
 	];
 }
 
-/** An API server takes it up about a second after it was made. */
+/** Waits until the policy is in force. An API server enforces it about a second after it was created. */
 export async function inForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
 	await eventually(`policy ${name} to be in force in ${cluster}`, async () => refuses(bare, cluster, name));
 }
 
-/** And obeys it for about a second after it is gone. */
+/** Waits until the policy is no longer in force. An API server enforces it for about a second after it was deleted. */
 export async function outOfForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
 	await eventually(`policy ${name} to be forgotten in ${cluster}`, async () => !refuses(bare, cluster, name));
 }

@@ -15,7 +15,7 @@ interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** All that a dry run could have left behind. */
+/** Checks that a dry run left nothing behind. */
 async function expectUntouched(database: Database, node: string, since: number): Promise<void> {
 	expect(await writesSince(since, database)).toEqual([]);
 	expect(await leasesOf(database)).toEqual([]);
@@ -58,7 +58,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 
 		const evict = ["evict", "db-0", "-n", namespace, "--context", "c1-operator", "--dry-run=server"];
 		let evicted = await plugin(evict);
-		// A dry run goes by what one agent of each cluster has seen, and that may be another one now.
+		// A dry run uses what one agent of each cluster has seen, and this may be another agent than before.
 		await eventually("the other agents to see it too", async () => {
 			evicted = await plugin(evict);
 			return evicted.code === 1;
@@ -91,7 +91,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 			expect(result.stdout).toContain(`${context}-operator  evicting pod ${namespace}/db-0 (server dry run)\n`);
 			expect(result.stdout).toContain(`${context}-operator  node/${node} drained (server dry run)\n`);
 		}
-		// Whoever is asked for first would go first.
+		// Either pod may be judged first. The other one then waits.
 		expect(result.stderr).toMatch(
 			new RegExp(
 				`^c[12]-operator +pod ${namespace}/db-0 would wait: budget ${namespace}/db has no disruption left: 2 of 3 healthy, 2 required; ` +

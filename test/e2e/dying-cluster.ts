@@ -1,5 +1,5 @@
-// A cluster that dies at a chosen write: the plugin comes to it through a proxy, by the same names as always, and from that write on
-// nothing is answered any more. So it is certain what was written before, whatever the machine does besides.
+// Makes a cluster die at a chosen write. The plugin reaches it through a proxy, under its usual names. From that write on, nothing is
+// answered. So it is certain what was written before, however busy the machine is.
 import { join } from "node:path";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { startApiProxy } from "../controlplane/api-proxy.ts";
@@ -8,9 +8,12 @@ import type { BareClusters } from "./bare-clusters.ts";
 const proxyPort = 7_520;
 
 export interface DyingCluster extends AsyncDisposable {
-	/** Of all clusters; this one by way of the proxy. */
+	/** Has the contexts of all clusters. That of this cluster leads through the proxy. */
 	readonly kubeconfig: string;
-	/** With the next write of this kind, "PATCH deployments": which never arrives, or is carried out and not answered. */
+	/**
+	 * Makes the cluster die at the next write of this kind, for example "PATCH deployments". The write either never arrives ("dropped") or
+	 * is executed without an answer ("lost").
+	 */
 	dieAt(write: string, fault: "dropped" | "lost"): void;
 	revive(): void;
 }

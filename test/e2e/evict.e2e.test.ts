@@ -7,7 +7,7 @@ import { eventually, kubectl } from "./kubectl.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { withoutSlowLines } from "./slow-lines.ts";
 
-// Each in a namespace of its own, all at once: they wait for pods most of the time.
+// Each test has its own namespace, and they run at the same time because they mostly wait for pods.
 describeOnFleet("kubectl xpdb evict", () => {
 	test.concurrent("evicts one pod under a budget over three clusters, in one context", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
@@ -45,7 +45,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		});
 		const [pod] = await database.pods();
 		const context = `${pod?.context}-operator`;
-		// As many as before are waited for: the agents must have seen the last one of them become ready.
+		// The run waits for as many healthy pods as before, so the agents must first have seen the last one become ready.
 		await eventually("the agents to count 3 healthy pods", async () => {
 			const { stdout } = await plugin(["budgets", "-n", database.namespace, "--context", context]);
 			return /^\S+ +db +1 +3 /m.test(stdout);

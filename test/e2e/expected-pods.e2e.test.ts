@@ -1,4 +1,4 @@
-// Pods whose number no scale says, evicted by the built plugin under bounds that need that number.
+// Evicts pods whose number no scale says, with the built plugin, under bounds that need that number.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget } from "./database.ts";
@@ -32,7 +32,7 @@ async function readyPods(context: string, namespace: string) {
 	);
 }
 
-/** What is to be refused is asked for until the time is over. */
+/** Evicts one pod. A refused eviction is retried until the timeout. */
 const evict = (pod: string, namespace: string, timeout = "120s") =>
 	plugin(["evict", pod, "-n", namespace, "--context", "c1-operator", "--timeout", timeout]);
 
@@ -61,7 +61,7 @@ describeOnFleet("pods whose number no scale says", () => {
 				return wanted > 1 && pods[index]?.length === wanted;
 			});
 		});
-		// Nobody can make the next pod.
+		// No controller can create the next pod.
 		const label = "pod-security.kubernetes.io/enforce=restricted";
 		await kubectl("c1", ["label", "namespace", namespace.name, label]);
 		const pods = await readyPods("c1", namespace.name);

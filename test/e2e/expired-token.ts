@@ -1,4 +1,4 @@
-// A login that was good once: a ServiceAccount token that the cluster signed itself and that has run out.
+// Makes a login that has expired: a ServiceAccount token that the cluster's own key signed.
 import { createSign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { kubectl } from "./kubectl.ts";
 
-/** A copy of the fleet's kubeconfig with one more context, "<cluster>-expired"; gone again when disposed of. */
+/** Returns a copy of the fleet's kubeconfig with one more context, "<cluster>-expired". It is deleted when it is disposed of. */
 export async function kubeconfigWithExpiredToken(
 	cluster: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {

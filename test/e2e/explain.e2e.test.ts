@@ -1,4 +1,4 @@
-// `kubectl xpdb explain` on real clusters, as operators have their rights.
+// Tests `kubectl xpdb explain` on real clusters, with an operator's rights.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../support/json-schema.ts";
@@ -29,7 +29,7 @@ const everywhere = ["--contexts", "c1-operator,c2-operator,c3-operator"];
 const here = ["--context", "c1-operator"];
 const validate = createValidator(strictSchema("explain-v1"));
 
-/** As -o json has it, which is as published, with the exit code that it names. */
+/** Returns the document of -o json. Checks that it matches the published schema and that its exit code is the real one. */
 async function explained(...args: readonly string[]): Promise<Documented> {
 	const { code, stdout, stderr } = await plugin(["explain", ...args, "-o", "json"]);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -40,7 +40,10 @@ async function explained(...args: readonly string[]): Promise<Documented> {
 	return document;
 }
 
-/** Agents see a moment later what was done to pods. `why`: a message of it, where there is one for each moment. */
+/**
+ * Retries until the verdict is right, because agents see changes of pods a moment later. `why` is a message that must be among its reasons,
+ * if the verdict alone does not tell two moments apart.
+ */
 async function eventuallySays(verdict: string, args: readonly string[], why?: string): Promise<Documented> {
 	let last: Documented | undefined;
 	await eventually(`explain ${args.join(" ")} to say ${verdict} ${why ?? ""}`, async () => {
@@ -53,7 +56,7 @@ async function eventuallySays(verdict: string, args: readonly string[], why?: st
 
 const inNamespace = ({ namespace }: Database): readonly string[] => ["-n", namespace];
 
-/** It is no yes, whatever else it says. */
+/** Checks that the answer is not a yes in any form. */
 function expectNoYes({ code, stdout }: PluginResult): void {
 	expect(code).not.toBe(0);
 	expect(stdout).not.toMatch(/^Yes/);

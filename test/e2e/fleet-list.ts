@@ -1,4 +1,4 @@
-// The fleet as the clusters declare it, edited as a person would, one cluster at a time.
+// Edits the clusters' lists of members as a user would, one cluster at a time.
 import { parse } from "yaml";
 import { isRecord } from "../../disruption/record.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -13,13 +13,13 @@ export interface FleetList {
 
 export interface FleetLists extends AsyncDisposable {
 	declare(context: string, list: FleetList): Promise<void>;
-	/** As it was at first. */
+	/** Restores the list as it was at first. */
 	restore(context: string): Promise<void>;
 }
 
 const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 
-/** Puts every list back in the end. */
+/** Restores every list when it is disposed of. */
 export async function editFleetLists(): Promise<FleetLists> {
 	const { contexts, clusters } = sharedFleet();
 	const before = new Map(

@@ -1,14 +1,14 @@
-// What stands in the way of an installation, as others have left it in a cluster, and what the plan says of it.
+// Lists objects of other owners that obstruct an installation, with what the plan says about them.
 
 export interface ForeignObjects {
 	readonly name: string;
-	/** By cluster, in the order in which they are made; by a manager of their own. */
+	/** By cluster, in the order in which they are created, with a field manager of their own. */
 	readonly objects: Readonly<Record<string, readonly object[]>>;
-	/** Those that are gone for everybody but a finalizer, as "namespace/NAME". */
+	/** Objects that only a finalizer still keeps, as "namespace/NAME". */
 	readonly terminating?: Readonly<Record<string, string>>;
-	/** Where fields that others keep would be refused before what cannot be changed at all. */
+	/** Flags for the installation, needed if conflicts of field managers would otherwise be refused first. */
 	readonly flags?: readonly string[];
-	/** What is said of them, whatever the order. */
+	/** The messages about these objects, in any order. */
 	readonly says: readonly RegExp[];
 }
 

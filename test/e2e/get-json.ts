@@ -1,4 +1,4 @@
-// What the administrator of the test clusters sees, read without a process: tests that wait for something look many times.
+// Reads from the test clusters as the administrator, without a process, because tests that wait read many times.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { createAdminClient } from "../controlplane/admin-client.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -10,18 +10,18 @@ export async function getJson<T>(context: string, path: string): Promise<T> {
 	return clientOf(context).get<T>(path);
 }
 
-/** Those of a namespace, or of all. */
+/** Returns the path of the pods of one namespace, or of all. */
 export function podsPath(namespace: string | undefined, query: Readonly<Record<string, string>> = {}): string {
 	const folder = namespace === undefined ? "" : `namespaces/${namespace}/`;
 	return `/api/v1/${folder}pods?${new URLSearchParams(query).toString()}`;
 }
 
-/** The agents keep the Leases of all budgets in their own namespace. */
+/** Returns the path of the Leases of all budgets, which the agents keep in their own namespace. */
 export function leasesPath(labelSelector = ""): string {
 	return `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases?${new URLSearchParams({ labelSelector }).toString()}`;
 }
 
-/** As the administrator. */
+/** Returns the administrator's client for a context's cluster. */
 export function clientOf(context: string): ApiClient {
 	const cluster = sharedFleet().clusters.find(({ name }) => name === context);
 	if (!cluster) throw new Error(`no cluster "${context}"`);

@@ -1,6 +1,6 @@
-// An installation with something in its way, on clusters that have nothing of ours: rights that are missing, what others have put there, an
-// x-pdb, policies that no plan can foresee, a cluster that dies in the middle. Either nothing is touched, or what was is listed, and can be
-// gone on with or undone by the command that is told.
+// Tests installations with an obstacle, on clusters that have nothing of xpdb's: missing rights, objects of other owners, an x-pdb,
+// policies that no plan can foresee, and a cluster that dies midway. Either nothing is touched, or the output lists what was done and names
+// the command that continues or undoes it.
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,7 +35,7 @@ describeOnFleet("an installation with something in its way", () => {
 		return bare.xpdb(["install", "--contexts", bare.contexts(), ...image, "-y", ...flags], options);
 	}
 
-	/** Objects by a manager of somebody's own. */
+	/** Applies objects as another field manager. */
 	function apply(cluster: string, objects: readonly object[], manager = "helm"): void {
 		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
 		bare.kubectl(cluster, ["apply", "--server-side", `--field-manager=${manager}`, "-f", "-"], list);
@@ -46,7 +46,7 @@ describeOnFleet("an installation with something in its way", () => {
 		bare.kubectl(cluster, ["delete", "--ignore-not-found", "-f", "-"], list);
 	}
 
-	/** kwok has some of its own. */
+	/** Filters by name, because kwok has definitions of its own. */
 	const definitions = (cluster: string): readonly string[] =>
 		bare
 			.kubectl(cluster, ["get", "customresourcedefinitions", "-o", "name"])
@@ -75,7 +75,7 @@ describeOnFleet("an installation with something in its way", () => {
 				...(cluster === "c1" ? roleOf("half", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]) : []),
 			]);
 		}
-		// The API server takes up roles and bindings a moment later, in the order in which they were made.
+		// The API server enforces roles and bindings a moment later, in the order in which they were created.
 		await eventually("the last user to have rights", async () => {
 			const asked = bare.fleet.clusters.flatMap(({ name, client }) => [
 				may(client, { user: "half", ...makingNamespaces }).then((isSo) => isSo === (name === "c1")),
@@ -131,7 +131,7 @@ describeOnFleet("an installation with something in its way", () => {
 				),
 			),
 			install(folder).then((said) => expectRefused(said, /cannot write to --output-dir: /)),
-			// A home in which not even root can write.
+			// Not even root can write in this home.
 			install(["--dry-run=server"], { env: { HOME: "/sys/home" } }).then(({ code, out, err }) => {
 				expect(code, err).toBe(0);
 				expect(out).toMatch(/^c2 \(cluster \S+\): \d+ to create$/m);
@@ -211,7 +211,7 @@ describeOnFleet("an installation with something in its way", () => {
 	test("goes on with the same command where a cluster died in the middle, and where its agents could not start", async () => {
 		const { fleet, kubectl } = bare;
 		const pods = denyingPolicy("no-new-pods", { group: "", resource: "pods", namespace: "xpdb-system" });
-		// The CA and a certificate of before, by hands of their own: the CA is good, the certificate has expired.
+		// A CA and a certificate from before, both made by hand: the CA is valid, the certificate has expired.
 		const authority = await createAuthority(new Date());
 		const old = await signAgentCertificate(await createAuthority(longAgo), {
 			commonName: "xpdb-agent",
@@ -251,7 +251,7 @@ describeOnFleet("an installation with something in its way", () => {
 
 		remove("c2", pods);
 		await outOfForce(bare, "c2", "no-new-pods");
-		// Its controller tries ever more seldom, and at once where it is changed.
+		// The controller retries at growing intervals, but immediately after the object changes.
 		kubectl("c2", ["annotate", "replicasets", "--all", "example.com/try=again", "-n", "xpdb-system"]);
 		const done = await install();
 		expect(done.out + done.err).not.toContain("PRIVATE KEY");
@@ -273,7 +273,7 @@ describeOnFleet("an installation with something in its way", () => {
 	test("leaves, when all of it goes, the CA that a person put there, with its namespace as it was", async () => {
 		const { kubectl } = bare;
 		const both = ["--contexts", bare.contexts()];
-		// A copy by hand, in a namespace that the installation made.
+		// A copy made by hand, in a namespace that the installation created.
 		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
 		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data, stringData: undefined }]);
 		const env = { KUBECACHEDIR: mkdtempSync(join(bare.fleet.dir, "cache-")) };
@@ -303,7 +303,7 @@ describeOnFleet("an installation with something in its way", () => {
 
 const makingNamespaces = { verb: "create", resource: "namespaces" };
 
-/** Of each kind that an installation writes. */
+/** One right for each kind that an installation writes. */
 const missingRights = [
 	"customresourcedefinitions",
 	"namespaces",
@@ -322,7 +322,7 @@ const missingRights = [
 	"deployments",
 ];
 
-/** All that it takes, without the one. */
+/** Returns all rights that an installation needs, except for this one. */
 function allBut(right: string): readonly object[] {
 	const all = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "create", "delete", "escalate", "bind"] };
 	return [all, { apiGroups: ["*"], resources: missingRights.filter((each) => each !== right), verbs: ["patch"] }];

@@ -1,6 +1,6 @@
-// Installations that are not the plain one, in a namespace that is not the usual one: with certificates from cert-manager (which is played,
-// see played-cert-manager.ts), with a person's own, with load balancers whose addresses come late (the cloud is played, too:
-// played-cloud.ts), and with teams, whose people come with certificates of their own.
+// Tests other than plain installations, in a namespace other than the default. Some use certificates from cert-manager (simulated in
+// played-cert-manager.ts) or a person's own. In others, load balancers get their addresses late (the cloud is simulated in
+// played-cloud.ts), or there are teams whose members have their own certificates.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,13 +49,13 @@ describeOnFleet("an installation of another kind", () => {
 		return bare.xpdb(inAnchor(["install", "--image", "example.com/agent:1", "-y", ...flags]));
 	}
 
-	/** Objects by a manager of somebody's own. */
+	/** Applies objects as another field manager. */
 	function apply(cluster: string, objects: readonly object[]): void {
 		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
 		bare.kubectl(cluster, ["apply", "--server-side", "--field-manager=vault", "-f", "-"], list);
 	}
 
-	/** "kind/name" in the agents' namespace, with its version: any write makes it another one. */
+	/** Returns "kind/name" of the objects in the agents' namespace, each with its version, which any write changes. */
 	function versions(cluster: string, kinds: string): readonly string[] {
 		const line = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
 		return bare
@@ -85,7 +85,7 @@ describeOnFleet("an installation of another kind", () => {
 	const addressOf = (cluster: string): string =>
 		bare.fleet.clusters.find(({ name }) => name === cluster)?.address ?? "";
 
-	/** A host name to all but the system's resolver, to which it is the address in another spelling: so no DNS is needed. */
+	/** Returns a host name that only the system's resolver takes for an address in another notation. So no DNS is needed. */
 	const nameOf = (cluster: string): string => {
 		const bytes = addressOf(cluster)
 			.split(".")
@@ -93,7 +93,7 @@ describeOnFleet("an installation of another kind", () => {
 		return `0x${bytes.join("")}`;
 	};
 
-	/** What is said while it goes on. */
+	/** Starts xpdb. `says` resolves when it has printed a text. */
 	function begin(words: readonly string[]) {
 		const seen = new Set<() => void>();
 		let said = { out: "", err: "" };
@@ -274,7 +274,7 @@ describeOnFleet("an installation of another kind", () => {
 		await eventually("ann's right to evict in bank", async () => mayEvictIn("bank"));
 		const evict = (person: string, inNamespace: string): Promise<Said> =>
 			bare.xpdb(["evict", "db-0", "-n", inNamespace, "--context", `c1-${person}`, `--agent-namespace=${anchor}`]);
-		// One context is enough: agents reach those of the other cluster at their load balancer.
+		// One context is enough: agents reach those of the other cluster through its load balancer.
 		const [own, others, stranger] = await Promise.all([evict("ann", shop), evict("ann", "bank"), evict("dana", shop)]);
 		expect(own.code, own.out + own.err).toBe(0);
 		expect(own.out).toContain("pod/db-0 evicted\n");
@@ -294,7 +294,7 @@ describeOnFleet("an installation of another kind", () => {
 		const theirs = (cluster: string): readonly string[] =>
 			versions(cluster, "configmaps,secrets").filter((line) => kept.some((name) => line.startsWith(`${name} `)));
 		const before = clusters.map(theirs);
-		// What was evicted a moment ago may still be written down.
+		// A reservation of the last eviction may still be recorded.
 		const going = begin(["uninstall", "--force", "-y"]);
 		await Promise.all(clusters.map((cluster) => takeBalancerAway(bare, balancer(cluster))));
 		const { code, out, err } = await going.end;
@@ -347,7 +347,7 @@ const bank: readonly object[] = [
 	},
 ];
 
-/** The right to evict there, and none to decide about budgets. */
+/** Returns the right to evict pods in a namespace, without the right to decide about budgets. */
 function mayEvict(group: string, where: string): readonly object[] {
 	const apiGroup = "rbac.authorization.k8s.io";
 	const object = { apiVersion: `${apiGroup}/v1`, metadata: { name: "evict-pods", namespace: where } };

@@ -1,4 +1,4 @@
-// kubectl as the administrator of the test clusters: to set a scene and to look at it, never to do what is tested.
+// Runs kubectl as the administrator of the test clusters, to prepare and inspect a test, but never to do what is tested.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { applyObjects } from "../support/apply-object.ts";
 
 const run = promisify(execFile);
 
-/** Runs kubectl in one context; rejects with its stderr where it fails. */
+/** Runs kubectl in one context. Rejects with its stderr if it fails. */
 export async function kubectl(context: string, args: readonly string[], stdin?: string): Promise<string> {
 	const { dir, kubeconfigPath } = sharedFleet();
 	const child = run(join(dir, "bin", "kubectl"), ["--kubeconfig", kubeconfigPath, "--context", context, ...args], {
@@ -19,19 +19,19 @@ export async function kubectl(context: string, args: readonly string[], stdin?: 
 	return stdout;
 }
 
-/** Flags for changes of the agents' Leases, which the shipped policies leave to the agents: the administrator in their name. */
+/** Flags to change the agents' Leases as the administrator, who impersonates the agents. The shipped policies allow this only to agents. */
 export const inTheAgentsName: readonly string[] = [
 	`--as=${impersonation.user}`,
 	...(impersonation.groups ?? []).map((group) => `--as-group=${group}`),
 ];
 
-/** Applies the same objects in every one of these contexts. */
+/** Applies the same objects in each of these contexts. */
 export async function apply(contexts: readonly string[], objects: readonly object[]): Promise<void> {
 	await Promise.all(
 		contexts.map(async (context) => {
 			const cluster = sharedFleet().clusters.find(({ name }) => name === context);
 			if (!cluster) throw new Error(`There is no cluster ${context}`);
-			// A connection of its own: an API server that a test has killed took those of before along.
+			// A new connection, because an API server that a test killed has ended the earlier ones.
 			const client = createAdminClient(cluster);
 			try {
 				await applyObjects(client, objects);
@@ -42,7 +42,7 @@ export async function apply(contexts: readonly string[], objects: readonly objec
 	);
 }
 
-/** Asks again until it holds: there is no event for "all of it is as it should be". */
+/** Repeats the check until it holds, because no event says that everything is as it should be. Throws after `timeoutMs`. */
 export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
 	const until = performance.now() + timeoutMs;
 	for (;;) {

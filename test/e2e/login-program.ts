@@ -1,4 +1,4 @@
-// A kubeconfig whose user logs in through a program, as those of most clouds do.
+// Makes a kubeconfig whose user logs in with a program, as users of most clouds do.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,10 @@ interface KubeconfigDocument {
 
 const apiVersion = "client.authentication.k8s.io/v1";
 
-/** `script`: of a shell, with the path of an ExecCredential of the context's own user as $1. Gone again when disposed of. */
+/**
+ * `script` is a shell script. Its $1 is the path of an ExecCredential of the context's own user. The kubeconfig is deleted when it is
+ * disposed of.
+ */
 export function kubeconfigWithLogin(context: string, script: string): Disposable & { readonly path: string } {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-login-"));
 	const path = join(folder, "kubeconfig");

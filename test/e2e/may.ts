@@ -4,15 +4,15 @@ export interface Access {
 	readonly user: string;
 	readonly groups?: readonly string[];
 	readonly verb: string;
-	/** API group; left out: the core one. */
+	/** The API group. By default the core group. */
 	readonly group?: string;
 	readonly resource: string;
 	readonly subresource?: string;
-	/** Left out: everywhere. */
+	/** By default all namespaces. */
 	readonly namespace?: string;
 }
 
-/** Whether a user may do this, asked by the administrator: rights that were just given or taken show a moment later. */
+/** Asks as the administrator whether a user may do this. Rights that were just granted or revoked take effect a moment later. */
 export async function may(client: ApiClient, { user, groups = [], ...resourceAttributes }: Access): Promise<boolean> {
 	const review = {
 		apiVersion: "authorization.k8s.io/v1",

@@ -1,4 +1,4 @@
-// A member dies, and is forgotten by the command for it; the others go on, and it is refused when it comes back.
+// Tests a member that dies and is forgotten with the command for it. The others continue, and the member is refused when it comes back.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -92,7 +92,7 @@ describeOnFleet("a member that is dead", () => {
 	test("is refused when it comes back, until it is listed again", async () => {
 		await revive?.();
 		await recoverAgents();
-		// Its API server has to see its agents ready, and they their own API server.
+		// The API server of c3 must see its agents ready, and the agents must reach their API server.
 		await eventually("an eviction in c3 to be refused for what the others say", async () => {
 			const { code, stderr } = await run(...evictArgs(database, podOf("c3"), "--timeout=5s"));
 			expect(code, stderr).toBe(4);

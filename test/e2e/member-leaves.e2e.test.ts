@@ -1,4 +1,4 @@
-// A member leaves the fleet for good while a drain goes on: it is forgotten by name, in one cluster after the other.
+// Tests a member that leaves the fleet for good during a drain. It is forgotten by name, in one cluster after the other.
 import { afterEach, expect, test } from "vitest";
 import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
@@ -12,7 +12,7 @@ import { startPlugin } from "./plugin-process.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 const remaining = { members: ["c1", "c2"], forgotten: ["c3"] };
-/** A pod is on its way until the lists have changed. */
+/** Keeps an evicted pod terminating until the lists have changed. */
 const annotations = { "bench/stop": "hang" };
 
 async function letStop({ namespace }: Database, pods: readonly Pod[]): Promise<void> {
@@ -22,7 +22,10 @@ async function letStop({ namespace }: Database, pods: readonly Pod[]): Promise<v
 
 const ownPods = ({ namespace }: Database): string => `--pod-selector=database=${namespace}`;
 
-/** Nodes of the cluster with pods of it, that with the most first: of four pods on three nodes, the scheduler puts two on any of them. */
+/**
+ * Returns the cluster's nodes with pods of the database, that with the most first. Of four pods on three nodes, at least two share a node,
+ * and the scheduler chooses which.
+ */
 async function nodesOf(database: Database, cluster: string): Promise<readonly string[]> {
 	const pods = (await database.pods()).filter(({ context }) => context === cluster);
 	return [...Map.groupBy(pods, ({ node }) => node)]
@@ -64,7 +67,7 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const [pod] = await database.pods();
 		await lists.declare("c1", remaining);
 		using evicting = startPlugin(evictArgs(database, pod, "-v=6"));
-		// Of two members in each of two rounds: they were asked, did not agree, and were asked again.
+		// Two rounds with two members each: they were asked, disagreed, and were asked again.
 		await evicting.printed(/(call="[^"]*Describe"[^]*){4}/);
 		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
 		await lists.restore("c1");

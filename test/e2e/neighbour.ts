@@ -1,10 +1,10 @@
-// Form3's x-pdb as it stands in a cluster that has it: its definition of budgets, its webhook, a budget.
+// Plays Form3's x-pdb as it is installed in a cluster: its definition of budgets, its webhook, and a budget.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
-/** The same API by somebody else's hand, with other columns. */
+/** Returns the definition of the same API by another owner, with other columns. */
 export function neighbourDefinition(): object {
 	const text = readFileSync(join(repositoryRoot, "agent", "deploy", "crd.yaml"), "utf8");
 	return parse(text.replace("name: Min Available", "name: MIN"));
@@ -23,7 +23,7 @@ export const neighbour: readonly object[] = [
 				sideEffects: "None",
 				failurePolicy: "Ignore",
 				clientConfig: { service: { name: "x-pdb", namespace: "shop" } },
-				// It is asked about nothing that anybody does here.
+				// The tests that use this do nothing that the webhook is called for.
 				namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "shop" } },
 				rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
 			},

@@ -1,5 +1,5 @@
-// The pods of a database that are made from now on: they become ready, or find a node, when a test says so. Not when a time is over,
-// which a busy machine spends otherwise.
+// Controls the pods that a database gets from now on: a test decides when they become ready or find a node. No fixed time decides it,
+// because a busy machine spends that time otherwise.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson } from "./get-json.ts";
@@ -10,7 +10,7 @@ interface StatefulSet {
 	readonly status: { readonly observedGeneration?: number };
 }
 
-/** Resolves when its controller has seen it: before, it would make another pod of the old kind. Pods that are there stay. */
+/** Resolves when the controller has seen the new template. Until then, it would create another pod from the old one. Existing pods stay. */
 async function changeTemplate(context: string, { namespace }: Database, template: object): Promise<void> {
 	const patch = JSON.stringify({ spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template } });
 	await kubectl(context, ["patch", "statefulset", "db", "-n", namespace, "--type=merge", "-p", patch]);
@@ -21,13 +21,13 @@ async function changeTemplate(context: string, { namespace }: Database, template
 	});
 }
 
-/** Whether they become ready by themselves. */
+/** Sets whether new pods become ready by themselves. */
 export async function letNewPodsBeReady(database: Database, ready: boolean): Promise<void> {
 	const template = { metadata: { annotations: { "bench/ready": ready ? null : "false" } } };
 	await Promise.all(sharedFleet().contexts.map((context) => changeTemplate(context, database, template)));
 }
 
-/** Lets those become ready that are there. False where one of them went between kubectl's list and its patch: ask again. */
+/** Lets the existing pods become ready. Returns false if one of them was deleted between kubectl's list and its patch: try again. */
 export async function letPodsBeReady({ namespace }: Database): Promise<boolean> {
 	const args = ["annotate", "pods", "-l", "app=db", "-n", namespace, "bench/ready-"];
 	try {
@@ -39,7 +39,7 @@ export async function letPodsBeReady({ namespace }: Database): Promise<boolean> 
 	}
 }
 
-/** Whether nodes of a cluster take them. */
+/** Sets whether the nodes of a cluster take new pods. */
 export async function letNodesTakeNewPods(context: string, database: Database, take: boolean): Promise<void> {
 	const nodeSelector = { "kubernetes.io/hostname": take ? null : "none" };
 	await changeTemplate(context, database, { spec: { nodeSelector } });

@@ -1,4 +1,4 @@
-// The nodes of the shared fleet, as the administrator sees them.
+// Reads and restores the nodes of the shared fleet, as the administrator.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { getJson } from "./get-json.ts";
 import { kubectl } from "./kubectl.ts";
@@ -10,7 +10,7 @@ interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** `path`: CONTEXT/NODE, of an administrator's or an operator's context. */
+/** `path` is CONTEXT/NODE, with the context of an administrator or an operator. */
 async function readNode(path: string): Promise<NodeObject> {
 	const [context = "", node = ""] = path.split("/");
 	return getJson<NodeObject>(context.replace("-operator", ""), `/api/v1/nodes/${node}`);
@@ -20,12 +20,12 @@ export async function isCordoned(path: string): Promise<boolean> {
 	return (await readNode(path)).spec.unschedulable === true;
 }
 
-/** The annotation that drains leave. */
+/** Returns the annotation that drains leave on a node. */
 export async function markOf(path: string): Promise<string | undefined> {
 	return (await readNode(path)).metadata.annotations?.[mark];
 }
 
-/** Every node is in service again, and nothing of a drain is on it. */
+/** Uncordons every node and removes the annotations of drains. */
 export async function uncordonAll(): Promise<void> {
 	await Promise.all(
 		sharedFleet().contexts.map(async (context) => {

@@ -1,4 +1,4 @@
-// What a run leaves behind, on real clusters: a pod that no node takes is named when the run ends, and --for=replaced waits for it.
+// Tests on real clusters what a run leaves behind. If no node takes a pod, the run names it at its end, and --for=replaced waits for it.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";

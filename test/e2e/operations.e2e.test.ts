@@ -1,4 +1,4 @@
-// Undo and resume of the built plugin on real clusters, as the operator: what a drain remembers is on its nodes alone.
+// Tests undo and resume of the built plugin on real clusters, as the operator. Only the nodes record what a drain has done.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { plugin, startPlugin } from "./plugin-process.ts";
 
 const contexts = ["--contexts", "c1-operator,c2-operator"];
 
-/** Nodes of the first pods in c1 and c2, as CONTEXT/NODE. */
+/** Returns the nodes of the first pods in c1 and c2, as CONTEXT/NODE. */
 async function nodesOf(database: Database): Promise<readonly [string, string]> {
 	const pods = await database.pods();
 	const [first, second] = ["c1", "c2"].map((cluster) => pods.find(({ context }) => context === cluster));
 	return [`c1-operator/${first?.node}`, `c2-operator/${second?.node}`];
 }
 
-/** Begins a drain that waits for its budget, interrupts it, and gives back its id. */
+/** Starts a drain that waits for its budget, interrupts it, and returns its id. */
 async function interrupted(nodes: readonly string[], flags: readonly string[] = []): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", ...flags]);
 	await run.printed(/pod \S+ waits: .*\n/);
@@ -31,7 +31,7 @@ async function interrupted(nodes: readonly string[], flags: readonly string[] = 
 	return id;
 }
 
-/** Begins a drain and kills it: nobody has told its id, but it is on the nodes. */
+/** Starts a drain and kills it. It has not printed its id, but the nodes have it. */
 async function killed(nodes: readonly string[]): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets"]);
 	await run.printed(/pod \S+ waits: .*\n/);
@@ -68,7 +68,7 @@ describeOnFleet("drain --resume", () => {
 		}
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
-		// A drained node stays cordoned, as kubectl leaves it, and undo still finds it.
+		// A drained node stays cordoned, as with kubectl, and undo still finds it.
 		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
 		expect(undone.code, undone.stderr).toBe(0);
 		for (const node of nodes) {
@@ -91,7 +91,7 @@ describeOnFleet("drain --resume", () => {
 			{ args: ["drain", "--resume", "latest", ...contexts], text: '"latest" is not the ID of an operation' },
 			{ args: ["drain", "--resume", id, node, ...contexts], text: "cannot specify both nodes and --resume" },
 			{ args: ["uncordon", "--op", "abcdef", ...contexts, "-y"], text: 'belongs to operation "abcdef"' },
-			// What may do harm is typed again, all of it.
+			// All flags that can do harm must be given again.
 			{ args: ["drain", "--resume", id, ...contexts, "--force"], text: "was begun with --delete-emptydir-data" },
 			{
 				args: ["drain", "--resume", id, ...contexts],
@@ -103,7 +103,7 @@ describeOnFleet("drain --resume", () => {
 			expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
 			expect(stderr).toContain(rows[index]?.text);
 		}
-		// The same id under other members of the fleet.
+		// The same id, but recorded under another fleet.
 		const mark = await markOf(node);
 		const [context = "", name = ""] = node.replace("-operator", "").split("/");
 		const other = mark?.replace(/"fleet":"\w+"/, '"fleet":"0123456789abcdef"');
@@ -123,7 +123,7 @@ describeOnFleet("drain --resume", () => {
 describeOnFleet("a drain whose node is taken over", () => {
 	afterEach(uncordonAll);
 
-	/** Begins a drain that waits for its budget. */
+	/** Starts a drain that waits for its budget. */
 	async function waiting(args: readonly string[]) {
 		const run = startPlugin(["drain", ...args, ...contexts, "-y"]);
 		await run.printed(/pod \S+ waits: .*\n/);
@@ -178,7 +178,7 @@ describeOnFleet("uncordon --op", () => {
 		await kubectl(context, ["cordon", name]);
 		const id = await interrupted([first, second, third]);
 		expect(await markOf(second)).toContain(`"cordonedBefore":true`);
-		// Uncordoned and cordoned again by hand: it is not the run's cordon any more.
+		// A node that was uncordoned and cordoned again by hand no longer has the run's cordon.
 		const [context3 = "", name3 = ""] = third.replace("-operator", "").split("/");
 		for (const verb of ["uncordon", "cordon"]) await kubectl(context3, [verb, name3]);
 		const part = await plugin(["uncordon", "--op", id, "--context=c1-operator", "--dry-run=client"]);

@@ -1,5 +1,5 @@
-// An evening of an operator, in a real terminal on real clusters: a drain of three clusters that a budget blocks, why, a pause, the view
-// left, Ctrl-C, and the command that goes on.
+// Plays an operator's evening in a real terminal on real clusters. A budget blocks a drain of three clusters. The operator asks why,
+// pauses, leaves the view, presses Ctrl-C, and runs the command that continues.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -13,7 +13,7 @@ const escapeKey = "\u001b";
 const upKey = "\u001b[A";
 const ctrlC = "\u0003";
 
-/** As the shipped wrapper starts it; commands that it prints are one line each. */
+/** Starts the plugin with the wrapper on the PATH. The terminal is wide, so that the commands it prints take one line each. */
 function start(args: readonly string[]): PseudoTerminal {
 	const { dir, kubeconfigPath } = sharedFleet();
 	return startInTerminal(join(dir, "bin", "kubectl-xpdb"), args, {
@@ -28,7 +28,7 @@ async function cordonAll(): Promise<void> {
 	for (const context of sharedFleet().contexts) await kubectl(context, ["cordon", "-l", "kubernetes.io/hostname"]);
 }
 
-/** All but that one: it is being drained. */
+/** Uncordons all nodes except the one that is being drained. */
 async function uncordonOthers(context: string, node: string): Promise<void> {
 	const { items } = await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
 		context,
@@ -40,7 +40,7 @@ async function uncordonOthers(context: string, node: string): Promise<void> {
 
 const uids = (pods: readonly Pod[]): readonly string[] => pods.map(({ uid }) => uid).toSorted();
 
-/** Those that are healthy still, of these. */
+/** Returns those of the pods that are still healthy. */
 async function stillThere(database: Database, pods: readonly Pod[]): Promise<readonly Pod[]> {
 	const now = await database.pods();
 	return pods.filter(({ uid }) => now.some((pod) => pod.uid === uid));
@@ -54,7 +54,7 @@ describeOnFleet("an operator's evening", () => {
 		const before = await database.pods();
 		const nodes = before.map(({ context, node }) => `${context}-operator/${node}`);
 		const contexts = ["--contexts", before.map(({ context }) => `${context}-operator`).join(",")];
-		// Whichever pod goes first, no node takes the next one: its budget stays used up.
+		// Whichever pod goes first, no node takes its replacement, so its budget stays used up.
 		await cordonAll();
 		const pods = `--pod-selector=database=${database.namespace}`;
 		using evening = start(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", pods]);
@@ -70,13 +70,13 @@ describeOnFleet("an operator's evening", () => {
 		expect(waiting).toHaveLength(2);
 		const [first] = before.filter((pod) => !waiting.includes(pod));
 		await uncordonOthers(first?.context ?? "", first?.node ?? "");
-		// The budget has room again, and nobody uses it.
+		// The budget has room again, and no pod uses it.
 		await database.ready();
 		expect(await stillThere(database, waiting)).toEqual(waiting);
 
 		evening.press("p");
 		await evening.until(() => !evening.screen.lines.join("\n").includes("PAUSED"));
-		// The next one has gone, and the last one waits for its replacement.
+		// The next pod has gone, and the last one waits for that pod's replacement.
 		evening.press(escapeKey);
 		await evening.shows("WAITING 1");
 		await evening.shows("resumed after");

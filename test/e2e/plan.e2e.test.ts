@@ -20,10 +20,10 @@ const operators = (): string =>
 		.contexts.map((context) => `${context}-operator`)
 		.join(",");
 
-/** Pods of tests before are not planned for: some of them can never go. */
+/** Limits a plan to the database's own pods, because some pods of earlier tests can never go. */
 const ownPods = ({ namespace }: Database): string => `--pod-selector=database=${namespace}`;
 
-/** The plan as -o json has it, which is as published, with the exit code that it names. */
+/** Returns the plan of -o json. Checks that it matches the published schema and that its exit code is the real one. */
 async function planOf(args: readonly string[]): Promise<Plan> {
 	const { code, stdout, stderr } = await plugin(["plan", ...args, ...flags, "-o", "json"]);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -39,7 +39,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 	test("foretells the waves that a drain keeps, and writes nothing", async () => {
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
 		const before = await database.pods();
-		// Both nodes of the first cluster that have pods of it, and one of each other cluster.
+		// Both nodes of the first cluster with pods of the database, and one node of each other cluster.
 		const nodes = new Set(
 			before
 				.filter(({ context, node }) => context === "c1" || node === before.find((pod) => pod.context === context)?.node)
@@ -50,7 +50,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		let plan = await planOf(args);
 		await eventually("a plan in which all pods are healthy", async () => {
 			plan = await planOf(args);
-			// Not null, where a count could not be had.
+			// The counts are known, and not null.
 			return plan.budgets.some(({ healthy, expected }) => healthy === before.length && expected === before.length);
 		});
 		const plain = await plugin(["plan", ...args, ...flags]);
@@ -62,7 +62,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		const planned = plan.pods.filter(({ namespace }) => namespace === database.namespace);
 		const onNodes = before.filter(({ context, node }) => nodes.has(`${context}-operator/${node}`));
 		expect(planned.map(({ uid }) => uid).toSorted()).toEqual(onNodes.map(({ uid }) => uid).toSorted());
-		// A budget of one: each pod has a wave for itself.
+		// The budget allows one disruption at a time, so each pod has its own wave.
 		expect(new Set(planned.map(({ wave }) => wave)).size).toBe(planned.length);
 		expect(plan).toMatchObject({ possible: true, impossible: [] });
 
@@ -70,7 +70,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		const drain = await plugin(["drain", ...args, ...flags, "-y"]);
 		const seconds = (performance.now() - startedAt) / 1_000;
 		expect(drain.code, drain.stderr).toBe(0);
-		// What a plan must not do is seen where a drain does it.
+		// The drain makes the writes that the plan must not make.
 		const written = await writesSince(since, database);
 		for (const write of [/patch nodes/, /create pods\/eviction/]) {
 			expect(written).toContainEqual(expect.stringMatching(write));
@@ -80,14 +80,15 @@ describeOnFleet("kubectl xpdb plan", () => {
 		expect(await database.violations(1)).toEqual([]);
 		const gone = (await database.samples()).filter(({ disruption }) => disruption);
 		expect(gone.map(({ uid }) => uid).toSorted()).toEqual(planned.map(({ uid }) => uid).toSorted());
-		// Within a cluster the order is the plan's; between clusters whoever asks first goes first.
+		// Within a cluster, the order is that of the plan. Between clusters, the first to ask goes first.
 		const order = (context: string) => (each: { readonly uid: string }) =>
 			onNodes.some((pod) => pod.uid === each.uid && pod.context === context);
 		const nodeOf = ({ uid }: { readonly uid: string }) => onNodes.find((pod) => pod.uid === uid)?.node;
 		for (const context of sharedFleet().contexts) {
 			expect(gone.filter(order(context)).map(nodeOf)).toEqual(planned.filter(order(context)).map(nodeOf));
 		}
-		// Pods of kwok end at once, and processes do not. How close it comes is for the benchmark: a busy machine takes as long as it likes.
+		// kwok's pods end at once, but processes take time. The benchmark measures how precise the estimate is. Here, a busy machine may
+		// take long.
 		expect(seconds).toBeGreaterThan(plan.seconds.atLeast / 2);
 		expect(plan.seconds.atMost).not.toBeNull();
 		expect(seconds).toBeLessThan(3 * (plan.seconds.atMost ?? 0));
@@ -104,7 +105,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		).items
 			.map(({ metadata }) => metadata.name)
 			.filter((name) => name !== "c1-n0");
-		// All of it lands on one node.
+		// Leaves all pods only one node to run on.
 		await kubectl("c1", ["cordon", ...others]);
 		const rows = impossibleWorkloads(namespace);
 		await apply(
@@ -231,13 +232,13 @@ interface PodList {
 interface Workload {
 	readonly app: string;
 	readonly objects: readonly { readonly kind: string }[];
-	/** "Reason: message" */
+	/** Matches "Reason: message". */
 	readonly expected: RegExp;
 }
 
 const selector = (app: string) => ({ matchLabels: { app } });
 
-/** One pod for each reason never to go, or to go for good. */
+/** Returns one workload for each reason why a pod can never go, or goes for good. */
 function impossibleWorkloads(namespace: string): readonly Workload[] {
 	const container = { name: "main", image: "example.com/main:1" };
 	const deployment = (app: string, spec: object = {}) => ({
@@ -297,7 +298,7 @@ function impossibleWorkloads(namespace: string): readonly Workload[] {
 		},
 		{
 			app: "broken",
-			// With a budget from before the definition's rules.
+			// Its budget is older than the definition's rules, which refuse it.
 			objects: [deployment("broken")],
 			expected: /^InvalidBudget: .*neither spec\.minAvailable nor spec\.maxUnavailable/,
 		},
@@ -318,7 +319,7 @@ function impossibleWorkloads(namespace: string): readonly Workload[] {
 				{
 					apiVersion: "v1",
 					kind: "PersistentVolumeClaim",
-					// Nobody binds claims in these clusters: this is what a bound one looks like to the scheduler.
+					// No controller binds claims in these clusters. To the scheduler, a bound claim looks like this.
 					metadata: { name: "data", namespace, annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
 					spec: {
 						accessModes: storage.accessModes,

@@ -1,6 +1,5 @@
-// cert-manager as far as an installation speaks with it, which is all that is played here: its kinds, with the fields of its own definition
-// that ours may have and no others, and its controller, which answers a Certificate with the Secret that this one names. There is no
-// cert-manager.
+// Plays the part of cert-manager that an installation uses: its kinds, limited to the fields that ours may set, and its controller, which
+// answers a Certificate with the Secret that the Certificate names. No real cert-manager runs here.
 import { signAgentCertificate } from "../../plugin/install/sign-certificates.ts";
 import { follow, type Listed } from "../../demo/machine/api-client.ts";
 import type { KeyPair } from "../../demo/machine/key-pairs.ts";
@@ -75,7 +74,7 @@ export const certManagerKinds: readonly object[] = [
 	definition("ClusterIssuer", issuerSpec, "Cluster"),
 ];
 
-/** Signs what is asked for in that namespace, by whichever issuer, with this CA, until it is disposed of. */
+/** Signs every Certificate in that namespace, whatever its issuer, with this CA, until it is disposed of. */
 export function playCertManager(
 	{ client }: Pick<RunningCluster, "client">,
 	{ namespace, authority }: { readonly namespace: string; readonly authority: KeyPair },

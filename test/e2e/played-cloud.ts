@@ -1,5 +1,5 @@
-// The controller of a cloud's load balancers, played: it writes into a Service's status where it can be reached, when it gets round to it,
-// keeps the Service until its load balancer is gone, and says in an Event what it cannot do.
+// Plays the controller of a cloud's load balancers. It writes a Service's address into its status when a test says so, keeps the Service
+// until its load balancer is gone, and reports problems in an Event.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 
@@ -53,7 +53,7 @@ export function giveAddress(
 	patch({ status: { loadBalancer: { ingress: [ingress] } } }, "--subresource=status");
 }
 
-/** Waits until somebody deletes it. */
+/** Waits until the Service is being deleted, then removes its finalizer. */
 export async function takeBalancerAway(
 	{ kubectl }: BareClusters,
 	{ cluster, namespace, name }: CloudService,

@@ -1,5 +1,5 @@
-// The plugin is killed or stopped at each step of a round: never too much at once, and the others get on within the
-// lease time (a Lease held by the dead) or the reservation's deadline (a grant taken along by the dead).
+// Kills or stops the plugin at each step of a round. The budget holds, and others continue within the lease time (if the dead run held a
+// Lease) or the reservation's deadline (if it had a grant).
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
@@ -9,7 +9,7 @@ import { letNewPodsBeReady, letPodsBeReady } from "./new-pods.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
 
-// They wait for clocks most of the time, each with a database of its own: all at once.
+// Each test has its own database and mostly waits for clocks, so they run at the same time.
 const concurrent = { concurrent: true };
 
 describeOnFleet(
@@ -63,7 +63,7 @@ describeOnFleet(
 			});
 			await asleep.asleep();
 			await evictedWithin(database, second, reservationMs + marginMs);
-			// The second pod is down until it may be ready: an eviction on the old grant would make it two.
+			// The second pod is down until the test lets it become ready. An eviction with the old grant would take down a second one.
 			asleep.child.kill("SIGCONT");
 			await asleep.printed(/has no disruption left: 2 of 3 healthy, 2 required/);
 			expect((await database.pods()).map(({ uid }) => uid)).toContain(first?.uid);

@@ -1,4 +1,4 @@
-// The built plugin, started as a person starts it: by the name that kubectl finds, with a kubeconfig of the operator.
+// Starts the built plugin as a person does: by the name that kubectl finds, with a kubeconfig of the operator.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
@@ -17,18 +17,18 @@ export interface PluginResult {
 export interface PluginProcess extends Disposable {
 	readonly child: ChildProcess;
 	readonly finished: Promise<PluginResult>;
-	/** Everything printed until now, both streams in the order in which they came. */
+	/** Returns everything printed so far, both streams in the order in which they arrived. */
 	output(): string;
 	/** Resolves when the process has stopped itself (SIGSTOP at a pause point). */
 	asleep(): Promise<void>;
-	/** Resolves when the output has this text; rejects, with all there is, when the process ends without it or time is up. */
+	/** Resolves when the output contains this text. Rejects with all output if the process ends first or the time is over. */
 	printed(text: string | RegExp): Promise<void>;
 }
 
 export interface PluginOptions {
-	/** One of very many, none of them in a hurry: suites on other fleets, which wait for clocks, go first. */
+	/** Runs at a lower priority, as one of many, so that suites on other fleets that depend on clocks go first. */
 	readonly patient?: boolean;
-	/** The program that is shipped, in the place of the one with fail points. */
+	/** Runs the program that is shipped instead of the one with fail points. */
 	readonly shipped?: boolean;
 }
 
@@ -41,7 +41,7 @@ export function startPlugin(
 	{ patient = false, shipped = false }: PluginOptions = {},
 ): PluginProcess {
 	const { dir, kubeconfigPath } = sharedFleet();
-	// The wrapper execs, so this is the plugin's own process.
+	// The wrapper uses exec, so this is the plugin's own process.
 	const [command, ...words] = shipped
 		? [process.execPath, join(repositoryRoot, "dist", "kubectl-xpdb.js"), ...args]
 		: [join(dir, "bin", "kubectl-xpdb"), ...args];
@@ -76,7 +76,7 @@ export function startPlugin(
 		asleep: () =>
 			eventually("the plugin to stop itself", async () => {
 				if (child.exitCode !== null) throw new Error(`The plugin ended with ${child.exitCode}:\n${all}`);
-				// The state stands behind the name, which is in brackets.
+				// The state follows the name, which is in brackets.
 				const [, state] = /\) (\w)/.exec(readFileSync(`/proc/${child.pid}/stat`, "utf8")) ?? [];
 				return state === "T";
 			}),
@@ -88,7 +88,7 @@ export function startPlugin(
 					listeners.delete(look);
 					resolve();
 				};
-				// Before the test's own time is up, which would keep to itself what was printed instead.
+				// Ends before the test's own timeout, which would not show what was printed instead.
 				const timer = setTimeout(() => {
 					if (listeners.delete(look)) reject(new Error(`The plugin has not printed ${String(text)}:\n${all}`));
 				}, printedWithinMs);

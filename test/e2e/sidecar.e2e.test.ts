@@ -1,4 +1,5 @@
-// Agents that are sidecars of what they count: one goes with its own pod, which it is asked about, and the drain ends all the same.
+// Tests agents that are sidecars of the pods that they count. An agent goes with its own pod, whose eviction it helps to grant, and the
+// drain ends as usual.
 import { afterEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { findViolations, replayAvailability } from "../../demo/audit/availability.ts";
@@ -40,18 +41,18 @@ describeOnFleet("agents as sidecars of what they count", () => {
 		const version = await plugin(["version", "--context", `${context}-operator`]);
 		expect(version.code, version.stderr).toBe(0);
 		const before = await podsOf(sidecars);
-		// As the API server has completed it: nothing came to the database that is the agent's.
+		// As the API server has completed the pod: the database's container got nothing that is the agent's.
 		for (const { containers, initContainers } of before) {
 			expect(containers.map(({ name, volumeMounts }) => [name, volumeMounts])).toEqual([["db", undefined]]);
 			const mounts = initContainers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
 			expect(mounts).toContain("/var/run/secrets/kubernetes.io/serviceaccount");
 		}
-		// One of the three nodes is left for those who come again.
+		// Leaves one of the three nodes for the replacements.
 		const nodes = [...new Set(before.map(({ node }) => node))].slice(0, 2);
 		const going = before.filter(({ node }) => nodes.includes(node));
 		const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=app=db", "-y"];
 		using drain = startPlugin(["drain", ...nodes, "--context", `${context}-operator`, ...flags]);
-		// Whichever goes first: what it holds and who waits at it is lost in the middle.
+		// Kills the agent of the first pod to go, so that the Leases that it keeps and its waiting callers are lost midway.
 		await drain.printed(`evicting pod ${namespace}/`);
 		const [, victim] = new RegExp(`evicting pod ${namespace}/(\\S+)`).exec(drain.output()) ?? [];
 		await sidecars.pods

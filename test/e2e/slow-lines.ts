@@ -1,4 +1,4 @@
-// What a run says only where the machine is busy with other things: agents and API servers that are slow to answer.
+// Recognises what a run prints only if the machine is busy with other things, because agents and API servers answer slowly.
 const slow =
 	/^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, |^Warning: whether a node is left for the pods that go is not known: cannot (reach|get an answer)|^(Warning: |\S+(: | {2,}))?waiting for the API server: no answer for /;
 const progress = /^progress \d/;
@@ -7,7 +7,7 @@ export function isSlowLine(line: string): boolean {
 	return slow.test(line);
 }
 
-/** Every 15 seconds one says how far it is. */
+/** A run prints such a line every 15 seconds. */
 export function isProgressLine(line: string): boolean {
 	return progress.test(line);
 }

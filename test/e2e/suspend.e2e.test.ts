@@ -1,5 +1,5 @@
-// A budget that is suspended and unsuspended in all members by the built plugin on real clusters, as alice of the groups xpdb-operators
-// and, where a test gives her its role, xpdb-suspenders.
+// Tests that the built plugin suspends and unsuspends a budget in all members on real clusters. It runs as alice of the group
+// xpdb-operators, which gets the role xpdb-suspenders in some tests.
 import { hostname, userInfo } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";
@@ -33,7 +33,7 @@ interface Told {
 	}[];
 }
 
-/** The operators of these clusters are of the group xpdb-suspenders too. */
+/** Gives the operators of these clusters the role xpdb-suspenders. */
 async function allowToSuspend(contexts: readonly string[]): Promise<void> {
 	await apply(contexts, [
 		{
@@ -141,7 +141,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		await kept.printed("has no disruption left: 3 of 3 healthy, 3 required");
 		kept.child.kill("SIGINT");
 		expect(await kept.finished).toMatchObject({ code: 130, stdout: "" });
-		// The person's own account wrote it, in each cluster.
+		// The person's own account wrote it in each cluster.
 		const writes = (await readTimeline(sharedFleet().clusters, { containing: database.namespace })).filter(
 			({ verb, resource, namespace, dryRun }) =>
 				verb === "patch" && resource === "xpoddisruptionbudgets" && namespace === database.namespace && !dryRun,
@@ -196,7 +196,10 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		expect(await suspendedIn(database)).toEqual([]);
 	});
 
-	/** Rehearsed everywhere, and not written yet: then this happens in c2. */
+	/**
+	 * Runs the command up to the point where it has rehearsed every write and written nothing. Then `happens` runs, and the command
+	 * continues.
+	 */
 	async function failingInTheMiddle(database: Database, command: string, happens: () => Promise<unknown>) {
 		using run = startPlugin([command, "db", "-n", database.namespace, ...all, "-y"], {
 			XPDB_PAUSE_POINT: "before-suspend",
@@ -249,7 +252,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			expect(stderr).toMatch(/may still be suspended in c2; it applies (again )?in/);
 			expect(stderr).toContain(`run: kubectl xpdb unsuspend db -n ${database.namespace} --contexts=`);
 			expect(await suspendedIn(database)).toEqual(command === "suspend" ? [] : ["c2"]);
-			// Agents whose API server was away may lose connections once more: that refuses, and touches nothing.
+			// Agents whose API server was away may lose connections once more. Then the command is refused and touches nothing.
 			await eventually(`the same command to ${command}`, async () => {
 				const { code: next } = await plugin([command, "db", "-n", database.namespace, ...all, "-y"]);
 				return next === 0;

@@ -1,4 +1,4 @@
-// For tests that judge all pods of a node: databases of earlier tests are deleted without waiting for the end of their pods.
+// Waits until pods of earlier databases are gone, which end after their tests. For tests that judge all pods of a node.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson, podsPath } from "./get-json.ts";

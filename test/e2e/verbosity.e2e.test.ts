@@ -1,4 +1,4 @@
-// What -v tells of a whole run on real clusters: every request and call, and nothing that is a right of its own.
+// Tests what -v prints about a whole run on real clusters: every request and call, but no secret that grants a right.
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -12,7 +12,7 @@ interface KubeconfigUsers {
 	readonly users: readonly { readonly user: Readonly<Record<string, unknown>> }[];
 }
 
-/** Everything in the kubeconfig by which somebody logs in. */
+/** Returns all tokens and keys in the kubeconfig. */
 function logins(): readonly string[] {
 	const { users } = parse(readFileSync(sharedFleet().kubeconfigPath, "utf8")) as KubeconfigUsers;
 	return users
@@ -20,7 +20,7 @@ function logins(): readonly string[] {
 		.filter((value) => typeof value === "string");
 }
 
-/** The reservations that pods of this namespace were evicted by, as the audit logs have them. */
+/** Returns the ids of the reservations under which pods of this namespace were evicted, from the audit logs. */
 function reservationIds(namespace: string): readonly string[] {
 	return sharedFleet()
 		.clusters.flatMap(({ auditLog }) => readFileSync(auditLog, "utf8").split("\n"))

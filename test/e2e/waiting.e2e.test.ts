@@ -1,4 +1,4 @@
-// What a waiting person reads, on real clusters: who uses the budget up, in the scheduler's words, and that it is others now.
+// Tests on real clusters what a waiting run prints: which pods use the budget up, in the scheduler's words, and when these change.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";
@@ -14,7 +14,7 @@ interface PodList {
 	}[];
 }
 
-/** Its pod in that cluster is deleted, and no node takes the next one. */
+/** Deletes the database's pod in that cluster, and lets no node take its replacement. */
 async function strand({ namespace }: Database, context: string): Promise<void> {
 	const { items } = await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
 		context,

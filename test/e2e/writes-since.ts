@@ -1,23 +1,23 @@
-// What a call wrote in the clusters, by their audit logs: for what must write nothing.
+// Finds what a command wrote in the clusters, from their audit logs, to test commands that must write nothing.
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 
-/** What every call makes, whatever it is for. */
+/** Writes that any command makes on its way. */
 const ways = [
 	"serviceaccounts/token",
 	"pods/portforward",
 	"tokenreviews",
-	// Questions that are posted, of whoever asks and about himself.
+	// Reviews are posted like objects. The agents send them about callers, and callers about themselves.
 	"subjectaccessreviews",
 	"selfsubjectaccessreviews",
 	"selfsubjectreviews",
 ];
 
 /**
- * What people of the operators and the agents wrote since an instant (microseconds), dry runs left out; and without what
- * agents do to Leases that other tests have left behind, and to the pods in them: see leasesOf() for one's own.
+ * Returns what operators and agents wrote since an instant (microseconds), without dry runs. Also leaves out what agents write to Leases,
+ * because other tests leave Leases behind, and to pods in other namespaces. leasesOf() has the database's own Leases.
  */
 export async function writesSince(since: number, { namespace: own }: Database): Promise<readonly string[]> {
 	const events = await readTimeline(sharedFleet().clusters);
@@ -29,7 +29,7 @@ export async function writesSince(since: number, { namespace: own }: Database): 
 		.filter((write) => !/xpdb-agent (update|delete|patch) leases/.test(write));
 }
 
-/** Leases of the database's budgets, which the first acquire would make. */
+/** Returns the Leases of the database's budgets. The first acquire would create them. */
 export async function leasesOf(database: Database): Promise<readonly unknown[]> {
 	const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
 	const lists = await Promise.all(

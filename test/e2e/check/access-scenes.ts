@@ -1,5 +1,4 @@
-// API servers that are silent or too old: 11xx, beside a list of the fleet. What is of one's own kind there is a matter of the
-// installation.
+// Scenes of API servers that are silent or too old: 11xx. Problems of the kinds that they serve are in installation-scenes.ts.
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";

@@ -1,4 +1,5 @@
-// Budgets that nobody can judge, that differ, that can never be met or keep nothing, and agents that do not judge them: 22xx, 23xx, 1303.
+// Scenes of budgets that cannot be judged, differ, can never be met or protect no pod, and of agents that do not judge them: 22xx, 23xx,
+// 1303.
 import { randomBytes } from "node:crypto";
 import { budgetAnnotation, leaseName, namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
@@ -14,11 +15,11 @@ const nothing = async (): Promise<void> => undefined;
 
 interface WrongBudget extends Pick<Provocation, "reason" | "fault" | "says" | "cluster"> {
 	readonly name: string;
-	/** What it says in a cluster; left out where it is not about a budget's own spec. */
+	/** Returns its spec in a cluster. */
 	readonly spec: (cluster: string) => object;
-	/** The definition refuses it: it is stored as one from before its rules. */
+	/** Whether the definition refuses it. It is then stored like a budget that is older than the definition's rules. */
 	readonly isInvalid?: boolean;
-	/** Beside it. */
+	/** Returns objects that a cluster needs in addition. */
 	readonly objects?: (cluster: string) => Promise<readonly object[]>;
 	readonly fix: string;
 	readonly fixCode?: number;
@@ -39,7 +40,7 @@ function pod(name: string, metadata: object = {}): object {
 	};
 }
 
-/** As of a controller that cannot be scaled. */
+/** Returns a pod whose controller cannot be scaled. */
 async function podOfConfigMap(cluster: string): Promise<object> {
 	const metadata = { name: "owner", namespace };
 	await apply([cluster], [{ apiVersion: "v1", kind: "ConfigMap", metadata }]);
@@ -50,7 +51,7 @@ async function podOfConfigMap(cluster: string): Promise<object> {
 	});
 }
 
-/** A StatefulSet of one pod, which gets another label than its template has. */
+/** Creates a StatefulSet of one pod, and gives the pod another label than its template has. */
 async function moveStatefulSet(cluster: string): Promise<void> {
 	const labels = { set: "moved", app: "moved" };
 	const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "example.com/c:1" }] } };
@@ -59,7 +60,7 @@ async function moveStatefulSet(cluster: string): Promise<void> {
 		[cluster],
 		[{ apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "moved", namespace }, spec }],
 	);
-	// Before the controller has made it there is nothing to label.
+	// Before the controller has created the pod, there is nothing to label.
 	await eventually("a pod of the StatefulSet to be there", async () => {
 		const label = ["label", "pod", "moved-0", "-n", namespace, "app=elsewhere", "--overwrite"];
 		return kubectl(cluster, label).then(
@@ -93,7 +94,7 @@ const wrongBudgets: readonly WrongBudget[] = [
 		name: "off",
 		spec: () => ({ ...one, ...selecting("owned"), suspend: true }),
 		says: `budget ${namespace}/off is suspended and blocks no eviction, it does not say by whom`,
-		// It asks first, and an operator may not do it.
+		// The command asks for confirmation, and an operator may not run it.
 		fix: `kubectl xpdb unsuspend off -n ${namespace} --contexts=c1-operator,c2-operator,c3-operator`,
 		fixCode: 1,
 	},
@@ -186,7 +187,7 @@ async function applyWrong({ name, spec, isInvalid = false, objects }: WrongBudge
 	);
 }
 
-/** With a pod in each cluster that a controller owns and that is ready: a budget whose pods still start is another finding. */
+/** Creates the namespace with a ready pod in each cluster that a controller owns. Pods that still start would cause another finding. */
 async function openNamespace(name: string): Promise<void> {
 	const labels = { app: "owned" };
 	const containers = [{ name: "c", image: "example.com/c:1" }];
@@ -208,7 +209,7 @@ async function deleteBudgets(): Promise<void> {
 	await Promise.all(clusters.map((cluster) => kubectl(cluster, ["delete", "xpdb", "--all", "-n", namespace])));
 }
 
-/** All at once: the first row opens the namespace and closes it. */
+/** All rows run together: the first row opens the namespace and closes it. */
 const wrongRows = wrongBudgets.map(
 	({ name: _name, spec: _spec, isInvalid: _isInvalid, objects: _objects, ...row }, index): Provocation =>
 		index > 0
@@ -244,13 +245,13 @@ const refused: Provocation = {
 	fault: "an operators' account that may decide about no budget in one cluster",
 	async provoke() {
 		await openWithBudget(refusing);
-		// What a rollout waited for comes to the agents' views in its own time.
+		// Pods for which the rollout waited reach the agents' views a moment later.
 		await eventually("the agents to count all pods", async () => (await typeCommand(explainRefusing)).code === 0);
 		rules = (await getJson<{ readonly rules: unknown }>("c2", decides.path)).rules;
 		await giveRules([]);
 	},
 	says: new RegExp(`^cannot count budget ${refusing}/good in cluster c2: .* may not acquire `),
-	// By a token of c1, which its agents take along to those of c2.
+	// The command uses a token of c1, whose agents pass it on to those of c2.
 	fix: explainRefusing,
 	mend: () => giveRules(rules),
 	async end() {
@@ -300,7 +301,7 @@ interface AgentRule {
 
 let agentRules: readonly AgentRule[] | undefined;
 
-/** As an agent of 0.1 had them: the right to get workloads alone. */
+/** Narrows the rights to those of an agent of version 0.1, which may only get workloads. */
 const unlisted: Provocation = {
 	reason: "WorkloadsNotListed",
 	fault: "an agent that may not list workloads",
@@ -324,7 +325,7 @@ const unlisted: Provocation = {
 	},
 };
 
-/** What cannot be judged is not said to be met, nor its pods to have owners. */
+/** If a budget cannot be judged, no check claims that it can be met or that its pods have owners. */
 const besides = ["NotChecked"] as const;
 
 export const budgetsScenes: readonly Scene[] = [

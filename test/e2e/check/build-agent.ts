@@ -1,4 +1,4 @@
-// The agent as another version would be: by another number, and with features that this one does not have.
+// Builds the agent as another version would be: with another version number, and with features that this version lacks.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build, type Plugin } from "esbuild";
@@ -7,13 +7,13 @@ import { repositoryRoot } from "../../../scripts/repository-root.ts";
 
 export interface OtherAgent {
 	readonly version: string;
-	/** Of budgets, which it says that it understands. */
+	/** Features of budgets that it claims to support. */
 	readonly features?: readonly string[];
-	/** Where its program is written. */
+	/** The folder for its program. */
 	readonly folder: string;
 }
 
-/** The path of its program. */
+/** Builds the agent and returns the path of its program. */
 export async function buildAgent({ version, features = [], folder }: OtherAgent): Promise<string> {
 	const outfile = join(folder, `agent-${version}.js`);
 	const texts: Readonly<Record<string, (text: string) => string>> = {

@@ -1,4 +1,4 @@
-// Puts the faults of a scene into the clusters, checks, does what it is told, and checks again.
+// Plays a scene: causes its faults in the clusters, runs a check, follows its advice, and checks again.
 import { expect } from "vitest";
 import { factsOf } from "../../../plugin/check/check-reason.ts";
 import { exitCode } from "../../../plugin/terminal/exit.ts";
@@ -14,7 +14,7 @@ import {
 	typeCommand,
 } from "./run-check.ts";
 
-/** `place`: where; left out: in the shared fleet. */
+/** `place` has the clusters. By default the shared fleet. */
 export async function expectScene(
 	{ args, rows, besides = [], always = [], after = args }: Scene,
 	place?: Place,
@@ -53,7 +53,7 @@ export async function expectScene(
 	}
 }
 
-/** In their order in each cluster, and side by side in different ones. */
+/** Acts on the rows of one cluster in their order, and on those of different clusters at the same time. */
 async function inEachCluster(rows: readonly Provocation[], act: (row: Provocation) => Promise<unknown>): Promise<void> {
 	const groups = Map.groupBy(rows, ({ cluster }) => cluster);
 	await Promise.all(
@@ -63,7 +63,7 @@ async function inEachCluster(rows: readonly Provocation[], act: (row: Provocatio
 	);
 }
 
-/** Of several findings with that reason, as each agent may give one, one has these words. */
+/** Whether one of the findings with that reason has these words. Each agent may report one. */
 function isFoundIn(row: Provocation, findings: readonly CheckedFinding[]): boolean {
 	return findings.some((each) => isOf(row, each) && isLike(each.message, row.says));
 }
@@ -86,7 +86,7 @@ function expectFinding(row: Provocation, checked: Checked): void {
 	}
 }
 
-/** Each command once, as the same one may help against several: those that change nothing first, side by side. */
+/** Runs each command once, because the same one may help against several faults. Those that change nothing run first, at the same time. */
 async function doAsTold(
 	rows: readonly Provocation[],
 	findings: readonly CheckedFinding[],
@@ -99,7 +99,7 @@ async function doAsTold(
 	}
 	const type = async ([fix, { fixCode = 0, mend }]: readonly [string, Provocation]): Promise<void> => {
 		const { code, output } = await answered(fix, fixCode, place);
-		// What ends with a check may find that an API server takes a moment to serve a new kind; the next check is the judge.
+		// A command that ends with a check may find that an API server takes a moment to serve a new kind. The next check decides.
 		const codes = mend === "fix" ? [fixCode, exitCode.failedClosed] : [fixCode];
 		expect({ fix, code, isGood: codes.includes(Number(code)) }, output).toMatchObject({ fix, isGood: true });
 	};
@@ -108,7 +108,10 @@ async function doAsTold(
 	for (const each of [...commands].filter(isMending)) await type(each);
 }
 
-/** A cluster that is slow on a busy machine is no answer, unless that is what the scene is about: a person would ask again. */
+/**
+ * Retries for a minute while a slow cluster on a busy machine gives no answer, as a person would. If the scene is about silence, it does
+ * not retry.
+ */
 async function answered(fix: string, fixCode: number, place: Place | undefined): ReturnType<typeof follow> {
 	const until = performance.now() + 60_000;
 	for (;;) {
@@ -118,7 +121,7 @@ async function answered(fix: string, fixCode: number, place: Place | undefined):
 	}
 }
 
-/** As the administrator where an operator may not: whoever is told asks one. */
+/** Runs the command as the operator, then as the administrator if the operator may not run it. */
 async function follow(
 	command: string,
 	place: Place | undefined,

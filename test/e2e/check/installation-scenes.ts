@@ -1,5 +1,5 @@
-// What an installation makes and somebody has changed since: 1104, 1105, 16xx, certificates that expire and addresses that are others:
-// 1405, 1406, 150x. On clusters of their own, which the plugin has made a fleet of: what is told puts each of them right.
+// Scenes of an installation that was changed afterwards: 1104, 1105, 16xx, and of expiring certificates and other addresses: 1405, 1406,
+// 150x. They run on their own clusters, which the plugin has made a fleet, and the advice of each finding mends it.
 import { agentName } from "../../../disruption/agent-names.ts";
 import { memberUri } from "../../../proto/member-certificate.ts";
 import { agentNamespaceLabel } from "../../../plugin/install/fleet-objects.ts";
@@ -11,7 +11,7 @@ import type { Place } from "./run-check.ts";
 
 let started: BareClusters | undefined;
 
-/** A fleet of two, by `kubectl xpdb install`. */
+/** Makes two clusters a fleet with `kubectl xpdb install`. */
 export async function startInstallation(): Promise<Place & AsyncDisposable> {
 	const bare = await startBareClusters(2);
 	started = bare;
@@ -33,7 +33,7 @@ function clusters(): BareClusters {
 const anchor = ["-n", "xpdb-system"];
 const both = "--contexts=c1-operator,c2-operator";
 const dayMs = 86_400_000;
-/** Somebody else, as their objects are taken over from. */
+/** Changes objects as another field manager, from which an upgrade must take them over. */
 const asHelm = "--field-manager=helm";
 
 async function kubectl(cluster: string, args: readonly string[], input?: string): Promise<string> {
@@ -55,7 +55,7 @@ function olderDefinition(): string {
 	return JSON.stringify(neighbourDefinition(), (key, value: unknown) => (key === "suspend" ? undefined : value));
 }
 
-/** Mended by an upgrade of c1, or by one of c2 that takes over what is somebody else's. */
+/** An upgrade of c1 mends the first ones. An upgrade of c2 that takes over fields of other managers mends the rest. */
 const changedObjects: readonly Provocation[] = [
 	{
 		reason: "BudgetKindMissing",
@@ -110,7 +110,10 @@ interface Pair {
 const decoded = (text: string): string => Buffer.from(text, "base64").toString();
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Of the fleet's CA, which is with its key in the cluster of the first context; for five days more. */
+/**
+ * Replaces the certificate with one of the fleet's CA that is valid for only five more days. The CA's key is in the first context's
+ * cluster.
+ */
 async function bringOldCertificate(): Promise<void> {
 	const { data } = await getJson<Pair>("c1", ["secret", "xpdb-fleet-ca", ...anchor]);
 	const authority = { certificate: decoded(data["tls.crt"]), key: decoded(data["tls.key"]) };
@@ -125,7 +128,7 @@ async function bringOldCertificate(): Promise<void> {
 	await patch("c1", ["secret", "xpdb-agent-tls", ...anchor], { data: pair });
 }
 
-/** As while a CA is changed, and nobody has finished. */
+/** Trusts a second CA, as during a change of the CA that was never finished. */
 async function keepOldAuthority(): Promise<void> {
 	const path = ["configmap", "xpdb-ca", ...anchor];
 	const { data } = await getJson<{ readonly data: { readonly "ca.crt": string } }>("c2", path);
@@ -133,7 +136,7 @@ async function keepOldAuthority(): Promise<void> {
 	await patch("c2", path, { data: { "ca.crt": data["ca.crt"] + certificate } });
 }
 
-/** An operator is not told who can read it. */
+/** Only an administrator's check finds this: an operator cannot see who may read the key. */
 const readableKey: Provocation = {
 	reason: "CaKeyReadable",
 	fault: "an account that somebody has let read Secrets",
@@ -190,13 +193,13 @@ async function makeService(cluster: string): Promise<void> {
 	await kubectl(cluster, ["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec }));
 }
 
-/** As a cloud's controller does it. */
+/** Offers an address as a cloud's controller does. */
 async function offerAddress(cluster: string): Promise<void> {
 	const change = { status: { loadBalancer: { ingress: [{ ip: addressOf(cluster) }] } } };
 	await patch(cluster, ["service", service, ...anchor], change, "--subresource=status");
 }
 
-/** Where nobody answers, as an installation listed it before. */
+/** Lists an address at which nothing answers, as an earlier installation could have. */
 async function listOldAddress(): Promise<void> {
 	const bare = clusters();
 	const address = `--address=c1=${addressOf("c1")}:9`;

@@ -1,34 +1,37 @@
-// A code of `check`, and how it is got on real clusters: the fault that is put there, what is found, and what makes it good again.
+// Describes how to get a code of `check` on real clusters: the fault to cause, what is found, and how it is mended.
 import type { CheckReason } from "../../../plugin/check/check-reason.ts";
 
 export interface Provocation {
 	readonly reason: CheckReason;
-	/** In words. */
+	/** The fault in words. */
 	readonly fault: string;
-	/** By its context; left out: found of the fleet. */
+	/** The finding's context. Left out if the finding is about the whole fleet. */
 	readonly cluster?: string;
 	readonly provoke: () => Promise<unknown>;
 	readonly says: string | RegExp;
-	/** The command that is told; left out where there is none. */
+	/** The command that the finding suggests. Left out if it suggests none. */
 	readonly fix?: string | RegExp;
-	/** What makes it good again: that command, or this; left out: `end`, where the command shows more and changes nothing. */
+	/** How the fault is mended: by that command ("fix") or by this function. By default by `end`, if the command only shows more. */
 	readonly mend?: "fix" | (() => Promise<unknown>);
-	/** With what it ends while the fault lasts; 0, unless it asks the very part that is silent or refuses. */
+	/**
+	 * The exit code of the command while the fault lasts. By default 0. It is another if the command asks the part that is silent or
+	 * refuses.
+	 */
 	readonly fixCode?: number;
-	/** All as it was before. */
+	/** Restores everything as it was before. */
 	readonly end: () => Promise<unknown>;
 }
 
-/** Faults that do not hide each other, found by one check. */
+/** Faults that do not hide each other, so that one check finds them all. */
 export interface Scene {
 	readonly name: string;
-	/** Of the check. */
+	/** The arguments of the check. */
 	readonly args: readonly string[];
 	readonly rows: readonly Provocation[];
-	/** What comes of these faults besides; anything else is one finding too many. */
+	/** Reasons that these faults also cause. Any other finding is an error. */
 	readonly besides?: readonly CheckReason[];
-	/** What is there before, and stays. */
+	/** Reasons that are found before the faults and stay. */
 	readonly always?: readonly CheckReason[];
-	/** Of the check in the end, where what is found is a matter of these very contexts. */
+	/** The arguments of the last check, if the faults lie in the contexts themselves. */
 	readonly after?: readonly string[];
 }

@@ -1,4 +1,4 @@
 import { describeScenes } from "./scenes.ts";
 
-// Each is about rights of somebody else, or a namespace of its own.
+// Each scene is about the rights of another person, or has its own namespace.
 describeScenes("rights", { concurrent: true });

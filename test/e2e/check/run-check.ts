@@ -1,4 +1,4 @@
-// `kubectl xpdb check -o json` by the built plugin on the shared fleet, and what it finds.
+// Runs `kubectl xpdb check -o json` with the built plugin on the shared fleet, and reads what it finds.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -24,7 +24,7 @@ export interface Checked {
 	}[];
 }
 
-/** Clusters with a kubeconfig, and a folder with "bin" for the PATH. */
+/** Clusters with a kubeconfig, and a folder whose "bin" goes on the PATH. */
 export interface Place {
 	readonly dir: string;
 	readonly kubeconfigPath: string;
@@ -32,12 +32,12 @@ export interface Place {
 
 export const operators = ["c1-operator", "c2-operator", "c3-operator"];
 export const everywhere = ["--contexts", operators.join(",")];
-/** No budget is there: those of other suites may still be going away. */
+/** A namespace without budgets, because budgets of other suites may still be ending. */
 export const besideBudgets = ["-n", "xpdb-system"];
 
 const validate = createValidator(strictSchema("check-v1"));
 
-/** A command as it is typed. */
+/** Runs a command as it would be typed. */
 export async function typeCommand(
 	words: string,
 	{ dir, kubeconfigPath }: Place = sharedFleet(),
@@ -50,7 +50,7 @@ export async function typeCommand(
 	});
 }
 
-/** As -o json has it, which is as published, with the exit code that it names. */
+/** Returns the document of -o json. Checks that it matches the published schema and that its exit code is the real one. */
 export async function runCheck(args: readonly string[], place?: Place): Promise<Checked> {
 	const { code, stdout, stderr } = await typeCommand(`kubectl-xpdb check ${args.join(" ")} -o json`, place);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -64,7 +64,7 @@ export function findingsOf({ checks }: Checked): readonly CheckedFinding[] {
 	return checks.flatMap(({ findings }) => findings);
 }
 
-/** "SingleAgent in c2-operator", "BudgetsDiffer". */
+/** Returns the findings as in "SingleAgent in c2-operator" or "BudgetsDiffer". */
 export function found(checked: Checked): readonly string[] {
 	return findingsOf(checked).map(({ reason, cluster }) => placed(reason, cluster));
 }
@@ -73,7 +73,9 @@ export function placed(reason: string, cluster: string | undefined): string {
 	return cluster === undefined ? reason : `${reason} in ${cluster}`;
 }
 
-/** Agents see a moment later what was done; other suites may have left something that is going away. */
+/**
+ * Repeats the check until it is as expected, because agents see changes a moment later, and objects of other suites may still be ending.
+ */
 export async function eventuallyChecked(
 	what: string,
 	args: readonly string[],
@@ -95,7 +97,7 @@ export async function eventuallyChecked(
 	return last;
 }
 
-/** These and no others. */
+/** Waits until the check finds exactly these reasons. */
 export async function eventuallyFinds(wanted: readonly string[], ...args: readonly string[]): Promise<Checked> {
 	const sorted = wanted.toSorted().join("; ");
 	return eventuallyChecked("that", args, (checked) => found(checked).toSorted().join("; ") === sorted);

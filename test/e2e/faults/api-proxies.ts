@@ -1,4 +1,4 @@
-// Proxies in front of the API servers of the shared fleet, for as long as a test lasts.
+// Puts proxies in front of the API servers of the shared fleet, for the time of a test.
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
@@ -9,7 +9,7 @@ export interface ApiProxies extends AsyncDisposable {
 	readonly byCluster: ReadonlyMap<string, ApiProxy>;
 }
 
-/** Sends what goes over these links, one to each cluster, through proxies. */
+/** Sends the traffic of these links, one to each cluster, through proxies. */
 export async function startApiProxies(linkTo: (cluster: string) => string): Promise<ApiProxies> {
 	const byCluster = new Map<string, ApiProxy>();
 	for (const cluster of sharedFleet().clusters) {

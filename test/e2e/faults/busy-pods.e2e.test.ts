@@ -1,5 +1,5 @@
-// Pods whose annotations change all the time, as those of operators with heartbeats do, under a PodDisruptionBudget of Kubernetes'
-// own. An eviction that names an old version gets a 409, and Kubernetes counts it as a disruption for two minutes.
+// Evicts pods whose annotations change all the time, as with operators that write heartbeats, under one of Kubernetes' own
+// PodDisruptionBudgets. An eviction that names an old version gets a 409, and Kubernetes counts it as a disruption for two minutes.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type AuditEvent, readTimeline } from "../../../demo/audit/audit.ts";
@@ -13,12 +13,12 @@ import { plugin } from "../plugin-process.ts";
 const replicas = 3;
 const changeEveryMs = 200;
 /**
- * The API server looks at the version up to 100 ms after it got the eviction: one change in ten evictions may come between, which
- * makes four or more of nine in one run of forty, seven or more in one of thousands. Evictions that take no heed of changes meet one
- * more often than not.
+ * The API server checks the version up to 100 ms after it received the eviction. So a change may come between in one of ten evictions. That
+ * makes four or more of nine in one run of forty, and seven or more in one of thousands. Evictions that ignore changes meet one more often
+ * than not.
  */
 const mayBeLate = 6;
-/** Longer from reading to evicting takes only a machine that is too busy for the right moment; that is tried, not promised. */
+/** Only a machine that is too busy takes longer from reading to evicting. Then hitting the right moment is attempted but not guaranteed. */
 const promptMicroseconds = (changeEveryMs / 4) * 1_000;
 
 describeOnFleet("pods that change five times a second under a native budget", () => {
@@ -47,7 +47,7 @@ describeOnFleet("pods that change five times a second under a native budget", ()
 	});
 });
 
-/** Whether the version that the eviction names was the pod's until just before: it was read then at the latest. */
+/** Whether the version that the eviction names was the pod's until just before, and so was read no earlier than that. */
 function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: readonly AuditEvent[]): boolean {
 	const version = request?.deleteOptions?.preconditions?.resourceVersion;
 	const writes = events.filter((event) => event.cluster === cluster && event.name === name && event.code === 200);
@@ -56,7 +56,7 @@ function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: re
 	return next === undefined || receivedAt - next.completedAt < promptMicroseconds;
 }
 
-/** Until they are gone; their successors are left to become ready. */
+/** Keeps changing the pods until they are gone. Their successors are left alone, so that they become ready. */
 function keepChanging(pods: readonly Pod[], namespace: string): AsyncDisposable {
 	const clients = new Map(sharedFleet().clusters.map((cluster) => [cluster.name, createAdminClient(cluster)]));
 	const over = new AbortController();

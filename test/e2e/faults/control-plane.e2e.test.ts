@@ -1,4 +1,4 @@
-// A control plane that falls silent or dies while plugins in three clusters evict under one budget.
+// Freezes or kills parts of a control plane while plugins in three clusters evict under one budget.
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freezeComponent, killComponent } from "../../controlplane/faults.ts";

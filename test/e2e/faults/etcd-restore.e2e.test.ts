@@ -1,4 +1,5 @@
-// The etcd of one cluster goes back to an older state: what its agents saw since then never was. They must not count by it.
+// Restores the etcd of one cluster to an older state, so that what its agents have seen since then never happened. They must not use it to
+// count.
 import { expect, test } from "vitest";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { snapshotEtcd } from "../../controlplane/etcd-snapshot.ts";
@@ -10,7 +11,7 @@ import { plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 
-/** More than controllers write while they start: the versions after the restore are to be ones that were there before. */
+/** More than controllers write while they start, so that versions after the restore repeat earlier ones. */
 const writes = 1_500;
 
 describeOnFleet("an etcd restored from an older snapshot", () => {
@@ -36,7 +37,7 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		await database.ready();
 
 		const restore = await snapshotEtcd(fleetControl(), cluster);
-		// From here on c1 will not remember: a pod evicted and replaced, Leases written, many versions.
+		// The restored c1 forgets what follows: a pod that is evicted and replaced, writes of Leases, and many versions.
 		expect((await evict("c1", gone)).code).toBe(0);
 		const api = createAdminClient(cluster);
 		await Promise.all(
@@ -65,7 +66,7 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		expect(refused.stdout).not.toMatch(/ evicted$/m);
 		await annotate("bench/ready-");
 		await database.ready();
-		// The controllers of c1 have caught up with its API server by now: from here on the time is the agents'.
+		// By now, the controllers of c1 have caught up with its API server. From here on, the time measures only the agents.
 		const askedAt = performance.now();
 		const granted = await evict("c2");
 		expect(granted.code, granted.stdout + granted.stderr).toBe(0);

@@ -1,4 +1,4 @@
-// Hands on the Leases: deleted, garbled or stolen at the moments when it matters, each in a namespace of its own, all at once.
+// Deletes, garbles or steals Leases at critical moments. Each test has its own namespace, and they run at the same time.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-client.ts";
@@ -45,7 +45,7 @@ describeOnFleet("Leases", () => {
 				using asleep = startPlugin([...evict(first), "--timeout", "4m"], { XPDB_PAUSE_POINT: moment.step });
 				await asleep.asleep();
 				const end = await onAll(start, database);
-				// Somebody else's round, on what the Leases say now.
+				// Another run's round uses what the Leases say now.
 				using other = startPlugin([...evict(second), "--timeout", "4m"]);
 				asleep.child.kill("SIGCONT");
 				if (start === garbleLeases) await other.printed(/cannot read Lease/);

@@ -1,5 +1,5 @@
-// Links that fail one by one, in one direction or in both, while plugins in three clusters evict under one budget. Each plugin is
-// given one context: it reaches the other clusters through the agents of its own.
+// Makes links fail one by one, in one direction or in both, while plugins in three clusters evict under one budget. Each plugin gets one
+// context, and reaches the other clusters through that cluster's agents.
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { degradeLink, resetLinkEvery } from "../../controlplane/faults.ts";
@@ -9,7 +9,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 import { type RollingEvictions, startRollingEvictions } from "./rolling-evictions.ts";
 
-/** Longer than the 5 s in which a dead connection is found out. */
+/** Longer than the 5 s after which a dead connection is detected. */
 const holdMs = 6_000;
 
 describeOnFleet("evictions go on within the lease time and 5 s after", () => {

@@ -1,5 +1,5 @@
-// What people and controllers do to namespaces, pods, budgets and scales in the middle of an eviction, each in a namespace of its
-// own, all at once.
+// Changes namespaces, pods, budgets and scales during an eviction, as people and controllers do. Each test has its own namespace, and they
+// run at the same time.
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database, type DatabaseOptions } from "../database.ts";
@@ -16,7 +16,7 @@ const operators = () =>
 		.contexts.map((context) => `${context}-operator`)
 		.join(",");
 
-/** Evicts all pods of a database, in all clusters. */
+/** Evicts all pods of a database in all clusters. */
 function startEvicting({ namespace }: Database, environment: Readonly<Record<string, string>> = {}) {
 	const args = ["evict", "-l", "app=db", "-n", namespace, "--contexts", operators(), "-y", "--timeout", "4m"];
 	return startPlugin(args, environment);
@@ -99,8 +99,8 @@ describeOnFleet("in the middle of an eviction", () => {
 		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 } });
 		await letNewPodsBeReady(database, false);
 		using evicting = startEvicting(database);
-		// Four of nine may go. As none of the new ones becomes ready nothing is granted, so nothing is under way when the plugin
-		// stops: who scales down asks no budget, and would be before an eviction that was decided already.
+		// Four of nine pods may go. The new ones do not become ready, so nothing more is granted, and no eviction is under way when the
+		// plugin stops. That matters because scaling down asks no budget, and could come before an eviction that was already decided.
 		await evicting.printed(/(pod\/\S+ evicted[^]*){4}/);
 		evicting.child.kill("SIGSTOP");
 		const scale = async (context: string, replicas: number) =>

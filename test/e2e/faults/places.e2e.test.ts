@@ -1,4 +1,4 @@
-// Disks that are full and folders that cannot be written to, under the plugin and under the agents.
+// Tests full disks and folders that cannot be written to, for the plugin and for the agents.
 import { execFile } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createDatabase, type Database } from "../database.ts";
 import { plugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 
-/** No folder, whoever asks: not even root can make one there. */
+/** Not even root can create a folder there. */
 const nowhere = { HOME: "/proc/nowhere", TMPDIR: "/proc/nowhere" };
 
 function evictAll({ namespace }: Database): string[] {
@@ -26,7 +26,7 @@ describeOnFleet("where nothing can be written", () => {
 		expect(result.code).toBe(4);
 		expect(result.stderr).toMatch(/\/proc\/nowhere.*TMPDIR/);
 		expect(await database.pods()).toEqual(before);
-		// Its home it does not need.
+		// The plugin does not need its home.
 		const atHome = await plugin(evictAll(database), { HOME: nowhere.HOME });
 		expect(atHome.code, atHome.stderr).toBe(0);
 	});

@@ -1,4 +1,4 @@
-// The way from a plugin to the agents is a port-forward; some load balancers and proxies cut those every few seconds.
+// Cuts the port-forwards from plugins to agents every few seconds, as some load balancers and proxies do.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { startApiProxies } from "./api-proxies.ts";
@@ -6,7 +6,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs, reservationLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** Not in step with one another, nor with the seconds that agents and plugins count. */
+/** Not in step with each other, or with the whole seconds in which agents and plugins count. */
 const cutEveryMs: Readonly<Record<string, number>> = { c1: 2_300, c2: 2_900, c3: 3_700 };
 const evictionsMeanwhile = 6;
 

@@ -1,5 +1,5 @@
-// The operator's rights in one cluster, or the accounts behind the operator's tokens, go away in the middle of a drain of three: what
-// is missing is named, what was cordoned stays so and is said, and the same command goes on when they are back.
+// Revokes the operator's rights in one cluster, or deletes the accounts of the operator's tokens, during a drain of three clusters. The
+// output names what is missing and what stays cordoned. The same command continues when the rights are back.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { preActivityPrefix } from "../../../disruption/budget/pod.ts";
@@ -22,12 +22,12 @@ async function withdrawRightsInOne(clients: Clients): Promise<EndFault> {
 	return await withdrawOperatorRights(client);
 }
 
-/** In all of them: agents pass calls on to one another, so that one whose own agents refuse is asked through the others. */
+/** Deletes the accounts in all clusters. Agents pass calls on to each other, so in one cluster alone, a call would still get through. */
 async function deleteAccounts(clients: Clients): Promise<EndFault> {
 	const ends = await Promise.all(
 		[...clients].map(async ([cluster, client]) => {
 			const end = await deleteOperatorAccount(client);
-			// They remember for a minute whom they let in; new ones ask at once.
+			// Agents remember for a minute whom they admitted. New agents ask at once.
 			for (const { name } of await fleetControl().listAgents(cluster)) await fleetControl().killAgent(cluster, name);
 			await untilAgentsReady(fleetControl(), cluster);
 			return end;
@@ -61,7 +61,7 @@ describeOnFleet("in the middle of a drain", () => {
 				cluster,
 				node: pods.find(({ context }) => context === cluster)?.node ?? "",
 			}));
-			// The drain is not over before the fault is there, however long that takes: one pod waits until then.
+			// One pod waits until the fault is there, so that the drain does not end before, however long that takes.
 			const held = pods.find(({ context }) => context === "c2")?.name ?? "";
 			const hold = async (value: "=true" | "-") =>
 				kubectl("c2", ["annotate", "pod", held, "-n", database.namespace, `${preActivityPrefix}hold${value}`]);

@@ -1,6 +1,6 @@
-// Work that goes on while faults come and go: in each cluster one plugin after the other evicts all pods of a database that are
-// there, and all of them race for its budget of one. And the judgement: nothing violated, progress soon after each fault, no plugin
-// ended otherwise than done or, where it began in a fault, failed closed before it touched anything.
+// Keeps evicting while faults come and go. In each cluster, one plugin after the other evicts all pods of a database, and all plugins
+// compete for its budget of one. Then judges the result: the budget held, evictions continued soon after each fault, and each plugin
+// succeeded or, if it started during a fault, failed before it touched anything.
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,23 +12,23 @@ import { type PluginProcess, type PluginResult, startPlugin } from "../plugin-pr
 
 export interface RollingEvictions extends AsyncDisposable {
 	readonly database: Database;
-	/** Resolves when one more pod than at the time of the call has been evicted, with how long that took; rejects after two minutes. */
+	/** Resolves when another pod has been evicted since the call, with the time that it took. Rejects after two minutes. */
 	nextEvictionMs(): Promise<number>;
-	/** Resolves at the next line that a plugin prints and that matches. */
+	/** Resolves when a plugin next prints something that matches. */
 	printed(pattern: RegExp): Promise<void>;
-	/** Lets the plugins that run now end by themselves, judges how they ended, and resolves with the violations. */
+	/** Lets the running plugins end by themselves, judges how they ended, and resolves with the violations. */
 	finish(): Promise<readonly AvailabilitySample[]>;
 }
 
 export interface RollingOptions extends Partial<DatabaseOptions> {
-	/** Of the plugin of a cluster. */
+	/** Returns the environment of a cluster's plugins. */
 	readonly environment?: (cluster: string) => Readonly<Record<string, string>>;
 }
 
-/** Starts the plugins and resolves when each of them is at work and the first pod has been evicted. */
+/** Starts the plugins. Resolves when each of them is at work and the first pod has been evicted. */
 export async function startRollingEvictions(options: RollingOptions = {}): Promise<RollingEvictions> {
 	const { environment, ...rest } = options;
-	// Slow enough that a fault of seconds meets several evictions, at several of their steps.
+	// Slow enough that a fault of some seconds meets several evictions, at different steps.
 	const annotations = { "bench/ready-after": "700ms" };
 	const database = await createDatabase({ replicas: 4, budget: { maxUnavailable: 1 }, annotations, ...rest });
 	const temporary = await mkdtemp(join(tmpdir(), "xpdb-faults-"));
@@ -56,7 +56,7 @@ export async function startRollingEvictions(options: RollingOptions = {}): Promi
 		}
 	}
 
-	/** Until `holds` is true of a new piece of output. */
+	/** Resolves when `holds` is true for new output. Rejects after two minutes. */
 	const untilOutput = (what: string, holds: (text: string) => boolean) =>
 		new Promise<void>((resolve, reject) => {
 			const listener = (text: string) => {

@@ -1,10 +1,10 @@
-// Whoever has got hold of the agents' token: a client with that and nothing else.
+// Plays an attacker who has the agents' token and nothing else.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient, type KnownCluster } from "../../controlplane/admin-client.ts";
 
-/** With a real token of the agents' ServiceAccount. */
+/** Returns a client with a real token of the agents' ServiceAccount. */
 export async function createAgentClient(cluster: KnownCluster): Promise<ApiClient> {
 	const admin = createAdminClient(cluster);
 	const path = "/api/v1/namespaces/xpdb-system/serviceaccounts/xpdb-agent/token";

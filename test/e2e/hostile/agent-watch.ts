@@ -1,4 +1,5 @@
-// A kubelet's and Prometheus' eyes on an agent, as a worker thread: whoever floods has no time to look, and would measure itself.
+// Watches an agent in a worker thread, with the eyes of a kubelet and of Prometheus. The thread that floods is too busy to do so, and would
+// measure itself.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -12,11 +13,11 @@ export interface SeenOfAgent {
 	readonly highestMb: number;
 	readonly slowestMs: number;
 	readonly answers: number;
-	/** Probes without an answer within their time, one after the other: after three a kubelet starts the agent anew. */
+	/** The most probes in a row without an answer in time. After three, a kubelet restarts the agent. */
 	readonly failedInARow: number;
 }
 
-/** The liveness probe's in agent/deploy/deployment.yaml. */
+/** The timeout of the liveness probe in agent/deploy/deployment.yaml. */
 const probeTimeoutMs = 5_000;
 
 async function isAnswered(url: string): Promise<boolean> {
@@ -25,7 +26,7 @@ async function isAnswered(url: string): Promise<boolean> {
 		await response.text();
 		return response.ok;
 	} catch {
-		// No answer is an answer here.
+		// No answer is a valid result here.
 		return false;
 	}
 }

@@ -1,4 +1,4 @@
-// Somebody with a valid token and a client of their own: what they can have written into the Leases that all others go by.
+// Tests what a user with a valid token and a client of their own can get written into the Leases on which all others rely.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import type { Grant } from "../../../disruption/budget/cluster.ts";
@@ -59,7 +59,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		if (outcome.kind !== "acquired") throw new Error("It waits until it is acquired");
 		return outcome;
 	};
-	/** Where nobody holds the Lease, as its agent has seen by then. */
+	/** Resolves when the acquire is answered with an optimistic hold, because the agent has seen that the Lease is free. */
 	const acquireUnwritten = async (name: string) => {
 		await member().release((await acquire(name)).acquisition);
 		for (;;) {
@@ -90,7 +90,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 			await member().release(acquisition);
 		}
 	};
-	/** What stands in the Lease of c1. */
+	/** Returns the state that the Lease in c1 contains. */
 	const stateOf = async (name: string) => {
 		const path = `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases/${leaseName(named(name))}`;
 		const { metadata } = await getJson<{ metadata: { annotations: Record<string, string> } }>("c1", path);
@@ -151,7 +151,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		const { uid } = pod.pod;
 		expect(await commit("web", pod)).toEqual({ kind: "stood", leftOut: [{ uid, why: "NotCovered" }] });
 		expect(await stateOf("web")).toEqual(nothing);
-		// There is no Lease to commit to: none is made for a budget that no member has.
+		// There is no Lease to commit to, because none is created for a budget that no member has.
 		await expect(commit("nobody-has-this", pod)).rejects.toThrow(/exists in no member/);
 	});
 

@@ -1,4 +1,4 @@
-// Another fleet than the one that a cluster belongs to, as somebody writes it into its ConfigMap.
+// Declares a fleet other than the cluster's own, by writing it into the cluster's ConfigMap.
 import { parse } from "yaml";
 import { getJson } from "../get-json.ts";
 import { kubectl } from "../kubectl.ts";
@@ -9,7 +9,7 @@ interface Member {
 	readonly address: string;
 }
 
-/** Changes what a cluster's ConfigMap says of the fleet; what is added to `cleanups` puts it right again. */
+/** Changes what a cluster's ConfigMap says about the fleet. Adds a function to `cleanups` that restores it. */
 export async function declareFleet(
 	cleanups: (() => Promise<void>)[],
 	context: string,

@@ -1,5 +1,5 @@
-// A member whose agent lies, sends without end or keeps silent, with its own certificate: whoever asks through another member ends
-// in time, evicts nothing, and that member's agents stay well.
+// Tests a member whose agent lies, sends endless data or stays silent, with its own certificate. A run that asks through another member
+// ends in time and evicts nothing, and that member's agents stay well.
 import { readFileSync } from "node:fs";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -17,7 +17,7 @@ import { agentFile, clusterOf, pairOf, peerAddressOf } from "./member-agent.ts";
 import { expectToBeWell, firstAgent, watchAgent } from "./watched-agent.ts";
 
 const timeoutMs = 4_000;
-/** The start of the program, and the end of its run. */
+/** The timeout, and the time to start and end the program. */
 const endsWithinMs = timeoutMs + 2_000;
 
 const liar = "c2";
@@ -26,7 +26,7 @@ async function cleanUp(): Promise<void> {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/** As the liar's own agents show it: nothing but the words is wrong. */
+/** Returns the certificate of the liar's own agents: only its answers are wrong. */
 function ownPair(): { readonly ca: Buffer; readonly certificate: Buffer; readonly key: Buffer } {
 	const { certificate, key } = pairOf(clusterOf(liar));
 	return {
@@ -36,7 +36,7 @@ function ownPair(): { readonly ca: Buffer; readonly certificate: Buffer; readonl
 	};
 }
 
-/** What the liar's agents say of themselves, changed. */
+/** Returns handlers that answer as the liar's own agents do, but with a changed description. */
 function describesItself(change: (truth: DescribeResponse) => DescribeResponse): Partial<AgentServiceServer> {
 	const { ca, certificate, key } = ownPair();
 	const client = createAgentClient({
@@ -50,7 +50,7 @@ function describesItself(change: (truth: DescribeResponse) => DescribeResponse):
 	return {
 		describe: (call, answer) =>
 			void client.describe(call.request, call.metadata, (error, truth) => answer(error, truth && change(truth))),
-		// A run that took its time asks once more.
+		// A slow run asks for the budgets once more.
 		listBudgets: (call, answer) =>
 			void client.listBudgets(call.request, call.metadata, (error, truth) => answer(error, truth)),
 	};
@@ -64,7 +64,7 @@ async function answersAs(handlers: Partial<AgentServiceServer>): Promise<string>
 	return agent.address;
 }
 
-/** Begins each answer, and sends a byte of it every second. */
+/** Begins each answer, then sends one byte of it every second. */
 async function answersByteByByte(): Promise<string> {
 	const { certificate, key } = ownPair();
 	const server: Http2SecureServer = createSecureServer({ cert: certificate, key, minVersion: "TLSv1.3" });

@@ -1,20 +1,20 @@
-// How one agent meets a peer: with which certificate, and whether it lets in who shows this one. By its own address, because behind
-// that of its cluster there are two.
+// Meets one agent as a peer: tells which certificate it shows, and whether it admits the caller's certificate. It dials the agent's own
+// address, because there are two agents behind that of its cluster.
 import { connect } from "node:tls";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
 import { agentServerName } from "../../../proto/credentials.ts";
 import { peerPort } from "../../controlplane/links.ts";
 
 export interface Meeting {
-	/** The SHA-256 fingerprint of the certificate that it shows. */
+	/** The SHA-256 fingerprint of the agent's certificate. */
 	readonly shown: string;
-	/** Whoever is let in is greeted, in HTTP/2; who is not hears nothing. */
+	/** Whether the agent admits the caller. An admitted caller gets an HTTP/2 greeting, and any other gets nothing. */
 	readonly letIn: boolean;
 }
 
 const longestMs = 5_000;
 
-/** Undefined where there is no answer: the agent is not there, or late. */
+/** Undefined if the agent does not answer in time. */
 export async function meetAgent(ip: string, { certificate, key }: KeyPair): Promise<Meeting | undefined> {
 	return new Promise((resolve) => {
 		const socket = connect({
@@ -25,7 +25,7 @@ export async function meetAgent(ip: string, { certificate, key }: KeyPair): Prom
 			servername: agentServerName("xpdb-system"),
 			ALPNProtocols: ["h2"],
 			minVersion: "TLSv1.3",
-			// Whatever it shows is wanted here.
+			// Any certificate is acceptable here.
 			rejectUnauthorized: false,
 		});
 		let shown: string | undefined;

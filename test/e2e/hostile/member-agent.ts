@@ -1,4 +1,4 @@
-// An agent of one member as another one meets it: its certificate and key, and calls on a peer port with them.
+// Plays an agent of one member towards another one: has its certificate and key, and makes calls with them on a peer port.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
@@ -16,23 +16,23 @@ export function clusterOf(name: string): Cluster {
 	return cluster;
 }
 
-/** Where the agents of a cluster read what takes the place of mounted Secrets and ConfigMaps. */
+/** Returns the path of a file that replaces a mounted Secret or ConfigMap of the cluster's agents. */
 export function agentFile(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet-ca.crt"): string {
 	return join(cluster.dir, "agents", file);
 }
 
-/** What whoever reads the agents' Secret in that cluster has got hold of. */
+/** Returns what an attacker gets who reads the agents' Secret in that cluster. */
 export function pairOf(cluster: Cluster): KeyPair {
 	const read = (file: "tls.crt" | "tls.key") => readFileSync(agentFile(cluster, file), "utf8");
 	return { certificate: read("tls.crt"), key: read("tls.key") };
 }
 
-/** HOST:PORT of the agents' peer port. */
+/** Returns HOST:PORT of the agents' peer port. */
 export function peerAddressOf(cluster: Cluster): string {
 	return `${new URL(cluster.server).hostname}:${peerPort}`;
 }
 
-/** `to` as an agent with this certificate reaches it. */
+/** Connects to `to` as an agent with this certificate. */
 export function dialPeer(to: Cluster, pair: KeyPair): { readonly peer: RemoteCluster } & Disposable {
 	const client = createAgentClient({
 		address: peerAddressOf(to),
@@ -47,7 +47,7 @@ export function dialPeer(to: Cluster, pair: KeyPair): { readonly peer: RemoteClu
 	};
 }
 
-/** For the Lease of a test database's budget. */
+/** Returns a request for the Lease of a test database's budget. */
 export function acquireRequestFor(namespace: string, nonce: string) {
 	const selector = parseLabelSelector({ matchLabels: { app: "db" } }, "selector");
 	return { budget: { namespace, name: "db" }, selector, holder: "hostile", nonce, candidates: [] };

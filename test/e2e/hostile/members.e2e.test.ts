@@ -1,5 +1,5 @@
-// Agents that are no members any more, or show another's certificate: refused, while everybody else goes on. And a change of
-// the CA, during which nobody is.
+// Tests agents that are no longer members, or show another member's certificate: they are refused, while all others continue. Also tests a
+// change of the CA, during which no agent is refused.
 import { X509Certificate } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -27,7 +27,7 @@ async function cleanUp(): Promise<void> {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/** As a kubelet brings it: whole, and never half. */
+/** Replaces a file as a kubelet does, so that it is never read half-written. */
 function bring(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet-ca.crt", text: string): void {
 	const path = agentFile(cluster, file);
 	writeFileSync(`${path}.new`, text, { mode: 0o600 });
@@ -60,7 +60,7 @@ describeOnFleet("a member that was taken out", () => {
 				forgotten: [{ id: c3.id, name: "c3" }],
 			}));
 		}
-		// Over a connection that stands, with an acquisition that stands.
+		// Uses a connection that is already open, and an acquisition that still holds.
 		const calls = await Promise.allSettled([
 			peer.commit(before.acquisition, []),
 			peer.count(before.acquisition, request),
@@ -121,7 +121,7 @@ describeOnFleet("a certificate of another member", () => {
 		expect(refused.stderr).toContain(`is for cluster id "${c3.id}", not for cluster id "${clusterOf("c2").id}"`);
 		expect(seen).toEqual([]);
 		expect(await database.pods()).toHaveLength(3);
-		// Each cluster reached by its own API server.
+		// Reaches each cluster through its own API server.
 		const evicted = await plugin([...evictOfMany(database, pod, sharedFleet().contexts), "--timeout", "2m"]);
 		expect(evicted.code, evicted.stderr).toBe(0);
 		await database.ready();
@@ -184,7 +184,7 @@ describeOnFleet("a change of the CA", () => {
 		const newPairs = new Map<string, KeyPair>();
 		for (const { name, id } of clusters) newPairs.set(name, await issueAgentCertificate(authority, { clusterId: id }));
 		const newOnly = newPairs.get("c2") ?? oldOnly;
-		// The way back goes by the same steps, so that the fleet is as it was.
+		// Goes back in the same steps, so that the fleet is as it was.
 		cleanups.push(async () => {
 			await trust(both);
 			await show(oldPairs);
@@ -223,13 +223,13 @@ describeOnFleet("a change of the CA", () => {
 	});
 });
 
-/** Each of these clusters reached by its own API server. */
+/** Returns arguments that reach each of these clusters through its own API server. */
 function evictOfMany(database: Database, pod: Pod | undefined, contexts: readonly string[]): readonly string[] {
 	const operators = contexts.map((context) => `${context}-operator`).join(",");
 	return ["evict", `${pod?.context}-operator/${pod?.name}`, "-n", database.namespace, "--contexts", operators, "-y"];
 }
 
-/** They read their files every 2 s, each by itself. */
+/** Waits until this holds for each agent. Agents read their files every 2 s, each on its own. */
 async function untilEachAgent(what: string, holds: (cluster: Cluster, ip: string) => Promise<boolean>): Promise<void> {
 	await eventually(`that each agent ${what}`, async () => {
 		const met = sharedFleet().clusters.map(async (cluster) => {

@@ -1,5 +1,5 @@
-// Who has the agents' token, and who administers a cluster: what the shipped policies refuse them on real API servers, and what they
-// leave them.
+// Tests the shipped policies on real API servers: what they refuse to a holder of the agents' token and to a cluster's administrator, and
+// what they still allow.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ interface PodObject {
 	readonly status: { readonly conditions: readonly { readonly type: string; readonly message?: string }[] };
 }
 
-// In the gate c3 is of the oldest Kubernetes and c1 of the newest.
+// In continuous integration, c3 runs the oldest Kubernetes and c1 the newest.
 describeOnFleet("policies", () => {
 	describe.each(["c1", "c3"])("in %s", (clusterName) => {
 		let database: Database;
@@ -188,7 +188,7 @@ describeOnFleet("policies", () => {
 			};
 
 			beforeAll(async () => {
-				// So that there is one.
+				// Creates a Lease.
 				const { code, stderr } = await evict();
 				if (code !== 0) throw new Error(stderr);
 			});

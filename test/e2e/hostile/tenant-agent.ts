@@ -1,6 +1,6 @@
-// A tenant who plays the agent: may do everything in one namespace of a cluster and nothing anywhere else, and runs a server
-// there that answers every operator: a fleet of one, and no budgets. It has all that an agent has, a CA, an account whose tokens
-// operators may ask for, and pods with the agents' label, in the tenant's own namespace.
+// Plays a tenant who pretends to be the agent. The tenant may do everything in one namespace of a cluster and nothing elsewhere, and runs a
+// server there that answers every operator: a fleet of one, without budgets. In the tenant's namespace there is all that an agent has: a
+// CA, an account whose tokens operators may request, and pods with the agents' label.
 import { randomBytes } from "node:crypto";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { AgentPodObject } from "../../../demo/agents/agent-command.ts";
@@ -18,17 +18,17 @@ import { removeNamespace } from "../remove-namespace.ts";
 
 export interface TenantAgent extends AsyncDisposable {
 	readonly namespace: string;
-	/** Names of the methods that somebody called. */
+	/** The names of the methods that were called. */
 	readonly asked: readonly string[];
 	setReady(ready: boolean): Promise<void>;
 	deletePod(): Promise<void>;
 }
 
-/** Before every agent's, in the order in which they are asked. */
+/** Sorts before the name of every agent, because agents are asked in this order. */
 const podName = "a-tenant";
 let tenants = 0;
 
-/** Several may be there at once, each in a namespace of its own. */
+/** Starts a tenant. Several can run at once, each in its own namespace. */
 export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 	const { octet, clusters } = sharedFleet();
 	const at = clusters.findIndex(({ name }) => name === cluster);
@@ -48,7 +48,7 @@ export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 	]);
 	const authority = await createAuthority("tenant");
 	tenants += 1;
-	// Pods of the clusters have theirs below 127.OCTET.100.
+	// Pods of the clusters have addresses below 127.OCTET.100.
 	const address = `127.${octet}.${at + 101}.${tenants}`;
 	const pair = await issueAgentCertificate(authority, { clusterId: known.id, address });
 	const asked: string[] = [];
@@ -109,7 +109,7 @@ function tenantObjects(certificate: string): readonly object[] {
 				containers: [{ name: "agent", image: "none", args: ["--lease-namespace=xpdb-system"] }],
 			},
 		},
-		// What operators need to fall for it.
+		// What operators need to be deceived.
 		{
 			apiVersion: `${rbac}/v1`,
 			kind: "RoleBinding",
@@ -120,7 +120,7 @@ function tenantObjects(certificate: string): readonly object[] {
 	];
 }
 
-/** Whoever comes asks this first; nothing else is answered. */
+/** Answers the two calls that a run makes first. All others fail. */
 function answersOfFleetOfOne(clusterId: string, asked: string[]): Pick<AgentServiceServer, "describe" | "listBudgets"> {
 	const hash = fleetHash([clusterId]);
 	return {

@@ -1,5 +1,5 @@
-// A tenant plays the agent in its own namespace, in two of three clusters. Judged by what it got (no call, no token, no pod beyond
-// the budget) and by whether others went on, whatever state its pod is in.
+// Tests a tenant who pretends to be the agent in namespaces of two of three clusters. Judged by what the tenant got (no call, no token, no
+// pod beyond the budget) and by whether others continued, whatever the state of the tenant's pod.
 import { expect, test } from "vitest";
 import { readTimeline } from "../../../demo/audit/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -8,7 +8,7 @@ import { evictArgs } from "../evict-args.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startTenantAgent, type TenantAgent } from "./tenant-agent.ts";
 
-/** One eviction in each of these clusters, at once. */
+/** Starts one eviction in each of these clusters at the same time. */
 async function evictTogether(database: Database, clusters: readonly string[]): Promise<readonly PluginResult[]> {
 	const pods = await database.pods();
 	const first = (cluster: string): Pod => {
@@ -26,7 +26,7 @@ async function tokensOf(namespace: string): Promise<readonly string[]> {
 		.map(({ user }) => user);
 }
 
-// Each with a database and tenants of its own, all at once; every tenant says for itself whether it was asked.
+// Each test has its own database and tenants, and they run at the same time. Every tenant records whether it was called.
 describeOnFleet("a tenant whose pods call themselves agents", () => {
 	const states: readonly { name: string; bring: (tenant: TenantAgent) => Promise<void> }[] = [
 		{ name: "ready", bring: (tenant) => tenant.setReady(true) },
@@ -40,7 +40,7 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			await using database = await createDatabase({
 				replicas: 1,
 				budget: { maxUnavailable: 1 },
-				// Long enough that two at once would be down together.
+				// Long enough that two pods evicted together would be down at the same time.
 				annotations: { "bench/ready-after": "4s" },
 			});
 			await Promise.all([here, there].map(bring));
@@ -68,7 +68,7 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			"db-0",
 			`--namespace=${database.namespace}`,
 			"--context=c1-operator",
-			// Nobody runs agents there: as if there were none.
+			// No agents run in this namespace, as if there were none.
 			"--agent-namespace=nobody",
 		]);
 		expect(result.code).toBe(4);

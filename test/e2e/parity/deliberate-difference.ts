@@ -1,16 +1,18 @@
-// A difference between kubectl and kubectl xpdb that is meant.
+// Describes a deliberate difference between kubectl and kubectl xpdb.
 import type { Outcome } from "./outcome.ts";
 
 export interface DeliberateDifference {
-	/** Where it shows. */
+	/** What the difference is about. */
 	readonly subject: string;
 	readonly kubectl: string;
 	readonly ours: string;
 	readonly reason: string;
 	/** The situations that show it, by name. */
 	readonly situations: readonly string[];
-	/** Assertions of kubectl's own test of node management that do not hold for us: a part of the line, which only that one has. */
+	/**
+	 * Assertions of kubectl's own test of node management that do not hold for xpdb. Each is a part of a line that only this line contains.
+	 */
 	readonly assertions?: readonly string[];
-	/** What becomes of kubectl's outcome. */
+	/** Changes kubectl's outcome into ours. */
 	readonly apply: (outcome: Outcome) => Outcome;
 }

@@ -1,11 +1,11 @@
-// Where kubectl xpdb differs from kubectl, on purpose: the only list of it. docs/kubectl.md is made from it, and the side-by-side test
-// holds both programs to it: each difference has to be there, exactly as `apply` has it, and no other.
+// Lists where kubectl xpdb deliberately differs from kubectl. docs/kubectl.md is made from this list, which is the only one. The
+// side-by-side test checks both programs against it: each difference must be there, exactly as `apply` says, and no other.
 import { budgetDifferences } from "./budget-differences.ts";
 import type { DeliberateDifference } from "./deliberate-difference.ts";
 
 const bothWays = (name: string): readonly string[] => [`cordon: ${name}`, `uncordon: ${name}`];
 
-/** Lines that begin so and come again are left out. */
+/** Leaves out repetitions of each line with this beginning. */
 function once(lines: readonly string[], start: string): readonly string[] {
 	return lines.filter((line, index) => !line.startsWith(start) || lines.indexOf(line) === index);
 }
@@ -70,7 +70,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			code: 1,
 			stdout: [],
 			stderr: [...outcome.stderr, ...uncordoned],
-			// With kubectl another one may be there again by now.
+			// With kubectl, a replacement may already be there.
 			after: ["node parity-a", "pod web-0"],
 		}),
 	},
@@ -135,7 +135,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		kubectl: "ends at that try, up to 5 seconds later",
 		ours: "ends at once",
 		reason: "this is the time limit that the user set",
-		// The others have their tries merged: how many there are depends on how fast agents answer.
+		// For the other situations, all attempts are merged, because their number depends on how fast agents answer.
 		situations: ["without agents: a budget of Kubernetes' own blocks until --timeout"],
 		apply: (outcome) => ({ ...outcome, stdout: once(outcome.stdout, "evicting pod") }),
 	},

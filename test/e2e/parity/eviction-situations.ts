@@ -1,14 +1,14 @@
-// What becomes of the evictions: budgets, webhooks, policies, namespaces that end, pods that hang or vanish.
+// Situations about the outcome of evictions: budgets, webhooks, policies, namespaces that end, and pods that hang or vanish.
 import { collectorsStayAway } from "./filter-situations.ts";
 import { admissionPolicy, budget, evictionWebhook, hang, type Place, pod, statefulSet } from "./objects.ts";
 import { drain, type Situation } from "./situation.ts";
 
 const retries = "will retry after 5s";
-/** Agents that answer late have been asked again by then, several times; and it is no moment at which anybody tries again. */
+/** By then, agents that answer late have been asked several times. No program retries at this moment. */
 const late = "--timeout=13s";
 const blocked = (place: Place) => [statefulSet(place, "web", 1), budget(place, "web", { minAvailable: 1 })];
 const twice = (place: Place) => [...blocked(place), budget(place, "web", { maxUnavailable: 1 }, "second")];
-/** Of web-0 alone. */
+/** Refuses only the eviction of web-0. */
 const policyOnEvictions = (rest: { readonly message: string; readonly warns?: boolean }) => (place: Place) => [
 	statefulSet(place, "web", 2),
 	...admissionPolicy(place, {
@@ -18,7 +18,7 @@ const policyOnEvictions = (rest: { readonly message: string; readonly warns?: bo
 		...rest,
 	}),
 ];
-/** `path`: /CODE/TIMES, with /SECONDS as Retry-After. */
+/** `path` is /CODE/TIMES, optionally followed by /SECONDS for Retry-After. */
 const webhook = (name: string, path: string, flags: readonly string[] = []): Situation =>
 	drain(name, flags, {
 		objects: (place, { cluster, webhook: { address, caBundle } }) => [

@@ -1,9 +1,9 @@
-// Which pods a drain takes, leaves or refuses: kubectl's filters.
+// Situations about kubectl's filters: which pods a drain evicts, leaves or refuses.
 import { admissionPolicy, daemonSet, deployment, hang, type Place, pod, statefulSet } from "./objects.ts";
 import type { Scene } from "./scene.ts";
 import { drain, type Situation } from "./situation.ts";
 
-/** Keeps pods whose controller does not exist from the garbage collector; a dry run shows when it does. */
+/** Keeps the garbage collector from pods whose controller does not exist. A refused dry run shows that the policy is in force. */
 export const collectorsStayAway = (place: Place) =>
 	admissionPolicy(place, {
 		resource: "pods",
@@ -14,7 +14,7 @@ export const collectorsStayAway = (place: Place) =>
 
 const orphanOf = (kind: string) => ({ apiVersion: "apps/v1", kind, name: "gone" });
 
-/** Made when the policy is in force: the garbage collector is fast. */
+/** Creates the pod only when the policy is in force, because the garbage collector is fast. */
 async function createOrphan(scene: Scene, kind: string): Promise<void> {
 	const owned = pod(scene, "orphan", { controller: orphanOf(kind) });
 	await scene.refusesDeletion("witness");

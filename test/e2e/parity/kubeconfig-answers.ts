@@ -1,5 +1,5 @@
-// What kubectl and kubectl xpdb make of a kubeconfig: the context that they would work in, the server that they would ask, and whether they
-// run the program that is named for credentials.
+// Asks kubectl and kubectl xpdb what they make of a kubeconfig: the context that they would work in, the server that they would call, and
+// whether they run the program that is named for credentials.
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,13 +12,13 @@ import { loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";
 import { type KubeconfigRow, neighbours } from "./kubeconfig-row.ts";
 
 export interface KubeconfigAnswer {
-	/** The current context with its cluster and its user, as `config view --minify` has them; undefined: refused. */
+	/** The current context with its cluster and user, as in `config view --minify`. Undefined if the kubeconfig is refused. */
 	readonly view?: unknown;
-	/** HOST:PORT; undefined: refused before anybody is asked. */
+	/** HOST:PORT. Undefined if the kubeconfig is refused before any server is called. */
 	readonly asks?: string | undefined;
-	/** `./login` was run. */
+	/** Whether `./login` was run. */
 	readonly ran?: true | undefined;
-	/** For whoever reads it. */
+	/** The error, only for readers of the recording. */
 	readonly error?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function askKubectl(kubectl: string, row: KubeconfigRow): Promise<K
 			return { error: withoutFolder(folder, errorOf(view)) };
 		const get = await run(kubectl, ["get", "--raw", "/"], env);
 		const [, asked] = /The connection to the server (\S+) was refused/.exec(get.stderr) ?? [];
-		// Who has no credentials is asked for a name and a password, on a terminal.
+		// Without credentials, kubectl asks for a name and a password on the terminal.
 		const isAccepted = /The connection to the server|Unable to connect to the server|^error: EOF/m.test(get.stderr);
 		return withoutPath(folder, {
 			view: view.code === 0 ? prune(chosen(JSON.parse(view.stdout))) : undefined,
@@ -74,9 +74,9 @@ export async function askOurselves(row: KubeconfigRow): Promise<KubeconfigAnswer
 	});
 }
 
-/** What both have to agree on. */
+/** Returns the parts on which both programs must agree. */
 export function comparable({ view, asks, ran }: KubeconfigAnswer): KubeconfigAnswer {
-	// Where no cluster is chosen kubectl asks this one: deliberate-differences.ts.
+	// If no cluster is chosen, kubectl calls this server (deliberate-differences.ts).
 	return { view, asks: asks === "localhost:8080" ? undefined : asks && "a server", ran };
 }
 
@@ -106,7 +106,7 @@ async function inFolder(
 	}
 }
 
-/** Without the lines of kubectl's log. */
+/** Returns the first line of stderr that is not from kubectl's log. */
 function errorOf({ stderr }: Ended): string {
 	return (stderr.split("\n").find((line) => !/^[EWI]\d{4} /.test(line)) ?? "").slice(0, 200);
 }
@@ -139,7 +139,7 @@ function withoutPath(folder: string, answer: KubeconfigAnswer): KubeconfigAnswer
 	return JSON.parse(withoutFolder(folder, JSON.stringify(answer))) as KubeconfigAnswer;
 }
 
-/** Without what is empty: kubectl's JSON has some of it. Paths are relative there, unless they need not be. */
+/** Removes empty values, some of which kubectl's JSON contains, and the leading "./" of paths. */
 function prune(value: unknown): unknown {
 	if (Array.isArray(value))
 		return value.length === 0

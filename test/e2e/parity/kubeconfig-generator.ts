@@ -1,8 +1,8 @@
-// Kubeconfigs at random, in YAML that is well formed: what they say is as odd as people write it, in every style.
+// Generates random kubeconfigs in well-formed YAML, with values as odd as people write them, in every style.
 import fc from "fast-check";
 import { fileOf } from "./kubeconfig-row.ts";
 
-/** A value in flow style. */
+/** Values in flow style. */
 const plainWords = [
 	"abc",
 	"yes",
@@ -88,7 +88,7 @@ function mapOf(pairs: readonly (readonly [string, string])[]): string {
 	return `{${pairs.map(([key, each]) => `${key}: ${each}`).join(", ")}}`;
 }
 
-/** Mostly of the field's type. */
+/** Generates a value, mostly of the field's type. */
 function valueOf(name: string): fc.Arbitrary<string> {
 	const list = fc.array(scalarOfText, { maxLength: 3 }).map((items) => `[${items.join(", ")}]`);
 	const typed: Readonly<Record<string, fc.Arbitrary<string>>> = {
@@ -177,7 +177,7 @@ export const generatedKubeconfigs: fc.Arbitrary<string | Uint8Array> = fc
 		fc.constantFrom(false, false, false, true),
 	)
 	.map(([cluster, someone, context, more, encode, hasMore]) =>
-		// A token beside, so that nobody is asked for a name.
+		// The token keeps kubectl from asking for a name.
 		encode(
 			top +
 				fileOf({

@@ -1,9 +1,11 @@
-// One kubeconfig that kubectl and kubectl xpdb read, and the file that the rows have in common.
+// Describes a kubeconfig that kubectl and kubectl xpdb read, and the file that the rows have in common.
 import { certificate, privateKey } from "../../support/sample-certificate.ts";
 
 export interface KubeconfigRow {
 	readonly name: string;
-	/** In the order of KUBECONFIG; the first is named "config". What a row refers to by path is in the same folder: see `neighbours`. */
+	/**
+	 * In the order of KUBECONFIG. The first is named "config". Files that a row refers to by path are in the same folder (`neighbours`).
+	 */
 	readonly files: readonly (string | Uint8Array)[];
 }
 
@@ -15,10 +17,10 @@ export interface FileParts {
 	readonly top?: string;
 }
 
-/** Nothing listens there: whoever connects has accepted the kubeconfig. */
+/** Nothing listens there. A program that connects to it has accepted the kubeconfig. */
 export const server = "https://127.0.0.1:1";
 
-/** Who has no credentials is asked for a name by kubectl. */
+/** Returns the kubeconfig. By default it has a token, because kubectl asks users without credentials for a name. */
 export function fileOf({ cluster = "", user = "token: abc", context = "", top = "" }: FileParts): string {
 	const more = (text: string): string => (text === "" ? "" : `, ${text}`);
 	return `current-context: a
@@ -36,7 +38,7 @@ export function row(name: string, ...files: (FileParts | string | Uint8Array)[])
 	};
 }
 
-/** What lies beside the files of every row. `./login` leaves a file "ran" behind. */
+/** Files beside those of every row. `./login` leaves a file "ran" behind. */
 export const neighbours: Readonly<Record<string, string>> = {
 	"ca.crt": certificate,
 	"client.crt": certificate,

@@ -1,10 +1,13 @@
-// Kubeconfigs as kubectl reads them: the same cluster, user and namespace, and a refusal where kubectl refuses.
+// Tests that kubeconfigs are read as kubectl reads them: the same cluster, user and namespace, and a refusal if kubectl refuses.
 import { describe, expect, test } from "vitest";
 import { askOurselves, comparable } from "./kubeconfig-answers.ts";
 import type { KubeconfigRow } from "./kubeconfig-row.ts";
 import { kubeconfigRows, recordedAnswers } from "./recorded-kubeconfigs.ts";
 
-/** What kubectl reads and the yaml package does not: refused with the line's problem, never read otherwise (docs/kubectl.md). */
+/**
+ * What kubectl reads and the yaml package does not. xpdb refuses it and names the line's problem. It never reads it in another way
+ * (docs/kubectl.md).
+ */
 const refusedByUs: ReadonlySet<string> = new Set(["numbers: -", "layout: a flow that is not indented"]);
 
 describe("a kubeconfig", () => {
@@ -43,7 +46,7 @@ describe("a kubeconfig", () => {
 	});
 });
 
-/** A refusal is in one line, in our words, and never a failure of our own code. */
+/** Checks that a refusal is one line, worded by xpdb, and not a failure of our own code. */
 function demandNames({ name }: KubeconfigRow, error: string | undefined): void {
 	if (error === undefined) return;
 	expect(error, name).toMatch(/^(error: |Error in configuration: )/);

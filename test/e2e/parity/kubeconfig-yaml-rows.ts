@@ -1,4 +1,4 @@
-// Each feature of YAML in a kubeconfig, at least four times; and several files.
+// Lists kubeconfigs with each feature of YAML, at least four times, and kubeconfigs of several files.
 import { certificate } from "../../support/sample-certificate.ts";
 import { fileOf, type KubeconfigRow, row } from "./kubeconfig-row.ts";
 
@@ -12,9 +12,9 @@ function rowsOf(feature: string, texts: Readonly<Record<string, string | Uint8Ar
 	return Object.entries(texts).map(([name, text]) => row(`${feature}: ${name}`, text));
 }
 
-/** A user with a token that is written like this. */
+/** Returns a kubeconfig whose user has a token that is written like this. */
 const token = (value: string): string => fileOf({ user: `token: ${value}` });
-/** The same in block style: the value begins on the field's line. */
+/** Returns the same in block style: the value begins on the field's line. */
 const blockToken = (value: string): string =>
 	base.replace(/^users: .*$/m, `users:\n- name: u\n  user:\n    token: ${value}`);
 

@@ -1,5 +1,5 @@
-// kubectl itself reads the kubeconfigs of the table, each night and wherever XPDB_KUBECTL is set: kubeconfig-rows.test.ts holds us to what
-// is kept.
+// Lets kubectl itself read the kubeconfigs of the table, each night and whenever XPDB_KUBECTL is set. kubeconfig-rows.test.ts compares xpdb
+// with the recorded answers.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import fc from "fast-check";

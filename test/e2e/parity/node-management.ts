@@ -1,10 +1,10 @@
-// kubectl's own test of node management with a program in kubectl's place: which of its assertions held.
+// Runs kubectl's own test of node management with another program in kubectl's place, and tells which of its assertions held.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type CommandResult, startCommand } from "./running-command.ts";
 
 export interface Assertion {
-	/** Where it stands in the script. */
+	/** Its line in the script. */
 	readonly line: number;
 	readonly text: string;
 }
@@ -14,16 +14,16 @@ export interface Verdict extends Assertion {
 }
 
 export interface ScriptRun extends CommandResult {
-	/** Those that it came to. */
+	/** The assertions that were reached. */
 	readonly assertions: readonly Verdict[];
-	/** Whether it came to its end, rather than to a command that failed. */
+	/** Whether the script ran to its end. Otherwise, a command failed. */
 	readonly isFinished: boolean;
 }
 
-/** It waits for the half minute that a pod has to end, and starts programs a hundred times: two minutes on a busy machine. */
+/** The script waits for a pod's grace period of half a minute, and starts a hundred programs. That takes two minutes on a busy machine. */
 export const lastsAtMostMs = 8 * 60_000;
 
-/** What the script asserts, in its order: each once, for it has no loops. */
+/** Returns the script's assertions in order. Each occurs once, because the script has no loops. */
 export function assertionsOf(module: string): readonly Assertion[] {
 	return readFileSync(join(module, "test", "cmd", "node-management.sh"), "utf8")
 		.split("\n")
@@ -31,19 +31,19 @@ export function assertionsOf(module: string): readonly Assertion[] {
 		.filter(({ text }) => text.startsWith("kube::test::"));
 }
 
-/** Runs it to its end, whatever fails: an assertion is written down, and only a command that fails by itself ends it. */
+/** Runs the script to its end. A failed assertion is recorded. Only another command that fails ends the script. */
 export async function runNodeManagement(options: {
 	/** The folder of Kubernetes' module. */
 	readonly module: string;
 	readonly cluster: { readonly server: string; readonly kubeconfigPath: string };
-	/** A folder for this run alone; made. */
+	/** A folder for this run, which is created. */
 	readonly dir: string;
-	/** Programs of these folders go before others: the kubectl that is tested is in one of them. */
+	/** Programs in these folders precede others. The kubectl under test is in one of them. */
 	readonly path: readonly string[];
 }): Promise<ScriptRun> {
 	const { cluster, dir, module } = options;
 	mkdirSync(dir, { recursive: true });
-	// The script sets its namespace in it.
+	// The script sets its namespace in this copy.
 	const kubeconfig = join(dir, "kubeconfig");
 	copyFileSync(cluster.kubeconfigPath, kubeconfig);
 	const record = join(dir, "record");
@@ -53,10 +53,10 @@ export async function runNodeManagement(options: {
 		...process.env,
 		HOME: dir,
 		KUBECONFIG: kubeconfig,
-		// Nobody is to find the cluster of a pod that this may run in.
+		// No program may find the cluster of a pod that the test may run in.
 		KUBERNETES_SERVICE_HOST: "",
 		PATH: [...options.path, process.env["PATH"] ?? ""].join(delimiter),
-		// The script colours what it says.
+		// The script colours its output.
 		TERM: "xterm",
 		TMPDIR: dir,
 	};
@@ -74,7 +74,7 @@ export async function runNodeManagement(options: {
 	};
 }
 
-/** Makes a folder with a kubectl that leaves draining, cordoning and uncordoning to kubectl-xpdb. `bin`: where both are. */
+/** Creates a folder with a kubectl that leaves drain, cordon and uncordon to kubectl-xpdb. Both programs are in `bin`. */
 export function writeShim(dir: string, bin: string): void {
 	mkdirSync(dir, { recursive: true });
 	const path = join(dir, "kubectl");

@@ -1,4 +1,4 @@
-// Which nodes are meant, and cordoning them: by drain, cordon and uncordon.
+// Situations about choosing and cordoning nodes, with drain, cordon and uncordon.
 import { admissionPolicy, type Place, statefulSet, viewer } from "./objects.ts";
 import { drain, type Situation, type SituationOptions } from "./situation.ts";
 
@@ -11,7 +11,7 @@ function command(name: string, line: (place: Place) => readonly string[], option
 	return { nodes: three, ...options, name, commands: (place) => [line(place)] };
 }
 
-/** The same for cordon and uncordon. */
+/** Returns the same situation for cordon and uncordon. */
 function bothWays(
 	name: string,
 	words: (place: Place) => readonly string[],
@@ -26,7 +26,7 @@ const nodesStay = (place: Place) =>
 	admissionPolicy(place, {
 		resource: "nodes",
 		operation: "UPDATE",
-		// The administrator sets the scene; a dry run shows that the policy is in force.
+		// The administrator may still prepare the situation. A refused dry run shows that the policy is in force.
 		expression:
 			'has(object.spec.unschedulable) == has(oldObject.spec.unschedulable) || ("system:masters" in request.userInfo.groups && !request.dryRun)',
 		message: "nodes stay as they are",

@@ -1,4 +1,4 @@
-// The Kubernetes objects that situations are made of, as small as the API server takes them.
+// Makes the Kubernetes objects for situations, with as few fields as the API server accepts.
 import type { KubernetesObject as AnyObject } from "../../support/apply-object.ts";
 
 export interface KubernetesObject extends AnyObject {
@@ -10,13 +10,13 @@ export interface KubernetesObject extends AnyObject {
 /** A situation's own names in a cluster. */
 export interface Place {
 	readonly namespace: string;
-	/** The name of its node "a", "b" … */
+	/** Returns the name of its node "a", "b" and so on. */
 	readonly node: (letter: string) => string;
 }
 
-/** On everything that is in no namespace, to find it again. */
+/** A label for all objects without a namespace, to find them again. */
 export const parityLabel = { "xpdb.form3.tech/parity": "true" };
-/** Only pods of situations come here: those of other suites do not tolerate the taint. */
+/** Returns a node that only pods of situations use: those of other suites do not tolerate its taint. */
 export function node(name: string, labels: Readonly<Record<string, string>>): KubernetesObject {
 	return {
 		apiVersion: "v1",
@@ -34,7 +34,7 @@ export function namespace(name: string): KubernetesObject {
 }
 
 export interface PodOptions {
-	/** "a" unless said otherwise. */
+	/** By default "a". */
 	readonly node?: string;
 	readonly labels?: Readonly<Record<string, string>>;
 	readonly annotations?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface PodOptions {
 	readonly controller?: { readonly apiVersion: string; readonly kind: string; readonly name: string };
 }
 
-/** Such pods terminate until they are let end. */
+/** Makes a pod terminate until the test lets it end. */
 export const hang: PodOptions = { annotations: { "bench/stop": "hang" } };
 
 const containers = [{ name: "main", image: "example.com/main:1" }];
@@ -58,7 +58,7 @@ function podSpec({ emptyDir, graceSeconds }: PodOptions): object {
 	};
 }
 
-/** A pod on a node, without a controller unless one is named. */
+/** Returns a pod on a node, without a controller unless one is named. */
 export function pod(place: Place, name: string, options: PodOptions = {}): KubernetesObject {
 	const { node: letter = "a", labels = {}, annotations = {}, controller } = options;
 	const owner = controller && { ...controller, uid: "00000000-0000-4000-8000-000000000001", controller: true };
@@ -94,7 +94,7 @@ function workload(place: Place, kind: string, name: string, options: PodOptions 
 	};
 }
 
-/** Pods NAME-0, NAME-1 … on one node; what replaces an evicted one finds no node. */
+/** Returns a workload with pods NAME-0, NAME-1 and so on, on one node. The replacement of an evicted pod finds no node. */
 export function statefulSet(place: Place, name: string, replicas: number, options: PodOptions = {}): KubernetesObject {
 	const object = workload(place, "StatefulSet", name, { ...options, replicas });
 	return { ...object, spec: { ...object.spec, serviceName: name, podManagementPolicy: "Parallel" } };
@@ -108,7 +108,7 @@ export function daemonSet(place: Place, name: string, options: PodOptions = {}):
 	return workload(place, "DaemonSet", name, options);
 }
 
-/** Over the pods of a workload of this name. */
+/** Returns a budget over the pods of a workload of this name. */
 export function budget(place: Place, app: string, spec: object, name = app): KubernetesObject {
 	return {
 		apiVersion: "policy/v1",
@@ -121,14 +121,14 @@ export function budget(place: Place, app: string, spec: object, name = app): Kub
 export interface PolicyOptions {
 	readonly resource: "pods" | "pods/eviction" | "nodes";
 	readonly operation: "CREATE" | "UPDATE" | "DELETE";
-	/** CEL: refused unless true. */
+	/** CEL. Requests are refused unless it is true. */
 	readonly expression: string;
 	readonly message: string;
-	/** It only warns; a dry run is refused all the same, to show that the policy is in force. */
+	/** Whether it only warns. It then still refuses dry runs, to show that the policy is in force. */
 	readonly warns?: boolean;
 }
 
-/** A ValidatingAdmissionPolicy for the situation's namespace, or for its nodes. */
+/** Returns a ValidatingAdmissionPolicy for the situation's namespace or for its nodes. */
 export function admissionPolicy(place: Place, options: PolicyOptions): readonly KubernetesObject[] {
 	const { warns = false, ...policy } = options;
 	const name = place.namespace;
@@ -185,7 +185,7 @@ function policyWithBinding(
 	];
 }
 
-/** A webhook on evictions in the situation's namespace. */
+/** Returns a webhook on evictions in the situation's namespace. */
 export function evictionWebhook(place: Place, url: string, caBundle: string): KubernetesObject {
 	return {
 		apiVersion: "admissionregistration.k8s.io/v1",
@@ -206,7 +206,7 @@ export function evictionWebhook(place: Place, url: string, caBundle: string): Ku
 	};
 }
 
-/** A user who may look at nodes and pods, and no more. */
+/** Returns the rights of a user who may only read nodes and pods. */
 export function viewer(place: Place, user: string): readonly KubernetesObject[] {
 	const apiGroup = "rbac.authorization.k8s.io";
 	const metadata = { name: place.namespace, labels: parityLabel };

@@ -1,5 +1,5 @@
-// What a command came to, in a form that can be compared: without names that are random, and with the lines in order where
-// kubectl itself prints them in any (pods are evicted in parallel, its aggregates come from Go's maps).
+// Turns the result of a command into a form that can be compared: without random names, and with lines sorted where kubectl prints them in
+// no fixed order (it evicts pods in parallel, and aggregates errors from Go's maps).
 import { isProgressLine, isSlowLine } from "../slow-lines.ts";
 import type { CommandResult } from "./running-command.ts";
 
@@ -7,29 +7,29 @@ export interface Outcome {
 	readonly code: number;
 	readonly stdout: readonly string[];
 	readonly stderr: readonly string[];
-	/** What is there afterwards: the nodes, and the pods on them. */
+	/** The nodes and their pods afterwards. */
 	readonly after: readonly string[];
 }
 
-/** Without what depends on how busy the machine is: how far a run is after 15 seconds, agents that are slow to answer. */
+/** Removes lines that depend on how busy the machine is: progress after 15 seconds, and agents that are slow to answer. */
 export function withoutProgress(outcome: Outcome): Outcome {
 	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgressLine(line) && !isSlowLine(line)) };
 }
 
-/** With one line for all tries of a pod that came to the same. */
+/** Keeps one line for all attempts of a pod with the same result. */
 export function mergeTries(outcome: Outcome): Outcome {
 	const merge = (lines: readonly string[]) =>
 		lines.filter((line, index) => !/^evicting pod|will retry after/.test(line) || lines.indexOf(line) === index);
 	return { ...outcome, stdout: merge(outcome.stdout), stderr: merge(outcome.stderr) };
 }
 
-/** `prefix`: of all names of the situation. */
+/** `prefix` begins all names of the situation. */
 export function readOutcome(results: readonly CommandResult[], after: readonly string[], prefix: string): Outcome {
 	const read = (text: string): readonly string[] => inOrder(linesOf(text).map((line) => plainLine(line, prefix)));
 	return {
 		code: results.at(-1)?.code ?? 0,
 		stdout: results.flatMap(({ stdout }) => read(stdout)),
-		// Where the machine is slow, more of them come.
+		// A slow machine prints more progress lines, so only the first one is kept.
 		stderr: results
 			.flatMap(({ stderr }) => read(stderr))
 			.filter((line, index, all) => !isProgressLine(line) || all.findIndex(isProgressLine) === index),
@@ -44,7 +44,7 @@ function linesOf(text: string): readonly string[] {
 		.filter((line, _, all) => (all.length > 1 || line !== "") && !isOfFeatureGate(line));
 }
 
-/** Before the first request kubectl logs each of its feature gates, in any order. */
+/** Whether the line is about a feature gate. kubectl logs each of them before its first request, in any order. */
 function isOfFeatureGate(line: string): boolean {
 	return line.includes('] "Feature gate default state" ');
 }
@@ -60,13 +60,13 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
 			.replaceAll(/--context([= ])c\d+-operator/g, "--context$1CONTEXT")
 			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
-			// As of the moment: it may also still be processed.
+			// Depends on the moment: the budget may still be being processed.
 			.replace(
 				/ The disruption budget \S+ (needs \d+ healthy pods and has \d+ currently|is still being processed by the server\.)/,
 				" The disruption budget NAME ...",
 			)
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
-			// The head of a line of kubectl's log: severity, date, time, thread, file.
+			// The beginning of a line in kubectl's log: severity, date, time, thread, file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")
 			.replace(/ milliseconds=\d+$/, " milliseconds=N")
 			.replace(/(Config loaded from file: +)\S+/, "$1KUBECONFIG")
@@ -82,7 +82,7 @@ const podPatterns = [
 	/^error when evicting pods?\/?\s?"([^"]+)"/,
 ];
 
-/** Lines of pods that follow one another are sorted by pod, each pod's own stay in order; so are the errors at the end. */
+/** Sorts consecutive lines of pods by pod, and keeps the order of each pod's own lines. Does the same with the errors at the end. */
 function inOrder(lines: readonly string[]): readonly string[] {
 	const podOf = (line: string): string | undefined =>
 		podPatterns.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined);

@@ -1,5 +1,5 @@
-// The real kubectl and kubectl xpdb in the same situations: the same lines, the same exit code, the same nodes and pods
-// afterwards, but for what deliberate-differences.ts says.
+// Runs the real kubectl and kubectl xpdb in the same situations. The lines, the exit code, and the nodes and pods afterwards are the same,
+// except for what deliberate-differences.ts says.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,7 +39,7 @@ describeOnFleet("kubectl and kubectl xpdb", () => {
 		const { dir, octet, clusters, kubeconfigPath } = sharedFleet();
 		const opened = await startWebhook();
 		webhook = opened;
-		// A cluster that never heard of us, beside those of the fleet.
+		// A cluster without anything of xpdb's, beside those of the fleet.
 		lonely = await startCluster({
 			binaries: await findOrBuildBinaries({ log: () => undefined }),
 			octet,

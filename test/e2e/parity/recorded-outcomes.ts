@@ -1,5 +1,5 @@
-// kubectl's side of the comparison, kept from an earlier run: its answers change with its version and with the situation alone. What is not
-// kept is played anew. Each night all of it is (XPDB_KUBECTL=play), and compared with what is kept; XPDB_KUBECTL=record keeps it.
+// Keeps kubectl's outcomes from an earlier run, because they change only with its version and the situation. A situation without one is
+// played. Each night all are played (XPDB_KUBECTL=play) and compared with those that are kept. XPDB_KUBECTL=record keeps them.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Stage } from "./scene.ts";
 import type { Situation } from "./situation.ts";
 
 interface Recording {
-	/** "v1.36.3" */
+	/** For example "v1.36.3". */
 	readonly kubectl: string;
 	/** By the situation's name. */
 	readonly outcomes: Readonly<Record<string, { readonly situation: string; readonly outcome: Outcome }>>;
@@ -23,7 +23,7 @@ export class RecordedOutcomes {
 	readonly #recording: Recording;
 	readonly #mode: string;
 
-	/** `kubectl`: the version of the program that would answer. */
+	/** `kubectl` is the version of the program that would answer. */
 	constructor(kubectl: string, environment: NodeJS.ProcessEnv = process.env) {
 		this.#kubectl = kubectl;
 		this.#mode = environment["XPDB_KUBECTL"] ?? "";
@@ -31,18 +31,18 @@ export class RecordedOutcomes {
 		this.#recording = kept?.kubectl === kubectl ? kept : { kubectl, outcomes: {} };
 	}
 
-	/** What kubectl answered in this very situation, where that does not have to be played. */
+	/** Returns kubectl's outcome in exactly this situation. Undefined if kubectl must be run. */
 	find(situation: Situation): Outcome | undefined {
 		return this.#mode === "" ? this.#kept(situation) : undefined;
 	}
 
-	/** What is kept and what was played where the two differ. A situation that is not kept differs from nothing. */
+	/** Returns the recorded and the played outcome if they differ. Undefined if nothing is recorded. */
 	difference(situation: Situation, played: Outcome): { readonly kept: Outcome; readonly played: Outcome } | undefined {
 		const kept = this.#mode === "record" ? undefined : this.#kept(situation);
 		return kept !== undefined && JSON.stringify(kept) !== JSON.stringify(played) ? { kept, played } : undefined;
 	}
 
-	/** Keeps these, if that is what the run is for. */
+	/** Records these outcomes if this is a recording run. */
 	record(outcomes: ReadonlyMap<Situation, Outcome>): void {
 		if (this.#mode !== "record") return;
 		const entries = [...outcomes].map(([situation, outcome]) => {
@@ -58,7 +58,7 @@ export class RecordedOutcomes {
 	}
 }
 
-/** Of what is there and what is typed. What happens meanwhile is code, which the night plays. */
+/** Covers the objects and the commands. What happens during a command is code, whose changes only the nightly run shows. */
 function fingerprintOf({
 	objects,
 	commands,

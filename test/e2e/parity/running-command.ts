@@ -1,8 +1,8 @@
-// kubectl or our plugin, as a script calls them.
+// Runs kubectl or the plugin as a script would.
 import { spawn } from "node:child_process";
 
 export interface CommandResult {
-	/** As a shell has it: 130 after SIGINT. */
+	/** As in a shell, for example 130 after SIGINT. */
 	readonly code: number;
 	readonly stdout: string;
 	readonly stderr: string;
@@ -10,10 +10,10 @@ export interface CommandResult {
 
 export interface RunningCommand {
 	readonly finished: Promise<CommandResult>;
-	/** Resolves when this was printed to either stream; rejects when the command ends without it. */
+	/** Resolves when this was printed to either stream. Rejects if the command ends without it. */
 	printed(text: string): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
-	/** Whoever read its output has left, as `head` does. */
+	/** Closes the output, as a reader such as `head` does when it ends. */
 	stopReading(): void;
 }
 
@@ -23,7 +23,7 @@ const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
 	SIGPIPE: 13,
 	SIGTERM: 15,
 };
-/** Longer than any of them takes; one that hangs is shown with what it printed. */
+/** Longer than any command takes. A command that hangs fails with what it has printed. */
 const lastsAtMostMs = 3 * 60_000;
 
 export function startCommand(

@@ -1,4 +1,4 @@
-// A situation's part of one cluster: its namespace, its nodes and what is in them, made and looked at by the administrator.
+// Creates and inspects a situation's part of one cluster as the administrator: its namespace, its nodes, and their contents.
 import { open } from "node:fs/promises";
 import { type ApiClient, isStatus, isTransient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 import { eventually } from "../kubectl.ts";
@@ -6,7 +6,7 @@ import { type KubernetesObject, namespace, node, type Place, parityLabel } from 
 import { collectionPath, isClusterScoped } from "../../support/apply-object.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** A cluster to set scenes in. */
+/** A cluster for scenes. */
 export interface Stage {
 	readonly cluster: string;
 	readonly kubeconfig: string;
@@ -17,11 +17,11 @@ export interface Stage {
 	readonly webhook: Webhook;
 }
 
-/** What there is before anything happens. */
+/** What exists before anything happens. */
 export interface Scenery {
-	/** By letter, with their labels; one node "a" unless said otherwise. */
+	/** The labels of each node, by its letter. By default one node "a". */
 	readonly nodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-	/** Letters of nodes that are cordoned before. */
+	/** Letters of nodes that are cordoned from the start. */
 	readonly cordoned?: readonly string[];
 	readonly objects?: (place: Place, stage: Stage) => readonly KubernetesObject[];
 }
@@ -30,17 +30,17 @@ export interface Scene extends Place, Stage {
 	readonly scenery: Scenery;
 	readonly pod: (name: string) => string;
 	create(object: KubernetesObject): Promise<void>;
-	/** Deletes a pod, as anybody may. */
+	/** Deletes a pod, as any client may. */
 	remove(pod: string): Promise<void>;
 	/** Lets a pod end that was made to hang. */
 	letEnd(pod: string): Promise<void>;
 	/** Resolves when the pod runs. */
 	runs(pod: string): Promise<void>;
-	/** Resolves when the pod's deletion timestamp is so old. */
+	/** Resolves when the pod has been terminating for this time. */
 	isTerminatingFor(pod: string, ms: number): Promise<void>;
-	/** Resolves when the API server answers another eviction of the pod that was meant. */
+	/** Resolves when the API server has answered another eviction of the pod that was not a dry run. */
 	evictionAnswered(pod: string): Promise<void>;
-	/** These ask without effect until it is refused: a policy or a webhook is in force. */
+	/** These send dry runs until one is refused, which shows that a policy or a webhook is in force. */
 	refusesEviction(pod: string): Promise<void>;
 	refusesDeletion(pod: string): Promise<void>;
 	refusesCordon(): Promise<void>;
@@ -102,7 +102,7 @@ export function createScene(scenery: Scenery, stage: Stage, prefix: string): Sce
 		async evictionAnswered(name) {
 			const log = await open(stage.auditLog);
 			try {
-				// Only what comes from now on: the log is long. Of an eviction before, a line may come late.
+				// Reads only what is written from now on, because the log is long. The line of an earlier eviction may come late.
 				const since = new Date().toISOString();
 				let { size } = await log.stat();
 				await eventually(`an eviction of pod ${name} in ${prefix}`, async () => {
@@ -141,7 +141,7 @@ function isReady({ status }: PodObject): boolean {
 	return status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 }
 
-/** More at a time would wait for one another, and each has only some seconds. */
+/** More requests at a time would delay each other, and each may take only some seconds. */
 const requestsAtOnce = 8;
 
 async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknown>): Promise<void> {
@@ -152,7 +152,7 @@ async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknow
 	await Promise.all(senders);
 }
 
-/** Makes everything of these scenes in one cluster. */
+/** Creates everything for these scenes in one cluster. */
 export async function createScenes(scenes: readonly Scene[], client: ApiClient): Promise<void> {
 	const objects = scenes.flatMap((scene) => scene.scenery.objects?.(scene, scene) ?? []);
 	const create = (object: KubernetesObject) => client.send("POST", collectionPath(object), object);
@@ -175,7 +175,7 @@ export async function createScenes(scenes: readonly Scene[], client: ApiClient):
 	);
 }
 
-/** Waits until all pods of the scene run and its budgets have been counted; then cordons what is to be cordoned. */
+/** Waits until all pods of the scene run and its budgets have been counted, and then cordons the nodes that need it. */
 export async function settle(scene: Scene): Promise<void> {
 	const { client, scenery, namespace: name } = scene;
 	const objects = scenery.objects?.(scene, scene) ?? [];
@@ -185,7 +185,7 @@ export async function settle(scene: Scene): Promise<void> {
 		return sum + replicas;
 	}, 0);
 	const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget");
-	// Of two budgets on one pod, Kubernetes counts one when the pod gets ready, and nobody knows which.
+	// If two budgets select one pod, Kubernetes counts only one of them when the pod becomes ready, and it may be either.
 	const isCounted = new Set(budgets.map(({ spec }) => JSON.stringify(spec?.selector))).size === budgets.length;
 	if (expected > 0) {
 		await eventually(`${expected} ready pods in ${name}`, async () => {
@@ -194,7 +194,7 @@ export async function settle(scene: Scene): Promise<void> {
 		});
 	}
 	if (budgets.length > 0 && isCounted) {
-		// Not only counted once: a budget that has not heard of the last pod refuses what it allows a moment later.
+		// Counted once is not enough: a budget that has not seen the last pod still refuses what it will allow a moment later.
 		await eventually(`budgets that count every pod of ${name}`, async () => {
 			const [{ items: pods }, { items: counted }] = await Promise.all([
 				client.get<ListOf<PodObject>>(`/api/v1/namespaces/${name}/pods`),
@@ -221,7 +221,7 @@ function nodesOf({ scenery }: Scene): readonly (readonly [letter: string, labels
 	return Object.entries(scenery.nodes ?? { a: {} });
 }
 
-/** The nodes of the scene, and the pods on them. */
+/** Returns the nodes of the scene and the pods on them. */
 export async function lookAt(scene: Scene): Promise<readonly string[]> {
 	type NodeObject = {
 		readonly metadata: { readonly name: string };
@@ -239,7 +239,7 @@ export async function lookAt(scene: Scene): Promise<readonly string[]> {
 	];
 }
 
-/** Takes away everything of all scenes in a cluster. */
+/** Removes everything of all scenes from a cluster. */
 export async function clear(client: ApiClient): Promise<void> {
 	const selector = new URLSearchParams({
 		labelSelector: Object.entries(parityLabel)
@@ -259,13 +259,13 @@ export async function clear(client: ApiClient): Promise<void> {
 	const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces?${selector}`);
 	await sendAll(items, async ({ metadata }) => {
 		if (metadata.deletionTimestamp === undefined) await client.send("DELETE", `/api/v1/namespaces/${metadata.name}`);
-		// Some pods never end by themselves; and for a moment more the API server keeps to the policies that are gone.
+		// Some pods never end by themselves. The API server enforces deleted policies for a moment longer.
 		await removeAll(client, `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
 	});
 	await removeAll(client, `/api/v1/nodes?${selector}`);
 }
 
-/** Again where it takes longer than a request may, or others change what goes: it comes to the same. */
+/** Retries if the request takes too long, or if others change the objects meanwhile. The result is the same. */
 async function removeAll(client: ApiClient, path: string): Promise<void> {
 	await eventually(`the deletion of ${path}`, async () => {
 		try {

@@ -1,4 +1,4 @@
-// Both programs in every situation, each in a cluster (or a part of one) that was prepared in the same way.
+// Runs both programs in every situation, each in a cluster, or a part of one, that was prepared in the same way.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -16,15 +16,15 @@ export interface Pair {
 }
 
 export interface SideBySide {
-	/** What came of the situation of this name. */
+	/** Returns the outcomes of the situation with this name. */
 	outcomes(name: string): Promise<Pair>;
-	/** Takes everything away that was made. */
+	/** Removes everything that was created. */
 	close(): Promise<void>;
 }
 
 /**
- * Of most, kubectl's side is recorded, so that it is one process each. More at a time are no sooner done: they make simulated nodes late
- * for what the programs time, and lists of budgets older than the second for which they are worth something.
+ * Most of kubectl's outcomes are recorded, so most pairs are one process. More pairs at a time would not finish sooner. Simulated nodes
+ * would be late for what the programs time, and lists of budgets would be older than the second for which they count.
  */
 const pairsAtOnce = 4;
 
@@ -34,8 +34,8 @@ export interface Stages {
 }
 
 /**
- * Prepares all situations and lets them run, some at a time, in their order. `bin`: where kubectl and kubectl-xpdb are. `recorded`: what kubectl
- * does not have to be asked again.
+ * Prepares all situations and runs them in their order, some at a time. kubectl and kubectl-xpdb are in `bin`. `recorded` has the outcomes
+ * for which kubectl need not run.
  */
 export async function runSideBySide(
 	situations: readonly Situation[],
@@ -43,7 +43,7 @@ export async function runSideBySide(
 	{ bin, recorded }: { readonly bin: string; readonly recorded: RecordedOutcomes },
 ): Promise<SideBySide> {
 	const home = mkdtempSync(join(tmpdir(), "xpdb-parity-"));
-	// Nobody is to find the cluster of a pod that this may run in.
+	// No program may find the cluster of a pod that the test may run in.
 	const env = {
 		...process.env,
 		KUBERNETES_SERVICE_HOST: "",
@@ -52,7 +52,7 @@ export async function runSideBySide(
 	};
 	const scenes = situations.map((situation, index) => {
 		const { kubectl, ours } = stages(situation);
-		// In one cluster both need names of their own.
+		// In one cluster, each program needs its own names.
 		const [left, right] = kubectl.cluster === ours.cluster ? ["k", "x"] : ["", ""];
 		return {
 			kubectl: recorded.find(situation) ? undefined : createScene(situation, kubectl, `parity-${index}${left}`),
@@ -73,7 +73,7 @@ export async function runSideBySide(
 	const pairs = new Map<string, PromiseWithResolvers<Pair>>();
 	for (const { name } of situations) {
 		const pair = Promise.withResolvers<Pair>();
-		// The test of the situation awaits it, later.
+		// The test of the situation awaits it later.
 		pair.promise.catch(() => undefined);
 		pairs.set(name, pair);
 	}
@@ -129,7 +129,7 @@ async function play(
 	return situation.takesLong ? merged : withoutProgress(merged);
 }
 
-/** A cluster of the fleet, as its administrator. */
+/** Returns a cluster of the fleet, for its administrator. */
 export function connectStage(
 	cluster: Pick<SharedFleet["clusters"][number], "name" | "server" | "dir" | "auditLog">,
 	rest: Pick<Stage, "kubeconfig" | "contexts" | "webhook">,

@@ -1,11 +1,14 @@
-// A webhook on evictions as other teams run them: it refuses, or refuses a few times. Its path says what it does.
+// Plays a webhook on evictions as other teams run them. It refuses always or a number of times. Its path says what it does.
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { createAuthority } from "../../../demo/machine/certificates.ts";
 
 export interface Webhook {
-	/** `/WHO/CODE/TIMES`, with `/SECONDS` as Retry-After, comes after it: so often WHO gets this code, then it allows. */
+	/**
+	 * A path follows it: `/WHO/CODE/TIMES`, optionally with `/SECONDS` for Retry-After. WHO gets this code so many times, and is then
+	 * allowed.
+	 */
 	readonly address: string;
 	readonly caBundle: string;
 	close(): void;
@@ -32,7 +35,7 @@ export async function startWebhook(): Promise<Webhook> {
 			const path = new URL(request.url ?? "/", "https://webhook").pathname;
 			const [, , code = "", times = "", seconds] = path.split("/");
 			const before = refusals.get(path) ?? 0;
-			// Who tries whether the webhook is in force does not use its patience up.
+			// Dry runs, which test whether the webhook is in force, do not count.
 			if (asked.object.deleteOptions?.dryRun === undefined) refusals.set(path, before + 1);
 			const allowed = before >= Number(times);
 			const status = {
