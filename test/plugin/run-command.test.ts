@@ -204,7 +204,7 @@ test("version --client -o json has kubectl's fields", async () => {
 	expect(createValidator(strictSchema("version-v1"))(JSON.parse(out))).toEqual([]);
 });
 
-/** Left while the API server has taken the question, and gives no answer. */
+/** Interrupts a command while the API server has received the request and does not answer. */
 async function leave(...argv: readonly string[]) {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);
@@ -231,7 +231,7 @@ test("an installation that is left while it reads says that nothing was touched"
 
 test("a run that is left before it began ends with its summary all the same", async () => {
 	const { left, after } = await leave("evict", "p", "-o", "json");
-	// A process would have ended here; what this one still does is not told any more.
+	// A process would have ended here. What this one does afterwards is not printed any more.
 	expect(after).toBe(left.out);
 	expect(eventProblems(left.out)).toEqual([]);
 	expect(JSON.parse(left.out.trim().split("\n").at(-1) ?? "")).toMatchObject({

@@ -4,7 +4,7 @@ import { runChecks } from "../../../plugin/check/run-checks.ts";
 import { runPreChecks } from "../../../plugin/check/run-pre-checks.ts";
 import { forbidden, newClient, newContext } from "../../support/build-context.ts";
 
-/** The user can read the CA's key and who else can, and nothing else. */
+/** A user who can read the CA's key and who else can, but nothing more. */
 const client = {
 	...newClient({
 		get(path) {

@@ -25,7 +25,7 @@ describe("judgePeersService()", () => {
 	];
 	test.each(well)("takes $name for well", ({ addresses, listed }) => {
 		expect(judgeServedAt(addresses, { ...eu, address: listed })).toEqual([]);
-		// Whom nobody lists that could be asked has other findings.
+		// A cluster that is not listed gets other findings.
 		expect(judgeServedAt(addresses, undefined)).toEqual([]);
 	});
 

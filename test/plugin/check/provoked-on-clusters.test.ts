@@ -1,4 +1,4 @@
-// No reason of a check is forgotten by the suites that provoke them on real clusters.
+// Tests that the suites on real clusters provoke every reason of a check.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

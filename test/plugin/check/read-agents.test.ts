@@ -13,7 +13,7 @@ function listedAgent(name: string) {
 
 const a: AgentPod = { namespace, name: "a", uid: listedAgent("a").metadata?.uid ?? "", ready: true, port: 8443 };
 
-/** Whom a check takes for an agent that gives no answer: none of these does, and these are listed afterwards. */
+/** Returns which agents a check calls silent if none of these answers. `list` has the agents that exist afterwards. */
 async function silentAmong(pods: readonly AgentPod[], list: () => readonly object[]) {
 	const noAnswer = (path: string): never => {
 		throw notFound(path);

@@ -17,7 +17,7 @@ afterEach(async () => {
 const peer = { ...fullDescription, clusterId: "2", clusterName: "m2" };
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 
-/** What the agents of the first member say of the second: the answers one after the other, the last from then on. */
+/** Starts agents of the first member that give these answers about the second, one after the other. The last one is repeated. */
 async function agentsOf(...answers: readonly (status | "well")[]) {
 	const seen: string[] = [];
 	const agent = await startScriptedAgent({

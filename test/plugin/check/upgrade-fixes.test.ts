@@ -1,4 +1,4 @@
-// What an upgrade puts right is told as that command: with the flag that takes fields over where somebody else has changed them.
+// Tests that a finding suggests an upgrade if that helps, with the flag that takes fields over if another manager has changed them.
 import { describe, expect, test } from "vitest";
 import { judgeBudgetKind } from "../../../plugin/check/judge-access.ts";
 import { judgePolicies } from "../../../plugin/check/judge-policies.ts";

@@ -25,7 +25,7 @@ interface FakeFleet {
 	before: (request: IncomingMessage) => number | undefined;
 }
 
-/** The API servers of eu and us, without agents. */
+/** Starts the API servers of eu and us, without agents. */
 async function startFleet(): Promise<FakeFleet> {
 	const written: string[] = [];
 	const kubeconfig = join(mkdtempSync(join(folder, "fleet-")), "config");

@@ -1,4 +1,4 @@
-// What one key leaves for the next, with clusters that answer at once, too late or never.
+// Tests what one press of the Tab key keeps for the next, with clusters that answer at once, too late or never.
 import {
 	mkdirSync,
 	mkdtempSync,
@@ -29,7 +29,7 @@ const users = {
 	"alice-as-carol": { token: "a", as: "carol" },
 	"alice-as-ops": { token: "a", as: "carol", "as-groups": ["ops"] },
 	sso: { exec },
-	// Their identity is what the files say.
+	// Files decide the identity of these two.
 	mounted: { tokenFile: scratch.write("token", "a") },
 	certified: {
 		"client-certificate": scratch.write("client.crt", certificate),
@@ -54,13 +54,13 @@ const kubeconfig = scratch.write(
 	}),
 );
 
-/** `never`: an answer that comes too late. */
+/** `never` gives an answer that comes too late. */
 type Answer = (context: string, path: string, never: () => unknown) => unknown;
 
 const late: Answer = (_context, _path, never) => never();
 const nodes: Answer = (context) => ({ items: [{ metadata: { name: `${context}-n0` } }] });
 
-/** A person at a shell, with a cache of their own and a clock that only they move. */
+/** Plays a person at a shell, with their own cache and a clock that only the test moves. */
 function createShell() {
 	const folder = mkdtempSync(join(scratch.folder, "cache-"));
 	const env = { KUBECONFIG: kubeconfig, KUBECACHEDIR: folder };
@@ -85,7 +85,7 @@ function createShell() {
 			const asked: string[] = [];
 			const background: string[] = [];
 			const { startTimer, never } = createTimeLimit();
-			// The time for the cluster is over before it begins where it does not answer.
+			// If the cluster does not answer, its time is over before it begins.
 			const now = () => (answer === late ? 151 : 0);
 			await complete(
 				line.split(" "),
@@ -119,7 +119,7 @@ describe("complete() at the second key", () => {
 		expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"], asked: [] });
 		shell.wait(1);
 		expect(await shell.press("drain ", late)).toMatchObject({ values: [], asked: [] });
-		// A clock that was set back is no reason to keep them longer.
+		// Setting the clock back does not keep the names longer.
 		expect(await shell.press("drain ")).toMatchObject({ asked: ["alice"] });
 		shell.wait(-1);
 		expect(await shell.press("drain ", late)).toMatchObject({ values: [] });

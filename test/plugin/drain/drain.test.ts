@@ -18,7 +18,7 @@ interface World {
 	readonly calls: string[];
 }
 
-/** A context whose nodes have these pods; what happens is written down as one line each. */
+/** Returns a context whose nodes have these pods. It records each call as one line. */
 function newWorld(name: string, podsByNode: Readonly<Record<string, readonly V1Pod[]>>, calls: string[] = []): World {
 	const client = newClient({
 		patch(path, body) {
@@ -83,7 +83,7 @@ describe("drain()", () => {
 		);
 		const { deps, events } = newRun(calls, async ({ hold, timeout }) => {
 			await hold?.confirm(timeout.signal);
-			// As for a pod whose wait ends with its node's hold.
+			// As for a pod whose wait ends because its node is lost.
 			return timeout.signal.aborted ? { kind: "stopped" } : { kind: "evicted" };
 		});
 		const drained: string[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
-/** Pods of one cluster of two, under a budget with room for all of them. */
+/** Creates pods in one of two clusters, under a budget with room for all of them. */
 function setUp(count: number) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable: "100%" });
@@ -131,7 +131,7 @@ describe("many pods under a budget", () => {
 
 	test("that were granted and are not on their way yet are given back by a stop", async () => {
 		const { fleet, eu, pods, run, evictAll } = setUp(120);
-		// The first one goes out when all of them are granted.
+		// The first eviction is sent after all pods have been granted.
 		fleet.onEviction = () => run.stop.abort();
 		const outcomes = await evictAll();
 		await run.evictions.settled();
@@ -165,7 +165,7 @@ describe("many pods under a budget", () => {
 		run.evictions.pause();
 		resolve();
 		await expect.poll(() => eu.reservations.size).toBe(0);
-		// Those that had been sent.
+		// The evictions that had already been sent.
 		expect(fleet.evictions).toHaveLength(100);
 		await run.runtime.sleep(60_000, new AbortController().signal);
 		expect(fleet.evictions).toHaveLength(100);

@@ -7,7 +7,7 @@ import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 import { newDatabase } from "./new-database.ts";
 
-/** Each pod is back a few looks after it went away. */
+/** Replaces each pod a few looks after it went away. */
 function replacePods(fleet: FakeFleet): void {
 	const [first] = fleet.members;
 	if (!first) throw new Error("no members");
@@ -45,7 +45,7 @@ describe("pods under a budget", () => {
 				healthy: 5,
 			}),
 		);
-		// The first grant's count, though five were healthy at the others'.
+		// The count of the first grant, although only five were healthy at the later ones.
 		expect(run.evictions.healthyAtFirstGrant("shop/db")).toBe(6);
 		expect(run.evictions.healthyAtFirstGrant("shop/other")).toBeUndefined();
 		expect(run.evictions.counts.terminating).toBe(0);

@@ -39,7 +39,7 @@ describe("suspended budgets that are told before pods are evicted", () => {
 		expect(events.filter(({ type }) => type === "diagnostic")).toHaveLength(1);
 		expect(events.map(({ type }) => type)).toContain("pod.evicted");
 
-		// Another one that comes while the run goes on is news.
+		// A suspension that changes during the run is reported again.
 		suspend(fleet, formatSuspension({ ...by, by: "bob@laptop" }));
 		expect(await run.evictions.evict(run.job(member, member.addPod("db-1")))).toEqual({ kind: "evicted" });
 		expect(events.filter(({ type }) => type === "diagnostic")).toHaveLength(2);

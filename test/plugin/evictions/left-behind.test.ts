@@ -4,7 +4,7 @@ import { LeftBehind } from "../../../plugin/evictions/left-behind.ts";
 
 const unavailable = (): AgentUnavailableError => new AgentUnavailableError("no answer", "c1");
 
-/** `answers`: what the tries come to, one after the other; the last one holds for all that follow. */
+/** `answers` are the results of the attempts, one after the other. The last one is repeated. */
 function setUp(...answers: readonly (Error | undefined)[]) {
 	let at = 0;
 	let tries = 0;

@@ -1,10 +1,10 @@
-// Budgets that were listed while the fleet was reached, before the run asked who covers its pods.
+// Tests the use of budgets that were listed while the fleet was connected, before the run asks which budgets cover its pods.
 import { describe, expect, test } from "vitest";
 import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 
-/** One pod is evicted; before that all members have listed no budget, so many ms ago, and since then there may be one. */
+/** Evicts one pod. So many ms before, all members listed no budget. Since then, one may have been created. */
 async function evictAfter({
 	ms,
 	budget = false,

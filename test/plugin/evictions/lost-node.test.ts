@@ -1,10 +1,10 @@
-// Pods of a node that another run has taken over: none of them is evicted after that.
+// Tests that no pod of a node is evicted once another run has taken the node over.
 import { describe, expect, test } from "vitest";
 import type { EvictionJob, Hold } from "../../../plugin/evictions/eviction-job.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
-/** Held until `lose` is called; confirmed each time. */
+/** Returns a hold that is lost at once with `now`, or at the first confirmation after `lose`. It counts its confirmations. */
 function newHold() {
 	const lost = new AbortController();
 	let confirmed = 0;

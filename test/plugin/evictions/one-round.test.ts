@@ -1,4 +1,4 @@
-// What all pods of a round share, and what a pod must not keep from the others: easy to lose when the way of a pod changes.
+// Tests what all pods of a round share, and that no pod delays the others. Both are easy to lose when the code for one pod changes.
 import { expect, test } from "vitest";
 import { runRound } from "../../../disruption/round/round.ts";
 import { newRun } from "../../support/eviction-run.ts";
@@ -18,7 +18,7 @@ test("pods whose requests get no answer do not keep others from being judged", a
 	};
 	const run = newRun(fleet);
 	const outcomes = Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
-	// More than are judged at once.
+	// More than are judged at the same time.
 	await expect.poll(() => sent).toBe(40);
 	answers.resolve();
 	expect((await outcomes).map(({ kind }) => kind)).toEqual(Array(40).fill("evicted"));
@@ -51,7 +51,7 @@ test("a grant is used at the members of its round, whoever the members are by th
 	const eu = fleet.member("eu");
 	const pod = eu.addPod("db-0");
 	fleet.member("us").addPod("db-0");
-	// The run meets its fleet anew right after the round, and has another connection to the same cluster.
+	// The run discovers its fleet again right after the round, and then has another connection to the same cluster.
 	const again = new FakeMember("eu", fleet);
 	const run = newRun(fleet, {
 		async runRound(input, runtime) {
@@ -68,7 +68,7 @@ test("a grant is used at the members of its round, whoever the members are by th
 	eu.onConfirm = () => {
 		confirmed += 1;
 	};
-	// Late enough that the grant has to be confirmed.
+	// So late that the grant must be confirmed.
 	let sends = 0;
 	fleet.beforeSending = async () => {
 		sends += 1;

@@ -1,5 +1,4 @@
-// Pods whose labels change while they wait, and budgets that are made meanwhile: what an earlier list said of them is no
-// reason to evict.
+// Tests pods whose labels change while they wait, and budgets that are created meanwhile. An earlier list is no reason to evict.
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
@@ -9,7 +8,7 @@ import { FakeFleet, type FakePod } from "../../support/fake-fleet.ts";
 const primary = { app: "pg", role: "primary" };
 const replica = { app: "pg", role: "replica" };
 
-/** A database whose primary may not go, and a replica that is listed now. */
+/** Creates a database whose primary may not go, and lists a replica. */
 function newPostgres() {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("pg-primary", { maxUnavailable: 0, selector: { matchLabels: { role: "primary" } } });
@@ -31,7 +30,7 @@ async function pass(run: ReturnType<typeof newRun>, ms: number): Promise<void> {
 describe("pg-0, listed as a replica and promoted before its turn", () => {
 	test("waits for the budget of the primary, and is not evicted", async () => {
 		const { fleet, eu, pod, run, job } = newPostgres();
-		// --order-by, the question whether to go on.
+		// The time passes while a command sorts its pods or asks for a confirmation.
 		await pass(run, 60_000);
 		eu.change(pod, { labels: primary });
 		const outcome = run.evictions.evict(job);
@@ -104,7 +103,7 @@ describe("a pod that no budget covers", () => {
 		const { fleet, eu, pod, run, job } = newPostgres();
 		expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
 		expect(preconditionsOf(fleet.evictions[0]?.body)).toEqual({ uid: pod.uid, resourceVersion: String(pod.version) });
-		// The listing was young enough, so nobody read the pod before: only until it was gone.
+		// The list was young enough, so the pod was only read to see whether it was gone.
 		expect(eu.reads).toBe(1);
 	});
 
@@ -197,7 +196,7 @@ describe("a pod that no budget covers", () => {
 });
 
 describe("tries that come to nothing", () => {
-	/** How many Leases are taken in so long for a pod that each grant finds changed. */
+	/** Returns how many rounds a run makes in this time for a pod that each grant finds changed. */
 	async function countRounds(forMs: number, change: (fleet: FakeFleet, pod: FakePod) => void): Promise<number> {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: 1 });
@@ -205,7 +204,7 @@ describe("tries that come to nothing", () => {
 		const pod = eu.addPod("db-0");
 		const run = newRun(fleet);
 		change(fleet, pod);
-		// Ended by the run's own clock: a look from outside comes late on a busy machine, and counts what came after.
+		// The run's own clock ends it. An outside observer would be late on a busy machine, and count later rounds, too.
 		const sleep = run.runtime.sleep.bind(run.runtime);
 		run.runtime.sleep = async (ms, signal) => {
 			await sleep(ms, signal);

@@ -1,4 +1,4 @@
-// Rounds that nobody waits for, and rounds that are never begun.
+// Tests rounds that no pod waits for any more, and rounds that never begin.
 import { describe, expect, test } from "vitest";
 import { runRound } from "../../../disruption/round/round.ts";
 import { newRun } from "../../support/eviction-run.ts";
@@ -11,7 +11,7 @@ describe("a timeout", () => {
 		if (!first) throw new Error("no pods");
 		const inLine = Promise.withResolvers<AbortSignal>();
 		const run = newRun(fleet, {
-			// Another run holds the Lease and does not let go of it.
+			// Another run holds the Lease and never releases it.
 			runRound: ({ signal }) =>
 				new Promise((_resolve, reject) => {
 					signal.addEventListener("abort", () => reject(signal.reason));

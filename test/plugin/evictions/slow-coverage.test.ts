@@ -1,4 +1,4 @@
-// Fleets in which it takes long to find out what covers a pod.
+// Tests fleets in which it takes long to find out which budgets cover a pod.
 import { describe, expect, test } from "vitest";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";

@@ -1,4 +1,4 @@
-// What pods that wait for a budget are said to wait for.
+// Tests what is said about pods that wait for a budget.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
@@ -13,7 +13,7 @@ describe("pods that wait", () => {
 		if (!first || !second || !third) throw new Error("no pods");
 		second.pod.healthy = false;
 		const run = newRun(fleet);
-		// Ten seconds have more than twenty looks, and one round.
+		// All these looks happen within one round.
 		first.member.onLook = () => {
 			const { looks, rounds } = first.member;
 			expect(rounds).toBe(1);
@@ -59,7 +59,7 @@ describe("pods that wait", () => {
 		};
 		await Promise.all([first, second].map(({ member, pod }) => run.evictions.evict(run.job(member, pod))));
 		expect(granted).toBeGreaterThan(85);
-		// Rounds come between looks, with pauses of their own.
+		// Rounds with their own pauses come between the looks.
 		const gaps = (from: number, to: number) =>
 			looks.slice(from, to).map((at, index) => at - (looks[from + index - 1] ?? 0));
 		expect(Math.max(...gaps(1, 5))).toBeLessThanOrEqual(300);

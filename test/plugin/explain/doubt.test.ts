@@ -1,4 +1,4 @@
-// Answers that are missing, late, unreadable, or contradict each other: none of them may come to "can be evicted now".
+// Tests that missing, late, unreadable or contradictory answers never lead to "can be evicted now".
 import { describe, expect, test } from "vitest";
 import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
 import {
@@ -24,7 +24,7 @@ const candidatesBecome =
 interface Doubt {
 	readonly name: string;
 	readonly lay: (world: ExplainedFleet) => void;
-	/** It says nothing of a budget, only of a pod. */
+	/** Whether it affects only the answer about a pod, and not that about a budget. */
 	readonly ofPods?: true;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ExplainedFleet } from "./explained-fleet.ts";
 import { newNativeBudget } from "./native-budget.ts";
 
-/** Nothing was acquired, reserved or evicted. */
+/** Checks that nothing was acquired, reserved or evicted. */
 function expectUntouched({ fleet }: ExplainedFleet): void {
 	expect(fleet.evictions).toEqual([]);
 	expect(fleet.dryRuns).toEqual([]);
@@ -42,7 +42,7 @@ describe("explain pod", () => {
 		const world = new ExplainedFleet({ maxUnavailable: 1 });
 		world.pod("us", "db-1").healthy = false;
 		const eu = world.fleet.member("eu");
-		// A rollout surges there.
+		// A rollout adds a pod there.
 		eu.addPod("surge");
 		eu.expected -= 1;
 		expect(await world.explain("pod", "us/db-0")).toMatchObject({

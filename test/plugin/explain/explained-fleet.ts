@@ -1,4 +1,4 @@
-// Two clusters of a fleet with pods to explain, in memory: API servers that read, agents that look, and nothing that writes.
+// Plays two clusters of a fleet with pods to explain, in memory. The API servers only read, the agents only look, and nothing writes.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import type { Count, LookRequest } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
@@ -18,32 +18,32 @@ import { FakeFleet, type FakeMember, type FakePod, namespace } from "../../suppo
 
 export const wallClock = Date.parse("2026-01-01T00:10:00Z");
 
-/** What an agent answers in the place of the truth; late ones move the clock. */
+/** Returns what an agent answers instead of its true count. A late answer moves the clock. */
 export type Distortion = (count: Count, clock: { ms: number }) => Count | Promise<Count>;
 
 export class ExplainedFleet {
 	readonly fleet = new FakeFleet(["eu", "us"]);
-	/** Fields beside those of the fleet's own pods, by name. */
+	/** Fields in addition to those of the fleet's own pods, by the pod's name. */
 	readonly fields = new Map<string, PodFields & { readonly unmanaged?: true }>();
-	/** On every node. */
+	/** The annotations of every node. */
 	nodeAnnotations: Readonly<Record<string, string>> = {};
-	/** Of cluster eu, or why they cannot be listed. */
+	/** PodDisruptionBudgets of cluster eu, or the reason why they cannot be listed. */
 	native: readonly V1PodDisruptionBudget[] | Error = [];
 	problems: readonly string[] = [];
-	/** Of each cluster, by the end of their names. */
+	/** The endings of the nodes' names in each cluster. */
 	nodes: readonly string[] = ["n0", "n1"];
-	/** Paths that the user may not read. */
+	/** Paths that the user may not read. With a member's name in front, only in that cluster. */
 	readonly forbidden = new Set<string>();
-	/** API servers without an answer. */
+	/** API servers that do not answer. */
 	readonly unreachable = new Set<string>();
 	/** By the member's name. */
 	readonly distortions = new Map<string, Distortion>();
 	readonly clock = { ms: 0 };
-	/** By the member's name; none are those of an agent that cannot say. */
+	/** By the member's name: its Leases, or the reason why they cannot be listed. By default none. */
 	leases: Readonly<Record<string, readonly ListedLease[] | Error>> = {};
-	/** Members without an answer. */
+	/** Members that do not answer. */
 	readonly silent = new Set<string>();
-	/** Members whose list of budgets does not come, while their counts do. */
+	/** Members that answer counts but do not list their budgets. */
 	readonly unlisted = new Set<string>();
 
 	constructor(spec?: Readonly<Record<string, unknown>>) {
@@ -77,7 +77,7 @@ export class ExplainedFleet {
 		};
 	}
 
-	/** `words`: as they are typed. */
+	/** `words` are the words as they would be typed. */
 	async explain(...words: readonly string[]): Promise<Explanation> {
 		const { contexts } = this;
 		const word = readSubject(words, contexts);

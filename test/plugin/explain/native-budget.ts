@@ -1,6 +1,6 @@
 import type { V1PodDisruptionBudget, V1PodDisruptionBudgetStatus } from "@kubernetes/client-node";
 
-/** A PodDisruptionBudget over the pods of database shop/db, of generation 2. */
+/** Returns a PodDisruptionBudget over the pods of database shop/db, of generation 2. */
 export function newNativeBudget(status: Partial<V1PodDisruptionBudgetStatus>): V1PodDisruptionBudget {
 	const counts = {
 		currentHealthy: 0,

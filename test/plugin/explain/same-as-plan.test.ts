@@ -1,4 +1,4 @@
-// What a plan of a node calls impossible, an explanation of the node refuses, and nothing else: one judgement, one exit code.
+// Tests that an explanation of a node refuses exactly those pods that a plan of the node calls impossible, with the same exit code.
 import { describe, expect, test } from "vitest";
 import { exitCodeOf } from "../../../plugin/plan/explain/explanation.ts";
 import { makePlan } from "../../../plugin/plan/make-plan.ts";
@@ -6,7 +6,7 @@ import { readFacts } from "../../../plugin/plan/read-facts.ts";
 import { ExplainedFleet, wallClock } from "./explained-fleet.ts";
 import { newNativeBudget } from "./native-budget.ts";
 
-/** Pods that can never go, with the reason, and whether the exit code says so: by both. */
+/** Returns the pods that can never go, with the reasons, and the exit codes, from a plan and from an explanation. */
 async function judgeBoth(world: ExplainedFleet) {
 	const { contexts, view } = world;
 	const [context] = contexts;
@@ -45,7 +45,7 @@ interface Row {
 	readonly name: string;
 	readonly spec?: Readonly<Record<string, unknown>>;
 	readonly change?: (world: ExplainedFleet) => void;
-	/** Pods that can never go. */
+	/** The pods that can never go. */
 	readonly never: readonly string[];
 	readonly reason?: string;
 }

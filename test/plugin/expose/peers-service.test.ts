@@ -12,7 +12,7 @@ const balancer: Exposure = {
 	sources: ["10.0.0.0/8"],
 };
 
-/** As a cluster has it: with what it allocates, and what clouds write. */
+/** Returns the Service as a cluster has it, with the fields that the cluster and its cloud add. */
 function inCluster(exposure: Exposure, more: object = {}): V1Service {
 	const { metadata, spec } = structuredClone(
 		peersServiceObject("xpdb-system", exposure),

@@ -10,7 +10,7 @@ const service = (ingress: readonly object[] = [], type = "LoadBalancer") => ({
 	status: { loadBalancer: { ingress } },
 });
 
-/** `atSecond`: what the cluster has of the Service then. `readingMs`: how long its API server takes to say it. */
+/** Waits for an address. `atSecond` returns the Service at that second, and `readingMs` is the time that the API server takes to answer. */
 function wait(atSecond: (second: number) => object, { timeoutMs = 60_000, readingMs = 0 } = {}) {
 	const told: string[] = [];
 	const aborting = new AbortController();

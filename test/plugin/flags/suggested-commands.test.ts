@@ -62,7 +62,7 @@ describe("SuggestedCommands", () => {
 
 test("what a command is repeated with are all flags of connections that there are", () => {
 	const text = "x";
-	// Those that change nothing of where a command comes to, or that each command has its own of.
+	// Flags that do not affect which server a command reaches, or that each command sets itself.
 	const others = ["context", "namespace", "request-timeout", "warnings-as-errors", "match-server-version", "v"];
 	const ignored = Object.entries(globalFlags).filter(([, { describe }]) => /^(?:Accepted and ignored)/.test(describe));
 	const names = Object.keys(globalFlags).filter(

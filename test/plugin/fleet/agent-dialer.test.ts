@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.dispose());
 
-/** What a tunnel is joined by, and its other end. */
+/** Returns a socket to connect to a tunnel, and its other end. */
 async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socket }> {
 	const server = createServer({ pauseOnConnect: true });
 	stack.defer(() => void server.close());
@@ -43,10 +43,10 @@ async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socke
 	return { near, far };
 }
 
-/** The connection is no matter of these tests. */
+/** Tells the dialer that the connection is up, which these tests are not about. */
 const up = (): boolean => true;
 
-/** A context whose API server forwards ports. */
+/** Returns a context whose API server forwards ports. */
 function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
 	const client = newClient({ post: () => ({ status: { token: "abc" } }), ...calls });
 	return newContext("eu", { ...client, webSocket: (path, protocol) => api.client.webSocket(path, protocol) });
@@ -142,7 +142,7 @@ describe("a connection that was dialed ahead", () => {
 describe("an agent that says nothing", () => {
 	const pods = [newAgent("a"), newAgent("b")];
 
-	/** What a tunnel's other end, which speaks first, hears through the dialer until it has all its answers; undefined where it is hung up. */
+	/** Returns what the other end of a tunnel receives through the dialer for its words. Undefined if the dialer closes the connection. */
 	async function heard(dialer: AgentDialer, words: readonly string[] = ["x"]): Promise<string | undefined> {
 		const { near, far } = await newSocket();
 		const closed = once(
@@ -302,7 +302,7 @@ describe("accessAgents()", () => {
 	const agent = newV1Pod("agent-1", { namespace: anchor, labels: { "app.kubernetes.io/name": "xpdb-agent" } });
 	const ready = { ...agent, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
 
-	/** An API server that has so many of the answers. */
+	/** Opens access to the agents with an API server that has these answers. Anything else is not found. */
 	async function access(answers: Readonly<Record<string, object>>, lastAgent: object = {}) {
 		const get = (path: string): object => {
 			const answer = answers[path.split("/").at(-1) ?? ""];

@@ -15,7 +15,7 @@ const ruleFor = (...resourceNames: string[]) => ({
 	resourceNames,
 });
 
-/** A person who may ask for tokens of these accounts. */
+/** Returns a person who may request tokens of these accounts. */
 function newPerson(accounts: readonly string[], rules: readonly object[] = [], account?: string) {
 	const asked: string[] = [];
 	const bodies: unknown[] = [];

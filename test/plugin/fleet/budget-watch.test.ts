@@ -35,7 +35,7 @@ function countOf(cluster: string, healthy: number, budgetName = "db"): WatchedBu
 
 const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: true, ...more });
 
-/** Members whose agents say what the test wants. */
+/** Watches a fleet whose agents say what the test tells them. */
 function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = {}) {
 	const clock = createManualClock();
 	const open = new Map<
@@ -99,7 +99,7 @@ function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = 
 			open.get(name)?.reject(new AgentUnavailableError("the agent was killed", name));
 			await settle();
 		},
-		/** allowed:healthy of each change of shop/db. */
+		/** Returns allowed:healthy for each change of shop/db. */
 		rows: () =>
 			changes.flatMap(({ changed }) =>
 				changed.filter(({ name }) => name === "db").map((row) => `${row.allowed ?? "?"}:${row.healthy ?? "?"}`),
@@ -162,11 +162,11 @@ describe("watchBudgets()", () => {
 		await fleet.pass(7_000);
 		expect(fleet.rows()).toEqual(["1:6", "?:?"]);
 		expect(fleet.changes.at(-1)?.members[0]).toEqual({ name: "eu", problem: "the agent was killed", isPolled: false });
-		// It is back, and has not told the budget yet.
+		// The member is back, but has not reported the budget yet.
 		await fleet.tell("eu", { complete: false });
 		expect(fleet.rows().at(-1)).toBe("?:?");
 		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
-		// The second time for another reason.
+		// There are two rows with "?", for different reasons.
 		expect(fleet.rows()).toEqual(["1:6", "?:?", "?:?", "1:6"]);
 		await fleet.stop();
 	});
@@ -222,7 +222,7 @@ describe("watchBudgets()", () => {
 			const [history] = past(3, 2, 1).histories ?? [];
 			await fleet.tell("eu", { changed: [countOf("eu", 3)] });
 			await fleet.tell("us", { changed: [countOf("us", 3)], ...past(3, 3, 3) });
-			// It began a minute ago.
+			// This history began a minute ago.
 			await fleet.tell("eu", history ? { histories: [{ ...history, healthy: [1] }] } : {});
 			expect(fleet.histories.at(-1)?.get("shop/db")?.healthy).toEqual([6, 5, 4]);
 			await fleet.stop();

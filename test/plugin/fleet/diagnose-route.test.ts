@@ -9,7 +9,7 @@ const idOf = ({ id, name }: { readonly id: string; readonly name: string }) => (
 
 const budget = { namespace: "shop", name: "db" };
 
-/** What a call comes to whose agent fails so, behind an API server that answers so. */
+/** Returns the error of a call whose agent fails in this way, behind an API server that gives this answer. */
 async function failure(
 	{ silent, told = false }: { readonly silent?: Silent; readonly told?: boolean },
 	answer: () => Promise<never>,

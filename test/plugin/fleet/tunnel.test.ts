@@ -22,7 +22,7 @@ afterEach(() => {
 	for (const close of closers.splice(0).toReversed()) close();
 });
 
-/** A server that greets, then echoes. */
+/** Starts a server that greets, then echoes. */
 async function startEcho(): Promise<number> {
 	const server = createTcpServer((socket) => {
 		socket.on("error", () => socket.destroy());
@@ -57,7 +57,7 @@ async function openTunnel(client: KubernetesClient): Promise<Tunnel> {
 
 const pathOf = ({ address }: Tunnel): string => address.slice("unix:".length);
 
-/** Sends, and reads until `bytes` have come or the connection is over. */
+/** Sends a text, and reads until `bytes` have come or the connection has ended. */
 async function exchange(tunnel: Tunnel, text: string, bytes: number): Promise<string> {
 	return new Promise((resolve) => {
 		const socket = connect(pathOf(tunnel));
@@ -115,7 +115,7 @@ describe("a tunnel", () => {
 	test("is on Windows a pipe with a name that nobody guesses, and that a gRPC client takes as it is", async () => {
 		expect(namedPipe().path).toMatch(/^\\\\\.\\pipe\\kubectl-xpdb-[\da-f]{32}$/);
 		expect(namedPipe().path).not.toBe(namedPipe().path);
-		// Elsewhere such a name is one of a socket in the working folder, so that all but Windows itself can be tried.
+		// On other systems, such a name is a socket in the working folder. So everything can be tested except for Windows itself.
 		const end = namedPipe();
 		const remove = () => rmSync(end.path, { force: true });
 		const connected = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ describe("dialPod()", () => {
 	test("keeps what the far side says until somebody is there to hear it", async () => {
 		const api = await startApiServer(await startEcho());
 		const connection = await dialPod(api.client, pod);
-		// The greeting is on its way, and would be here by then.
+		// By then, the greeting has arrived.
 		await delay(50);
 		const { near, far } = await acceptOne();
 		void connection.join(far);

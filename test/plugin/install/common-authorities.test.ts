@@ -12,7 +12,7 @@ beforeAll(async () => {
 	[own, other] = await Promise.all([createAuthority(now), createAuthority(now)]);
 });
 
-/** A cluster that keeps this CA, and trusts those. */
+/** Returns a cluster that keeps this CA and trusts the others. */
 function cluster(context: string, current: KeyPair | undefined, ...trusted: readonly (KeyPair | undefined)[]) {
 	const ca = trusted.map((each) => each?.certificate ?? "").join("");
 	const kept: ClusterCertificates = {

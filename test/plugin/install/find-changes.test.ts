@@ -17,7 +17,7 @@ const writes = { ...reads, verbs: ["patch"] };
 const named = (...names: readonly string[]) => names.map((name) => ({ name }));
 
 interface Cluster {
-	/** What it says that there is, one reading after the other; the last from then on. */
+	/** The object as it is found by one reading after the other. The last one is repeated. */
 	readonly there: readonly ClusterObject[];
 	readonly forced: ClusterObject | Error;
 }

@@ -6,7 +6,9 @@ import { newClient, newContext, notFound } from "../../support/build-context.ts"
 
 const ours = (namespace: string) => ({ [managedByLabel]: "kubectl-xpdb", [agentNamespaceLabel]: namespace });
 
-/** A cluster with these objects, by the end of their paths, with their labels and annotations. */
+/**
+ * Returns what is found in a cluster with these objects. The keys are the ends of their paths, and the values their labels or annotations.
+ */
 function found(objects: Readonly<Record<string, object>>, annotations: Readonly<Record<string, object>> = {}) {
 	const client = newClient({
 		get: (path) => {

@@ -4,7 +4,7 @@ import { foundBudgetLines } from "../../../plugin/install/judge-found-budgets.ts
 
 const selector = { matchLabels: { app: "db" } };
 
-/** Budgets of namespace shop by name, and as many pods as are said. */
+/** Returns budgets of namespace shop by name, each with this number of pods. */
 function cluster(
 	clusterName: string,
 	specs: Readonly<Record<string, object>>,

@@ -14,7 +14,7 @@ function plan(clusters: readonly FoundCluster[], teams: readonly Team[] = []) {
 	return planFleet(clusters, { ...options, operators: { groups: [], teams } });
 }
 
-/** Where each cluster's teams decide: "team-shop in shop". */
+/** Returns the namespaces in which each cluster's teams decide, for example "team-shop in shop". */
 function rights(planned: ReturnType<typeof plan>): readonly (readonly string[])[] {
 	return planned.clusters.map(({ objects }) =>
 		objects

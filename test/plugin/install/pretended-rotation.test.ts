@@ -13,7 +13,7 @@ describe("pretendRotation()", () => {
 			expect(pretended.state).toMatchObject({ writes: [], uses: [], now: 0 });
 			const done = options();
 			await rotate(real.world, done);
-			// A real one waits for the agents, and says so.
+			// A real rotation also waits for the agents, and says so.
 			const withoutWaits = done.told.filter((line) => !line.includes("waits until"));
 			expect(told.told).toEqual(withoutWaits);
 		}

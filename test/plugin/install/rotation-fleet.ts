@@ -1,4 +1,5 @@
-// A fleet of two whose certificates are changed: clusters that keep what is written, and agents that take it up a file at a time.
+// Plays a fleet of two clusters whose certificates are changed. The clusters keep what is written, and the agents take it up one file at a
+// time.
 import { expect } from "vitest";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import { certificateProblem, readAuthorities } from "../../../plugin/install/judge-certificate.ts";
@@ -26,7 +27,7 @@ interface Agent {
 	tells: boolean;
 }
 
-/** Two clusters with two agents each, to which a kubelet brings one file at a time; the agents greet each other after each. */
+/** Creates two clusters with two agents each. A kubelet brings the agents one file at a time, and they greet each other after each. */
 export function fleet() {
 	const empty: KeyPair = { certificate: "", key: "" };
 	const clusters = new Map(
@@ -79,7 +80,7 @@ export function fleet() {
 			}
 		}
 	};
-	/** One file of one agent that is not as its cluster has it. */
+	/** Updates one file of one agent that differs from its cluster's. Returns false if there is none. */
 	const bring = (): boolean => {
 		for (const agent of agents) {
 			const { ca = "", agent: pair } = find(agent.cluster);
@@ -138,7 +139,7 @@ function written(cluster: ClusterCertificates, { metadata, ...object }: ClusterO
 
 const marks = new Map<string, readonly { readonly sha256: string; readonly expiresAtSeconds: number }[]>();
 
-/** Each text is read once: agents are asked many times. */
+/** Reads each text once, because agents are asked many times. */
 export function marksOf(bundle: string) {
 	const known = marks.get(bundle);
 	if (known) return known;
@@ -162,7 +163,7 @@ export function options(more: Partial<RotationOptions> = {}): RotationOptions & 
 	};
 }
 
-/** What a change of the CA comes to. */
+/** Checks the result of a change of the CA. */
 export function expectChanged({ clusters, agents, state }: ReturnType<typeof fleet>): void {
 	expect(state.refusals).toEqual([]);
 	const current = clusters.get("us")?.authority?.current;

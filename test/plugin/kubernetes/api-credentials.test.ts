@@ -20,13 +20,13 @@ beforeAll(async () => {
 
 interface Server {
 	readonly url: string;
-	/** The name in the certificate of whoever asked, of each request. */
+	/** The name in the client certificate of each request. */
 	readonly callers: string[];
-	/** The names that connections were made for. */
+	/** The server names for which connections were made. */
 	readonly names: string[];
 }
 
-/** It answers to whoever has a certificate of ours. */
+/** Starts a server that answers clients with a certificate of our CA. */
 async function startServer(): Promise<Server> {
 	const callers: string[] = [];
 	const names: string[] = [];

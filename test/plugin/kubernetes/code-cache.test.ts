@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findCodeFolder } from "../../../plugin/kubernetes/code-cache.ts";
 
-// Windows has no modes.
+// Windows has no file modes.
 describe.skipIf(process.platform === "win32")("findCodeFolder()", () => {
 	let home: string;
 	beforeEach(() => {

@@ -14,7 +14,7 @@ import {
 
 const { folder, write, load, connect } = createSampleKubeconfig("connection");
 
-/** What client-node is given, without what is empty. */
+/** Returns what client-node gets, without empty values. */
 function contentOf({ cluster, user }: Connection): { readonly cluster: Entry; readonly user: Entry } {
 	const filled = (entry: object): Entry =>
 		Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== ""));

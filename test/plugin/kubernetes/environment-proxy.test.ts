@@ -20,7 +20,7 @@ function rows(name: string, table: readonly Row[]): void {
 	});
 }
 
-/** With a proxy for all. */
+/** Returns a row with a proxy for all servers, of which NO_PROXY excludes this one. */
 function excluded(server: string, noProxy: string): Row {
 	return { server, env: { HTTPS_PROXY: proxy, NO_PROXY: noProxy }, through: undefined };
 }

@@ -9,7 +9,7 @@ const { folder, write } = createScratchFolder("exec");
 
 const apiVersion = "client.authentication.k8s.io/v1";
 
-/** A plugin that is a shell script. */
+/** Returns a login plugin that is a shell script. */
 function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
 	return {
 		command: "sh",
@@ -23,7 +23,7 @@ function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
 	};
 }
 
-/** With a program that nobody else has. */
+/** A program that exists only in this folder. */
 const programs = dirname(write(join("bin", "sh-of-its-own"), "#!/bin/sh\n"));
 chmodSync(join(programs, "sh-of-its-own"), 0o755);
 

@@ -1,4 +1,4 @@
-// Requests that go out only if what they rest on still holds when they are written, whatever they had to wait for.
+// Tests requests that are sent only if their preconditions still hold when they are written, whatever they had to wait for.
 import { once } from "node:events";
 import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
@@ -33,12 +33,12 @@ async function listen(server: Server): Promise<number> {
 
 interface World {
 	readonly requests: string[];
-	/** Connections that were made to the API server. */
+	/** The number of connections that were made to the API server. */
 	readonly connections: () => number;
 	readonly dialer: ReturnType<typeof createApiDialer>;
 }
 
-/** An API server behind TLS, to which each connection takes so long to be made. */
+/** Starts an API server behind TLS, to which each connection takes this long. */
 async function start({
 	connectMs = 0,
 	some = {},
@@ -100,7 +100,7 @@ async function start({
 const post = { method: "POST", path: "/pods/db-0/eviction", headers: { "content-length": 2 }, body: "{}" };
 const sent = "POST /pods/db-0/eviction {}";
 
-/** Says yes for so long. */
+/** Returns a guard that allows requests for this long. */
 function forMs(ms: number): () => boolean {
 	const until = performance.now() + ms;
 	return () => performance.now() <= until;
@@ -156,7 +156,7 @@ describe("a request with a guard", () => {
 			asked += 1;
 			return asked <= 128;
 		};
-		// As many as there are connections, and one more.
+		// One request more than there are connections.
 		const all = Array.from({ length: 129 }, () => dialer.exchange({ ...post, guard }));
 		const results = await Promise.allSettled(all);
 		expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);

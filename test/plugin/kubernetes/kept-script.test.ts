@@ -12,7 +12,7 @@ describe("loadKeptScript()", () => {
 	});
 	afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-	/** One call of the program, with its end; what it said, and whether it kept something. */
+	/** Runs the program once, to its end. Returns what it said, and whether it kept something. */
 	function call(
 		argv: readonly string[],
 		place: { keptIn: string | undefined } = { keptIn: folder },
@@ -70,7 +70,7 @@ describe("loadKeptScript()", () => {
 		call(["evict"]);
 		chmodSync(keptFile(), 0o620);
 		expect(call(["evict"])).toEqual({ said: "hello you", kept: true });
-		// Learned anew, in a file of our own.
+		// Learned again, in a file of our own.
 		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":1}');
 		expect(statSync(keptFile()).mode & 0o777).toBe(0o600);
 	});

@@ -15,7 +15,7 @@ afterEach(() => {
 	server?.close();
 });
 
-/** A client of a server that answers by `handle`; requests are written down as "METHOD path". */
+/** Returns a client of a server that answers with `handle`. Requests are recorded as "METHOD path". */
 async function start(handle: Handler, flags: Readonly<Record<string, unknown>> = {}) {
 	const requests: string[] = [];
 	const warnings: string[] = [];

@@ -26,7 +26,7 @@ interface Played {
 	readonly desk: LoginDesk;
 	readonly runs: string[];
 	readonly announced: (readonly string[])[];
-	/** "" for those that gave a credential, else why there was none. */
+	/** "" for a login that gave a credential, otherwise why it gave none. */
 	readonly ended: string[];
 	readonly most: () => number;
 }

@@ -1,4 +1,4 @@
-// What is no IP address is told from one without Node's pattern of IPv6, and never otherwise than by Node.
+// Tests that a text is recognised as an IP address or not exactly as by Node, and mostly without Node's pattern for IPv6.
 import net from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";

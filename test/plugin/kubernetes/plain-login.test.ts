@@ -30,7 +30,7 @@ function connectionOf(cluster: Entry, user: Entry): Connection {
 	return resolveConnection(loadKubeconfig(flags, {}), undefined, flags, {});
 }
 
-/** Without what is not there, and without the connections of client-node that only a proxy needs. */
+/** Leaves out missing values, and the agent of client-node, which only a proxy needs. */
 function shown(options: RequestOptions): object {
 	const isShown = ([name, value]: readonly [string, unknown]): boolean =>
 		name !== "agent" && (value ?? undefined) !== undefined;

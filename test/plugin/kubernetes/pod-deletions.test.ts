@@ -9,24 +9,24 @@ import { sleep } from "../../../plugin/run/run-runtime.ts";
 import { newContext } from "../../support/build-context.ts";
 import { clientOfServer } from "../../support/client-of-server.ts";
 
-/** Of one node, whose pods are those of `uids`. */
+/** One node, whose pods have these uids. */
 interface Node {
 	readonly deletions: PodDeletions;
 	readonly asked: readonly string[];
 	readonly uids: Set<string>;
 	readonly tell: (type: string, uid: string) => void;
-	/** To the watch that was begun last. */
+	/** Sends a text to the watch that was started last. */
 	readonly send: (text: string) => void;
 	readonly endWatch: () => void;
 }
 
 interface Server {
-	/** Of watches. */
+	/** The status of watches. */
 	readonly status?: number;
-	/** Of a list, and of a pod by name. */
+	/** The status of a list, and of a read of a pod by name. */
 	readonly readStatus?: number;
 	readonly uids?: readonly string[];
-	/** A list of long ago, that has none of them. */
+	/** The list is old and contains none of the pods. */
 	readonly listsNone?: boolean;
 }
 
@@ -182,7 +182,7 @@ test("watchDeletions() survives what a server says with its refusal", async () =
 	const deletions = await watchDeletions(client, "node-1");
 	deletions.close();
 	expect(deletions.live).toBe(false);
-	// An error that nobody listens to comes up before the connection is closed, and fails the run of the tests.
+	// An unhandled error would come up before the connection is closed, and fail the test run.
 	const [socket]: readonly Socket[] = await connected;
 	client.close();
 	if (socket && !socket.closed) await once(socket, "close");
@@ -213,7 +213,7 @@ test("waitUntilGone() asks nobody while a watch tells it", async () => {
 		},
 	});
 	tell("DELETED", "1");
-	// A question to this client would be an error, and not a pod that is gone.
+	// A read with this client would be an error, and would not count as a pod that is gone.
 	expect(await ended).toEqual({ kind: "evicted" });
 	expect(gone).toBe(true);
 });

@@ -1,4 +1,4 @@
-// A kubeconfig with one context, for tests of what becomes of it; beside it lie a certificate, its key and a token.
+// Makes a kubeconfig with one context, for tests that read it. A certificate, its key and a token are in the same folder.
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../../plugin/kubernetes/connection.ts";
 import { type Kubeconfig, loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";
@@ -15,7 +15,7 @@ export interface KubeconfigParts {
 }
 
 interface SampleKubeconfig extends ScratchFolder {
-	/** One context "a" with its cluster "one" and its user "u". */
+	/** Loads a kubeconfig with one context "a", its cluster "one" and its user "u". */
 	readonly load: (parts?: KubeconfigParts) => Kubeconfig;
 	readonly connect: (parts?: KubeconfigParts, flags?: Entry, context?: string) => Connection;
 }

@@ -1,4 +1,5 @@
-// Whom the plugin sends credentials to, whatever Node's environment variables say: real processes and real TLS servers on loopback.
+// Tests which servers the plugin sends credentials to, whatever Node's environment variables say, with real processes and real TLS servers
+// on loopback.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,9 +19,9 @@ const unverified = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
 
 let fleet: Authority;
 let stranger: Authority;
-/** Of the stranger: no kubeconfig here names its CA. */
+/** The stranger's certificate. No kubeconfig here names its CA. */
 let pair: KeyPair;
-/** Of a CA that nobody trusts. */
+/** A certificate of a CA that nothing trusts. */
 let pairOfNobody: KeyPair;
 /** What reached a server after its TLS handshake. */
 let heard: string[];
@@ -53,7 +54,7 @@ function hear({ method, url, headers }: IncomingMessage): void {
 	heard.push(`${method} ${url} ${headers.authorization ?? headers["proxy-authorization"] ?? ""}`.trim());
 }
 
-/** A TLS server with the stranger's certificate, which writes down what it is asked. */
+/** Starts a TLS server with the stranger's certificate, which records its requests. */
 async function startStranger({ certificate: cert, key } = pair): Promise<number> {
 	const server = createServer({ cert, key }, (request, response) => {
 		hear(request);
@@ -76,7 +77,7 @@ interface Entries {
 	readonly user?: Readonly<Record<string, unknown>>;
 }
 
-/** What the plugin says when it is asked for the versions of these clusters, by context. */
+/** Returns what the plugin says when it is asked for the versions of these clusters, by context. */
 function askVersions(
 	contexts: Readonly<Record<string, Entries>>,
 	env: Readonly<Record<string, string>>,
@@ -98,7 +99,7 @@ function askVersions(
 }
 
 const ca = (): string => Buffer.from(fleet.certificate).toString("base64");
-/** The name stands in every path that is asked for. */
+/** Every path that is requested contains the name. */
 const serverAt = (port: number, name = ""): string => `https://127.0.0.1:${port}/${name}`;
 
 describe("with NODE_TLS_REJECT_UNAUTHORIZED=0", () => {
@@ -193,7 +194,7 @@ test("NODE_EXTRA_CA_CERTS counts where the kubeconfig names no authority, SSLKEY
 	expect(asked).toEqual(new Set(["public", "insecure"]));
 });
 
-/** Passes everything on. */
+/** Starts a proxy that passes everything on. */
 async function startConnectProxy(): Promise<number> {
 	const proxy = createPlainServer();
 	proxy.on("connect", (request, socket) => {
@@ -207,7 +208,7 @@ async function startConnectProxy(): Promise<number> {
 	return listen(proxy);
 }
 
-/** Without authentication, to addresses of IPv4. */
+/** Starts a proxy without authentication, for IPv4 addresses. */
 async function startSocksProxy(): Promise<number> {
 	const proxy = createSocketServer((socket) => {
 		socket.on("error", () => undefined);

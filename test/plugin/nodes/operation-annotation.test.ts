@@ -23,16 +23,16 @@ const base = {
 };
 const bobs: Operation = { ...base, id: "b0b0b0", by: "bob@host", state: "draining", cordonedBefore: false };
 
-/** One node behind an API server that takes patches and honours resourceVersion. */
+/** Plays one node behind an API server that accepts patches and honours resourceVersion. */
 class FakeNode {
 	unschedulable: boolean;
-	/** Owner of spec.unschedulable; an API server that does not say has none. */
+	/** The owner of spec.unschedulable. Undefined if the API server does not say. */
 	manager: string | undefined;
 	mark: string | undefined;
 	patches = 0;
-	/** Another writer comes before each of the next patches. */
+	/** The number of next patches before which another writer comes. */
 	conflicts = 0;
-	/** The same once, with what it writes. */
+	/** What another writer does before the next patch. */
 	beforePatch: (() => void) | undefined;
 	denies = false;
 	readonly events: RunEvent[] = [];

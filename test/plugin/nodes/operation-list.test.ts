@@ -51,7 +51,7 @@ const older: Operation = {
 	...mark,
 	id: "0a0a0a",
 	since: "2025-12-31T00:00:00.000Z",
-	// As 0.1 kept it.
+	// As version 0.1 kept it.
 	flags: { "grace-period": 0 },
 	typedAgain: ["force", "pod-selector"],
 };
@@ -81,7 +81,7 @@ describe("listOperations()", () => {
 			{
 				id: "7f3c2a",
 				by: "alice@laptop",
-				// m3 is back in service: somebody uncordoned it with another tool.
+				// m3 is in service again: a user uncordoned it with another tool.
 				contexts: [
 					{ context: "eu", drained: ["n2"], left: ["n1"] },
 					{ context: "us", drained: [], left: [] },

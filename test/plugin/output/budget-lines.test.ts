@@ -58,7 +58,7 @@ const rows: readonly BudgetRow[] = [
 				sinceSeconds: ago(3),
 			}),
 			pod("c2", "db-1", { state: "Pending", sinceSeconds: ago(540), message: scheduler }),
-			// Of an old agent, and of one that was not started by a run.
+			// An old agent reports no state, and this holder is not a run of xpdb.
 			pod("c3", "db-1", { why: "Terminating", holder: "x-pdb" }),
 		],
 	}),

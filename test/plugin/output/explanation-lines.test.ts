@@ -1,4 +1,4 @@
-// What people read at 80 columns, and that programs get what the schema says.
+// Tests what people read at 80 columns, and that programs get what the schema says.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
@@ -16,12 +16,12 @@ const suggest = new SuggestedCommands(readGlobalFlags({ contexts: ["eu", "us"] }
 const help = { context: "eu", suggest, drainFlags: [] };
 const validate = createValidator(strictSchema("explain-v1"));
 
-/** As on a terminal; what programs get of it is held against the schema. */
+/** Returns the lines as on a terminal. Also checks the document for programs against the schema. */
 function screen(explanation: Explanation, wide = false): string {
 	const commands = helpfulCommands(explanation, help);
 	expect(validate(JSON.parse(JSON.stringify(explanationDocument(explanation, commands))))).toEqual([]);
 	const lines = explanationLines(explanation, { columns, now: wallClock, wide, commands });
-	// Nobody can copy half a command.
+	// Commands are not cut, so that they can be copied.
 	const long = lines.filter((line) => line.length > columns && !line.startsWith("  kubectl "));
 	expect(long).toEqual([]);
 	const text = lines.join("\n");
@@ -30,7 +30,7 @@ function screen(explanation: Explanation, wide = false): string {
 	return text;
 }
 
-/** A pod of us that no node takes uses the budget up. */
+/** Returns a fleet in which a pod of us that no node takes uses the budget up. */
 function usedUp(): ExplainedFleet {
 	const world = new ExplainedFleet({ maxUnavailable: 1 });
 	world.pod("us", "db-1").healthy = false;

@@ -1,10 +1,10 @@
-// What the plain writer prints of events that come at certain times.
+// Prints events that come at given times with the plain writer.
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { createPlainWriter } from "../../../plugin/output/plain.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
 
-/** Events with the milliseconds at which they come. */
+/** An event with the milliseconds at which it comes. */
 export type Timed = readonly [atMs: number, event: RunEvent];
 
 export const epoch = Date.parse("2026-01-01T00:00:00Z");

@@ -30,7 +30,7 @@ const drawings = `[...document.querySelectorAll(".pods tr svg, .curve svg")].map
 	};
 })`;
 
-/** Texts that are wider than where they stand, lie over another one, or out of the window. */
+/** Texts that are wider than their place, overlap another text, or leave the window. */
 const misplaced = `(() => {
 	const texts = [];
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -124,7 +124,7 @@ describe.skipIf(chromiumProgram === undefined)("the page of a run, in Chromium",
 			await open(record);
 			expect(await browser.evaluate<readonly string[]>(misplaced)).toEqual([]);
 			expect(await browser.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(each.width);
-			// What WCAG asks for of texts.
+			// The contrast that WCAG requires for text.
 			expect(await browser.evaluate<number>(contrast)).toBeGreaterThan(4.5);
 		}
 	});

@@ -1,8 +1,8 @@
-// Records of runs as -o json writes them, for pictures of them.
+// Makes records of runs as -o json writes them, for pictures.
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 
-/** Each at its second of the run. */
+/** Returns the lines of a record, each event at its second of the run. */
 export function recordLines(events: readonly (readonly [second: number, event: object])[]): readonly string[] {
 	return events.map(([second, event], seq) =>
 		JSON.stringify({ ...event, ts: new Date(startedAt + second * 1_000).toISOString(), seq }),
@@ -15,7 +15,7 @@ const usedBy = [
 	{ context: "eu", cluster: "europe", pod: "shop/db-0", why: "Terminating", holder: "alice@laptop drain" },
 ];
 
-/** Two nodes of two clusters under one budget, with an outage and a wait. */
+/** A drain of two nodes in two clusters under one budget, with an outage and a wait. */
 export const drainRecord = recordLines([
 	[
 		0,
@@ -106,7 +106,7 @@ export const drainRecord = recordLines([
 	],
 ]);
 
-/** Sixty pods, whose names and reasons are as long as they may be, and a run that is over at once. */
+/** A drain of sixty pods with names and reasons of the greatest length, which ends at once. */
 export const longRecord = recordLines([
 	[
 		0,

@@ -59,7 +59,7 @@ test("a budget has a point for each count that differs and for each eviction of 
 	expect(budgets[0]?.evictions.map(second)).toEqual([2, 64]);
 });
 
-/** With `own`, by the watch of the run. */
+/** With `own`, the count comes from the watch of the run. */
 const counted = (healthy: number, own?: number) => ({
 	type: "budget.changed",
 	budget: "shop/db",

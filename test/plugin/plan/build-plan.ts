@@ -1,4 +1,4 @@
-// Drains to plan, in a few words: pods of cluster "eu" under budget shop/db of the fleet "eu" and "us" unless a row says more.
+// Builds drains to plan, in a few words. By default, pods are in cluster "eu", under budget shop/db of the fleet "eu" and "us".
 import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
 import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { PlanBudget, PlanPod, PlanQueue, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
@@ -29,7 +29,7 @@ export function planBudget(
 	};
 }
 
-/** What one cluster has of its own, as a PodDisruptionBudget. */
+/** Returns a budget that only one cluster has, such as a PodDisruptionBudget. */
 export function nativeBudget(
 	clusterId: string,
 	fields: Partial<Count> & { readonly minAvailable: number },
@@ -55,7 +55,7 @@ export function nativeBudget(
 
 export interface PodFields {
 	readonly clusterId?: string;
-	/** Keys. */
+	/** The keys of the pod's budgets. */
 	readonly budgets?: readonly string[];
 	readonly replaced?: boolean;
 	readonly strands?: PlanPod["strands"];
@@ -73,7 +73,7 @@ export function planPod(name: string, fields: PodFields = {}): PlanPod {
 	};
 }
 
-/** A drain, and how it goes, as story() has it. */
+/** A drain, and how it goes, in the words of story(). */
 export interface PlanRow {
 	readonly name: string;
 	readonly queues: readonly PlanQueue[];
@@ -81,17 +81,17 @@ export interface PlanRow {
 	readonly expected: readonly string[];
 }
 
-/** One wave after the other. */
+/** Times by which each pod goes in its own wave. */
 export const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
 export const two = { maxUnavailable: 2 };
 export const one = { maxUnavailable: 1 };
 
-/** One node with these pods, in groups. */
+/** Returns one node with these pods, in groups. */
 export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
 }
 
-/** "name@wave", with what it waited for: "name@1 after other"; "name never Reason". */
+/** Returns "name@wave" for each pod, with what it waited for, for example "name@1 after other", or "name never Reason". */
 export function story({ pods }: SimulatedDrain): readonly string[] {
 	return pods.map((each) => {
 		const { name } = each.pod.candidate.pod;

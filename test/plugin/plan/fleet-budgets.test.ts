@@ -7,7 +7,7 @@ import { FakeFleet } from "../../support/fake-fleet.ts";
 
 const pod = databasePod("db-0");
 
-/** Pod shop/db-0 of cluster eu, under budgets with these specs; each look at eu first does this. */
+/** Reads the budgets of pod shop/db-0 of cluster eu, which have these specs. Each look at eu first calls `onLook`. */
 function budgetsOf(specs: readonly Readonly<Record<string, unknown>>[], onLook: () => void = () => undefined) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.budgets = specs.map((spec) => memberBudget(spec));

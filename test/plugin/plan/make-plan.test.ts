@@ -46,7 +46,7 @@ describe("makePlan()", () => {
 			],
 		]);
 		expect(planned).toMatchObject({ possible: true, exitCode: 0, waves: 3, impossible: [], warnings: [] });
-		// Three terminations of 0 to 33 s, two starts of 4 to 20 s between them.
+		// Three terminations of 0 to 33 s, with two starts of 4 to 20 s between them.
 		expect(planned.seconds).toEqual({ atLeast: 8, atMost: 30, measuredPods: 3, assumedPods: 0 });
 		expect(planned.budgets).toEqual([
 			{

@@ -37,7 +37,7 @@ interface Row {
 	readonly nodes: readonly V1Node[];
 	readonly drained?: readonly string[];
 	readonly volumes?: readonly LocalVolume[];
-	/** "kind message" */
+	/** Matches "kind message". */
 	readonly expected: RegExp;
 }
 

@@ -7,7 +7,7 @@ const created = new Date("2026-01-01T00:00:00Z");
 const now = Date.parse("2026-01-02T00:00:00Z");
 const owner = { kind: "StatefulSet", name: "db" };
 
-/** A pod of StatefulSet db that was ready so many seconds after it was made. */
+/** Returns a pod of StatefulSet db that became ready this many seconds after its creation. */
 function started(
 	seconds: number | undefined,
 	{ grace, restarts = 0 }: { readonly grace?: number; readonly restarts?: number } = {},

@@ -1,5 +1,5 @@
-// For watch-heap.test.ts: a watch of 100,000 rows, each of which is another object after each change, as rows of budgets are. Prints the
-// most megabytes that were in V8's old space.
+// For watch-heap.test.ts: plays a watch of 100,000 rows, each replaced by another object at each change, as with rows of budgets. Prints
+// the largest number of megabytes in V8's old space.
 import { getHeapSpaceStatistics } from "node:v8";
 import { limitHeap } from "../../../plugin/run/watch-heap.ts";
 

@@ -1,4 +1,4 @@
-// What others write begins no line of its own, wherever an error quotes it.
+// Tests that texts of others never begin a line of their own, wherever an error quotes them.
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
@@ -13,7 +13,7 @@ import { readDescription } from "../../../proto/wire-description.ts";
 
 const forged = "no\nerror: forged\r\nnode/n1 drained\rpod/web-0 evicted";
 
-/** As a terminal shows it. */
+/** Returns the lines as a terminal shows them. */
 function linesOf(error: unknown): readonly string[] {
 	return describeError(error, []).lines.flatMap((line) => line.split(/\r\n?|\n/));
 }

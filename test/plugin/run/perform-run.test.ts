@@ -14,7 +14,7 @@ const kubeconfig = createScratchFolder("perform-run").write(
 	"config",
 	JSON.stringify({
 		"current-context": "eu",
-		// Nothing listens there, and nobody asks.
+		// Nothing listens there, and nothing is sent.
 		clusters: [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }],
 		users: [{ name: "u", user: { token: "secret" } }],
 		contexts: ["eu", "us"].map((name) => ({ name, context: { cluster: "one", user: "u" } })),
@@ -26,7 +26,7 @@ interface Life {
 	readonly answers?: readonly string[];
 	readonly readOptions?: () => void;
 	readonly work?: (run: OpenRun) => Promise<RunResult>;
-	/** Nothing is left to ask. */
+	/** The result of a run that has nothing to do. */
 	readonly ended?: RunResult;
 	readonly lost?: (run: OpenRun) => readonly LostContext[];
 }
@@ -34,7 +34,7 @@ interface Life {
 const done: RunResult = { kind: "ended", failures: [] };
 const both = ["cordon", "n1", "--contexts=eu,us"];
 
-/** A run that is about node n1 of each of its contexts; what it did, in `steps`. */
+/** Performs a run about node n1 of each of its contexts. `steps` has what it did. */
 async function live({ argv = ["cordon", "n1"], answers, readOptions, work = async () => done, ended, lost }: Life) {
 	const parsed = await parseCommandLine(argv);
 	if (parsed.kind !== "command") throw new Error("no command");

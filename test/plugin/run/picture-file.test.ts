@@ -40,7 +40,7 @@ test("a page from before stays as it was until the new one is whole", () => {
 	expect(readdirSync(folder)).toEqual(["run.html"]);
 });
 
-// Windows has neither.
+// Windows has neither devices nor pipes as files.
 test.skipIf(process.platform === "win32")("a device and a pipe are refused, and stay what they are", () => {
 	const pipe = join(folder, "pipe");
 	execFileSync("mkfifo", [pipe]);

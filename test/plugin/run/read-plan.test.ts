@@ -12,7 +12,7 @@ import { description } from "../../support/samples.ts";
 const problem = "no connection within 10s";
 const asked: string[] = [];
 
-/** With node n0, and without pods. */
+/** Returns a context with node n0 and without pods. */
 const answering = (name: string) =>
 	newContext(
 		name,
@@ -34,7 +34,7 @@ const silent = newContext(
 	}),
 );
 
-/** The fleet of eu and us: us is reached through the agents of eu, unless they get no answer from it either. */
+/** Connects the fleet of eu and us. It reaches us through the agents of eu, unless these get no answer from us either. */
 function connecting(isMemberSilent = false): typeof connectFleet {
 	return async (contexts, options) => {
 		const lost = contexts.filter((context) => context === silent);

@@ -31,11 +31,11 @@ const forbidden = new ApiError('xpoddisruptionbudgets.x-pdb.form3.tech "db" is f
 interface Asked {
 	readonly command?: "suspend" | "unsuspend";
 	readonly dryRun?: "none" | "client" | "server";
-	/** After the versions were read, and before anything is asked. */
+	/** Called after the versions were read, and before the confirmation. */
 	readonly meanwhile?: () => void;
 }
 
-/** What the command does with these members, as a person reads it. */
+/** Runs the command with these members, and returns its output as a person reads it. */
 async function run(
 	servers: readonly BudgetServer[],
 	{ command = "suspend", dryRun = "none", meanwhile = () => undefined }: Asked = {},
@@ -121,7 +121,7 @@ describe("suspend", () => {
 			expect(server.events).toMatchObject([
 				{ reason: "Suspended", type: "Warning", regarding: { uid: `uid-${server.context.name}` } },
 			]);
-			// Everything is rehearsed before anything is written, and the Event comes when all stood.
+			// Everything is rehearsed before anything is written, and the Event follows when all writes have succeeded.
 			expect(server.calls).toEqual(["rehearse", "tell", "write", "tell"]);
 		}
 	});

@@ -13,18 +13,18 @@ const used: UsedBy = { cluster: "c1", namespace: "shop", pod: "pin-0", why: "Not
 interface World {
 	readonly used?: Partial<UsedBy>;
 	readonly pod?: Partial<NonNullable<V1Pod["spec"]>>;
-	/** Labels of the nodes that there are; of n0 and n1 the drain is. */
+	/** Labels of the nodes that exist. The drain is of n0 and n1. */
 	readonly nodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-	/** Those of them that are not cordoned. */
+	/** The nodes that are not cordoned. */
 	readonly open?: readonly string[];
 	readonly fails?: true;
-	/** Its API server gives no answer, and the drain ends meanwhile. */
+	/** The API server does not answer, and the drain ends meanwhile. */
 	readonly hangs?: true;
 	/** The context in which the nodes are drained. */
 	readonly drainedIn?: string;
 }
 
-/** What is told in three looks. */
+/** Returns what is told in three looks. */
 async function told({
 	used: change = {},
 	pod = {},

@@ -4,7 +4,7 @@ import { warnOfUnsafeAgents } from "../../../plugin/run/warn-of-unsafe-agents.ts
 import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
 
-/** What is said of fleets whose agents have these versions, by the name of their cluster, each asked after the other. */
+/** Returns the warnings about fleets whose agents have these versions, by cluster name. The fleets are asked one after the other. */
 function warningsOf(...fleets: readonly Readonly<Record<string, string>>[]): readonly string[] {
 	const events: RunEvent[] = [];
 	const warn = warnOfUnsafeAgents((event) => events.push(event));

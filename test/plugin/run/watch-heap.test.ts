@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { keepHeapSmall } from "../../../plugin/run/watch-heap.ts";
 
 const program = fileURLToPath(import.meta.resolve("./changing-rows.ts"));
-/** As scripts/executable/build-executable.ts has them. */
+/** As in scripts/executable/build-executable.ts. */
 const shipped = ["--min-semi-space-size=8", "--max-semi-space-size=16", "--no-memory-reducer"];
 
 describe("keepHeapSmall", () => {
@@ -37,7 +37,7 @@ describe("limitHeap", () => {
 	});
 });
 
-/** The most that was old while rows changed. */
+/** Returns the largest size of V8's old space while rows changed, in megabytes. */
 async function oldMegabytes(way: "limited" | "unlimited"): Promise<number> {
 	const { stdout } = await promisify(execFile)(process.execPath, [...shipped, program, way]);
 	return Number(stdout);

@@ -1,4 +1,4 @@
-// The screen of `budgets -w` and a real terminal. What the clusters say does not matter: they never answer, so it stays as it is.
+// Tests the screen of `budgets -w` on a real terminal. The clusters never answer, so that the screen stays as it is.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -18,7 +18,9 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 	beforeAll(() => bundle({ folder, failPoints: false }), 120_000);
 	afterAll(() => rmSync(folder, { recursive: true }));
 
-	/** The words of the command, against API servers that take a call and say nothing; `called` resolves at the first. */
+	/**
+	 * Returns the words of the command for API servers that accept connections and never answer. `called` resolves at the first connection.
+	 */
 	async function silentFleet() {
 		const callers = new Set<Socket>();
 		const silent = createServer((socket) => {
@@ -53,10 +55,10 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 
 	const watch = ({ words: [node, ...words] }: SilentFleet, options: PseudoTerminalOptions = {}, ...more: string[]) =>
 		startInTerminal(node, [...words, ...more], options);
-	/** Through a shell, which does something about its streams and says its exit code. */
+	/** Runs the command through a shell that redirects its streams and prints its exit code. */
 	const shell = ({ words }: SilentFleet, line: string, options: PseudoTerminalOptions = {}) => {
 		const command = words.map((word) => `'${word}'`).join(" ");
-		// The shell and what reads the output have the Ctrl-C of the terminal as well, and live on.
+		// The shell and the readers of the output also get the terminal's Ctrl-C, and survive it.
 		const script = `trap : INT; ${line.replace("WATCH", command)}; echo "code \${PIPESTATUS[0]}"`;
 		return startInTerminal("bash", ["-c", script], options);
 	};
@@ -209,7 +211,7 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 	test.each(withoutScreen)("gives way to rows with $name", async ({ start }) => {
 		using fleet = await silentFleet();
 		using terminal = start(fleet);
-		// It has read the kubeconfig and asks: a screen would be there before.
+		// It has read the kubeconfig and asks. A screen would have appeared earlier.
 		await fleet.called;
 		terminal.press(ctrl.c);
 		await terminal.shows("code 130");

@@ -134,7 +134,7 @@ describe("drainFrame()", () => {
 	test("says when a pod is looked at again, and of less than a second no number", () => {
 		const look = (second: number) =>
 			frame({ columns: 100, rows: 30, second, view: { pane: "explain", selected: waiting } }).join("\n");
-		// It began to wait at 150, for 5 s at most.
+		// It began to wait at second 150, for 5 s at most.
 		expect(look(152)).toContain("It is looked at again in 3s at the latest.");
 		expect(look(154.5)).toContain("It is looked at again in a moment at the latest.");
 		expect(look(156)).not.toContain("looked at again");

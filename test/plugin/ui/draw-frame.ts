@@ -1,4 +1,4 @@
-// A frame of a drain as its lines, without colours.
+// Draws a frame of a drain as lines without colours.
 import { drainFrame } from "../../../plugin/ui/drain-frame.ts";
 import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import type { RunFacts } from "../../../plugin/ui/run-facts.ts";
@@ -37,7 +37,7 @@ export function drawFrame({
 			suggest: suggestDefault,
 		},
 	);
-	// The time of the day is that of whoever looks.
+	// The time of day depends on the machine's time zone.
 	return lines.map((line) =>
 		lineText(line)
 			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")

@@ -1,4 +1,4 @@
-// A login that expires while the drain's screen is up, and asks a person.
+// Tests a login that expires while the drain's screen is up, and then asks the person.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { type PseudoTerminal, startInTerminal } from "../../support/pseudo-termi
 import { fillStuckNodes, stuckNodes } from "./stuck-nodes.ts";
 
 const ctrlC = "\u0003";
-/** Sooner than the drain asks the API server again. */
+/** Expires before the drain calls the API server again. */
 const holdsForSeconds = 2;
 
 describe("a login that asks while the screen is up", () => {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-login-screen-"));
 	const plugin = join(folder, "kubectl-xpdb.js");
 	const answers = join(folder, "answers");
-	/** From when on it is there, a login asks. */
+	/** Logins ask for a code while this file exists. */
 	const isUp = join(folder, "is-up");
 	const login = join(folder, "login.sh");
 	const kubeconfig = join(folder, "kubeconfig");
@@ -30,7 +30,7 @@ describe("a login that asks while the screen is up", () => {
 		const status = { clientCertificateData: admin.certificate, clientKeyData: admin.key, expirationTimestamp: "@end@" };
 		const answer = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
 		writeFileSync(join(folder, "answer"), JSON.stringify(answer));
-		// Those before the screen ask nothing, however long that takes to come.
+		// Logins before the screen ask for nothing, however long the screen takes to appear.
 		writeFileSync(
 			login,
 			`if [ -f '${isUp}' ]; then printf 'Code of your device: ' >&2; read -r code; echo "$code" >> '${answers}'; fi
@@ -54,7 +54,7 @@ sed "s/@end@/$end/" '${join(folder, "answer")}'
 		rmSync(folder, { recursive: true });
 	});
 
-	/** A drain whose screen is up. */
+	/** Starts a drain, and resolves when its screen is up. */
 	async function drain(): Promise<PseudoTerminal> {
 		for (const file of [answers, isUp]) rmSync(file, { force: true });
 		const words = [plugin, "drain", ...stuckNodes, "--force", "--max-nodes=2", `--kubeconfig=${kubeconfig}`];

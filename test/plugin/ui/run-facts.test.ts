@@ -78,7 +78,7 @@ describe("RunFacts", () => {
 	test("tell how long the rest may take by the plan and the pace so far", () => {
 		const facts = sampleFacts();
 		const [atLeast, atMost] = facts.remaining(startedAt + 161_000) ?? [];
-		// By the plan 79 to 259 s of 240 to 420 are left, and 50 minutes at the pace of the two pods that are gone.
+		// By the plan, 79 to 259 s of 240 to 420 are left. At the pace of the two pods that are gone, 50 minutes are left.
 		expect(atLeast).toBe(218);
 		expect(atMost).toBe(665);
 	});
@@ -159,7 +159,7 @@ describe("usersText()", () => {
 		expect(says(90, ...begun, [10, { ...counted, healthy: 2, left: 0, usedBy: [] }])).toBe("1 pod missing");
 		expect(says(90, ...begun, replaced)).toBe("eu/db-0 Pending 1m20s");
 		expect(says(90, ...begun, replaced, [20, { ...counted, healthy: 3, left: 1, usedBy: [] }])).toBe("");
-		// What a round counted, or a pod that waits was told, is not newer.
+		// A round's count, or what a waiting pod was told, is not newer.
 		const late = [
 			[20, { ...counted, healthy: 3, left: 1, usedBy: [] }],
 			[20, { ...counted, healthy: 2, left: 0 }],
@@ -168,7 +168,7 @@ describe("usersText()", () => {
 		expect(says(90, ...begun, ...late)).toBe("");
 		const facts = see(...begun, ...late);
 		expect(facts.budgets.find("shop/db")).toMatchObject({ left: 1, healthy: 3 });
-		// From here on rounds are all there is.
+		// From here on, only rounds have counts.
 		facts.see({ type: "budget.unknown", budget: "shop/db", message: "us: no answer" }, 21_000);
 		expect(facts.budgets.find("shop/db")).toMatchObject({ unknown: "us: no answer" });
 		expect(facts.budgets.find("shop/db")?.left).toBeUndefined();

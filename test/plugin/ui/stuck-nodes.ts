@@ -1,4 +1,4 @@
-// Nodes that a drain cannot empty for now: each has a pod that the cluster's own budget keeps.
+// Sets up nodes that a drain cannot empty for now: each has a pod that the cluster's own budget keeps.
 import { createApiClient } from "../../../demo/machine/api-client.ts";
 import type { TestCluster } from "../../kubernetes/test-cluster.ts";
 
@@ -13,7 +13,7 @@ function clientOf({ server, certificates }: TestCluster) {
 	return createApiClient({ server, authority: authority.certificate, credentials: pairs.admin });
 }
 
-/** Makes pod web-0 on the first, web-1 on the second, and a budget that lets neither go. */
+/** Creates pod web-0 on the first node, web-1 on the second, and a budget that lets neither go. */
 export async function fillStuckNodes(cluster: TestCluster): Promise<void> {
 	const client = clientOf(cluster);
 	await client.send("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
@@ -33,7 +33,7 @@ export async function fillStuckNodes(cluster: TestCluster): Promise<void> {
 	client.close();
 }
 
-/** From now on they may go. */
+/** Lets the pods go from now on. */
 export async function freeNodes(cluster: TestCluster): Promise<void> {
 	const client = clientOf(cluster);
 	await client.send("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web");

@@ -1,4 +1,4 @@
-// A screen that was suspended when a login began to ask.
+// Tests a screen that is suspended when a login begins to ask.
 import { PassThrough } from "node:stream";
 import { expect, test, vi } from "vitest";
 import type { ScreenTerminal } from "../../../plugin/terminal/screen-terminal.ts";
@@ -29,7 +29,7 @@ test("does not come back over a login that asks since it was suspended", async (
 	screen.suspend();
 	await vi.waitFor(() => expect(raw).toEqual([true, false]));
 	written();
-	// The timers of what was due meanwhile come before the signal.
+	// Timers that became due meanwhile run before the signal.
 	const giveBack = await turns.take();
 	expect(stdin.isPaused()).toBe(true);
 	process.emit("SIGCONT", "SIGCONT");
