@@ -1,4 +1,4 @@
-// agent/chart/ with the real helm: what it makes is what `kubectl xpdb install` makes.
+// Tests agent/chart/ with the real helm: it makes the same objects as `kubectl xpdb install`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,10 +31,10 @@ const plain: FleetSettings = {
 
 const bare = (kind: Exposure["kind"]): Exposure => ({ kind, annotations: {}, sources: [] });
 
-/** A cluster would say its version; a helm that is built from its module takes it for an old one. */
+/** A cluster would tell helm its version. Without one, a helm that is built from its module assumes an old one. */
 const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
 
-/** The same for the chart. */
+/** Returns the chart's values for the same settings. */
 function valuesOf({ image, imagePullSecret, exposure, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
 	return {
 		...others,
@@ -44,7 +44,7 @@ function valuesOf({ image, imagePullSecret, exposure, ...others }: FleetSettings
 	};
 }
 
-/** In one order, without what is meant to differ: whose the objects are, and how helm is told to leave the kind of budgets. */
+/** Returns the objects sorted, without intended differences: their manager, and helm's instruction to keep the kind of budgets. */
 function comparable(objects: readonly ClusterObject[]): readonly ClusterObject[] {
 	return objects
 		.map((object): ClusterObject => {
@@ -57,7 +57,7 @@ function comparable(objects: readonly ClusterObject[]): readonly ClusterObject[]
 			return {
 				...object,
 				metadata: { ...metadata, labels, ...(isAnnotated && { annotations }) },
-				// Two libraries write the same YAML in other words.
+				// Two libraries write the same YAML differently.
 				...(isFleetList(object) && {
 					data: Object.fromEntries(Object.entries(data ?? {}).map(([key, text]) => [key, parse(text)])),
 				}),

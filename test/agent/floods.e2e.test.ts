@@ -1,4 +1,4 @@
-// What strangers can do to an agent: it stays under its memory limit, ready, and answers members and callers meanwhile.
+// Tests that an agent withstands strangers: it stays below its memory limit and ready, and answers members and callers meanwhile.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
@@ -15,13 +15,13 @@ afterEach(async () => {
 });
 
 interface Answers {
-	/** Of the slowest one. */
+	/** The time of the slowest answer. */
 	readonly memberMs: number;
 	readonly readyMs: number;
 	readonly count: number;
 }
 
-/** Asks as a member and as a kubelet, over and over, until `work` is done. */
+/** Keeps asking as a member and as a kubelet until `work` is done. */
 async function answersDuring(work: Promise<void>): Promise<Answers> {
 	const over = new AbortController();
 	const ended = work.finally(() => over.abort());

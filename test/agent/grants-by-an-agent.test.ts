@@ -1,4 +1,4 @@
-// What the guard will do: an agent asks for grants among its peers, with nothing of the plugin.
+// Tests what the guard will do: an agent asks its peers for grants, without the plugin.
 import { describe, expect, test } from "vitest";
 import { bindToVersion } from "../../disruption/round/bind-to-version.ts";
 import { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -20,7 +20,7 @@ const silent: GrantObserver = {
 	leaseLost: () => undefined,
 };
 
-/** Two clusters in memory with two pods each, under a budget of which one may be down. */
+/** Creates two clusters in memory with two pods each, under a budget that allows one pod to be down. */
 function setUp() {
 	const clock = createManualClock();
 	const ids = ["eu", "us"];
@@ -66,7 +66,7 @@ async function pass(clock: ManualClock, turns: number, isOver: () => boolean = (
 	}
 }
 
-/** What others do meanwhile takes turns of the clock. */
+/** Lets the clock pass until the answer is there. */
 async function settled<T>(clock: ManualClock, answer: Promise<T>): Promise<T> {
 	let isOver = false;
 	void answer.finally(() => (isOver = true));
@@ -83,7 +83,7 @@ describe("an agent among its peers", () => {
 		const { ticket } = answer.grant;
 		const { resourceVersion, labels } = first.pod;
 		const read = async () => ({ isTerminating: false, resourceVersion, labels, preActivities: [] });
-		// It was read before its round: a commit that stood after that is the confirmation.
+		// The pod was read before its round. The commit after that is the confirmation.
 		const readDoneAt = ticket.countedAt;
 		const bound = await bindToVersion(ticket, read, async () => {
 			return readDoneAt <= ticket.countedAt ? undefined : "was read after its grant";

@@ -1,4 +1,4 @@
-// The example of a sidecar is the agent of the Deployment, with all that its settings were measured for.
+// Tests that the example of a sidecar runs the same agent as the Deployment, with the same measured settings.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -44,7 +44,7 @@ test("the sidecar is what the Deployment runs, beside the others to their end", 
 	expect(sidecar.args.filter((arg) => !agent.args.includes(arg))).toEqual(["--http-listen-address=:8090"]);
 	expect(agent.args.filter((arg) => !sidecar.args.includes(arg))).toEqual([]);
 	expect(sidecar.ports.map(({ containerPort }) => containerPort)).toEqual([8443, 8444, 8090]);
-	// What is said of a whole pod there is said of the container here: the workload has its own.
+	// The Deployment's settings for the whole pod are the container's here, because the workload has its own.
 	expect(sidecar.securityContext).toEqual({ ...deployment.securityContext, ...agent.securityContext });
 });
 

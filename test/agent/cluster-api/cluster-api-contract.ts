@@ -7,8 +7,8 @@ import { leaseListRows, leaseRows } from "./lease-contract.ts";
 import { podRows, touchRows } from "./pod-contract.ts";
 
 /**
- * What a ClusterApi promises over a real API server and over the small one; the exploration's keeps the rows of Leases. Each
- * test uses names of its own, so that one world serves all.
+ * Tests what a ClusterApi promises, over a real API server and over the small one. The simulated server of the exploration keeps the tests
+ * of Leases. Each test uses its own names, so that all can share one world.
  */
 export function clusterApiContract(name: string, makeWorld: () => Promise<ContractWorld>): void {
 	describe(`ClusterApi of ${name}`, () => {

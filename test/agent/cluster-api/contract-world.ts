@@ -4,7 +4,7 @@ import type { PodReference } from "../../../disruption/budget/cluster.ts";
 import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 import type { ControllerReference } from "../../../disruption/budget/pod.ts";
 
-/** Kinds that a world can make; "Rocket" has a scale subresource and "Rock" has none, neither is Kubernetes' own. */
+/** Kinds that a world can create. "Rocket" has a scale subresource, "Rock" has none, and neither is Kubernetes' own. */
 export type ContractKind =
 	| "ReplicaSet"
 	| "Deployment"
@@ -15,22 +15,22 @@ export type ContractKind =
 	| "Rocket"
 	| "Rock";
 
-/** One cluster as its people see it, beside the ClusterApi that looks at it. Every method resolves when it is done. */
+/** One cluster as its users see it, with the ClusterApi that reads it. Every method resolves when it is done. */
 export interface ContractWorld {
 	readonly api: ClusterApi;
 	readonly clusterId: string;
-	/** Of this world alone: its Leases and its fleet are here too. */
+	/** A namespace that only this world uses, also for its Leases and its fleet. */
 	readonly namespace: string;
-	/** A pod that nothing else touches: not Ready, never scheduled. */
+	/** Creates a pod that nothing else touches. It is never ready and never scheduled. */
 	createPod(pod: {
 		readonly name: string;
 		readonly labels?: Readonly<Record<string, string>>;
 		readonly annotations?: Readonly<Record<string, string>>;
 		readonly controller?: ControllerReference;
 	}): Promise<PodReference>;
-	/** The pod is gone at once. */
+	/** Removes the pod at once. */
 	removePod(pod: PodReference): Promise<void>;
-	/** The pod is terminating and stays so. */
+	/** Makes the pod terminate without end. */
 	terminatePod(pod: PodReference): Promise<void>;
 	annotationsOf(pod: PodReference): Promise<Readonly<Record<string, string>>>;
 	createController(controller: {
@@ -43,7 +43,7 @@ export interface ContractWorld {
 	removeController(controller: ControllerReference): Promise<void>;
 	createBudget(budget: BudgetName, spec: unknown): Promise<void>;
 	removeBudget(budget: BudgetName): Promise<void>;
-	/** Undefined takes the declaration away. */
+	/** Undefined removes the declaration. */
 	declareFleet(fleet: DeclaredFleet | undefined): Promise<void>;
 	close(): Promise<void>;
 }

@@ -11,7 +11,10 @@ afterEach(async () => {
 	for (const one of open.splice(0).toReversed()) await one.close();
 });
 
-/** An agent that keeps its Leases in xpdb-system; the ConfigMap's data at each question in turn, the last one for ever. */
+/**
+ * Creates an agent that keeps its Leases in xpdb-system. The answers are the ConfigMap's data, one after the other. The last one is
+ * repeated.
+ */
 async function setUp(...answers: readonly Readonly<Record<string, string>>[]) {
 	let asked = 0;
 	const metadata = { name: "xpdb-fleet", uid: "u", resourceVersion: "5" };

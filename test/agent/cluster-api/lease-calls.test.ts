@@ -11,7 +11,7 @@ test("updateLease() has the API server forget who wrote which field, and keep no
 	const connection = createApiConnection({ access: server.access, clock: createSkippingClock(), cluster: "eu-1" });
 	try {
 		await createLeaseCalls(createApiAsker(connection), "xpdb-system").updateLease(lease);
-		// As kubernetes.io/docs/reference/using-api/server-side-apply has it under "Clearing managedFields".
+		// As described at kubernetes.io/docs/reference/using-api/server-side-apply under "Clearing managedFields".
 		expect(server.requests[0]?.body).toMatchObject({ metadata: { managedFields: [{}] } });
 	} finally {
 		connection.close();

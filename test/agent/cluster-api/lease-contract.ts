@@ -8,7 +8,7 @@ import type { ContractWorld } from "./contract-world.ts";
 
 type LeaseWorld = Pick<ContractWorld, "api">;
 
-/** A Lease that does not exist yet. */
+/** Returns a Lease that does not exist yet. */
 function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObject, "uid" | "resourceVersion"> {
 	return {
 		name,
@@ -19,7 +19,7 @@ function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObje
 	};
 }
 
-/** How others write: through the same API. */
+/** Returns how other clients write: through the same API. */
 function handsOf(api: ClusterApi): LeaseHands<LeaseObject> {
 	return {
 		create: (name) => api.createLease(newLease(name)),

@@ -19,7 +19,7 @@ export function podRows(world: () => ContractWorld): void {
 
 		test("getPod() gives what everything is counted from", async () => {
 			const { api } = world();
-			// An owner that is there: the garbage collector takes pods whose owner is not.
+			// The owner exists, because the garbage collector removes pods whose owner does not.
 			const controller = await world().createController({ kind: "Rocket", name: "pod-owner", replicas: 1 });
 			const pod = await world().createPod({
 				name: "pod-projected",

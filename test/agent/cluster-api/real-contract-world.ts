@@ -13,7 +13,7 @@ const group = "test.xpdb.form3.tech";
 const fleetConfigMap = "xpdb-fleet";
 const finalizer = `${group}/hold`;
 
-/** Where a kind lives. */
+/** The API of each kind. */
 const kinds: Readonly<Record<ContractKind, { readonly apiVersion: string; readonly plural: string }>> = {
 	ReplicaSet: { apiVersion: "apps/v1", plural: "replicasets" },
 	Deployment: { apiVersion: "apps/v1", plural: "deployments" },
@@ -33,7 +33,7 @@ interface ApiObject {
 	};
 }
 
-/** A namespace of its own in a real cluster, which is taken away again at the end. */
+/** Creates a namespace in a real cluster, which is removed at the end. */
 export async function createRealWorld(options: {
 	readonly kubeconfig: string;
 	readonly context: string;
@@ -74,7 +74,7 @@ export async function createRealWorld(options: {
 					annotations,
 					...(controller && { ownerReferences: [{ ...controller, controller: true }] }),
 				},
-				// A scheduler that is not there: nobody writes to this pod but the test.
+				// No such scheduler exists, so only the test writes to this pod.
 				spec: { schedulerName: "nobody", containers: [{ name: "main", image: "none" }] },
 			});
 			return { namespace, name, uid: pod.metadata.uid };
@@ -91,7 +91,7 @@ export async function createRealWorld(options: {
 			(await send("GET", `${core}/pods/${name}`)).metadata.annotations ?? {},
 		async createController({ kind, name, replicas, ownedBy }) {
 			const { apiVersion } = kinds[kind];
-			// A Deployment lets go of ReplicaSets whose labels it does not select.
+			// A Deployment releases ReplicaSets whose labels it does not select.
 			const app = ownedBy?.name ?? name;
 			const { metadata } = await send("POST", pathOf(kind), {
 				apiVersion,
@@ -160,7 +160,7 @@ function createSender(connection: ApiConnection): Send {
 	};
 }
 
-/** The budgets' CRD where the fleet runs without agents, and two kinds of the test's own; all stay. */
+/** Defines the kind of budgets, in case the fleet runs without agents, and two kinds of the test. All of them stay. */
 async function defineKinds(connection: ApiConnection, send: Send): Promise<void> {
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 	const manifest = new URL("../../../agent/deploy/crd.yaml", import.meta.url);

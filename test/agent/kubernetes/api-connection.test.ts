@@ -149,7 +149,7 @@ describe("ApiConnection.request()", () => {
 		clock.skip(2_000); // The next ping.
 		clock.skip(3_000);
 		expect(connection.silentMs).toBeGreaterThanOrEqual(3_000);
-		clock.skip(2_000); // And no answer to it.
+		clock.skip(2_000); // No answer to it.
 		await settle();
 		server.thaw();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);

@@ -169,7 +169,7 @@ describe("watch", () => {
 		await expect.poll(() => store.live, patiently).toBe(true);
 		server.freeze();
 		clock.skip(2_000); // The next ping.
-		clock.skip(5_000); // And no answer to it.
+		clock.skip(5_000); // No answer to it.
 		expect(store.live).toBe(false);
 		await expect.poll(() => store.notes, patiently).toContain("lost");
 		server.thaw();
@@ -203,7 +203,7 @@ describe("watch", () => {
 		await expect.poll(() => store.synced, patiently).toBe(true);
 		server.breakConnections();
 		await expect.poll(() => content(store), patiently).toEqual(["old"]);
-		// What the first list of the restored server said is not taken: it told that there is another history.
+		// The first list of the restored server is not used: it only showed that the history is another one.
 		expect(asked).toEqual(["streamed list", "streamed list", "streamed list"]);
 		expect(store.notes).toEqual(["list 10: a", "lost", "reset", "lost", "list 5: old"]);
 		expect(warnings.join()).toContain("was etcd restored?");

@@ -12,7 +12,7 @@ afterEach(() => {
 	for (const end of ends.splice(0)) end();
 });
 
-/** Two healthy pods of budget shop/db, twenty seconds before the first minute. */
+/** Starts with two healthy pods of budget shop/db, twenty seconds before the first full minute. */
 function begun() {
 	const manual = createManualClock();
 	let ahead = 0;
@@ -35,7 +35,7 @@ function begun() {
 	};
 	const told = () => histories.all(() => true);
 	const samples = () => told().map(({ healthy }) => healthy.map((each) => each ?? "?").join(" "));
-	/** Somebody sets the wall clock. */
+	/** Sets the wall clock ahead, as a user might. */
 	const setAhead = (seconds: number): void => {
 		ahead = seconds;
 	};
@@ -76,7 +76,7 @@ describe("BudgetHistories", () => {
 		await settle();
 		await pass(60);
 		expect(samples()).toEqual(["2 ? 2"]);
-		// A timer that runs seven seconds late.
+		// The timer runs seven seconds late.
 		await pass(53);
 		agent.live();
 		setAhead(7);

@@ -21,7 +21,7 @@ function startWatch({ local }: SimulatedAgent, namespaces: readonly string[] = [
 		() => "ended",
 		(error: unknown) => error,
 	);
-	/** What was told of shop/db, from the first time on. */
+	/** Returns what was told about shop/db, from the beginning. */
 	const told = () =>
 		updates.flatMap(({ changed }) =>
 			changed
@@ -33,7 +33,7 @@ function startWatch({ local }: SimulatedAgent, namespaces: readonly string[] = [
 	return { updates, told, end, ended };
 }
 
-/** A cluster with three pods of budget shop/db, and a watch that has been told of them. */
+/** Creates a cluster with three pods of budget shop/db, and a watch that has reported them. */
 async function watched() {
 	const cluster = simulateCluster();
 	const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "db" };
@@ -141,12 +141,12 @@ describe("a watch of budgets", () => {
 		expect(reader.told()).toEqual([three, three]);
 	});
 
-	/** Its watches are dead from half a second before a sign of life on, and alive again after `meanwhile`. */
+	/** Makes the watches dead half a second before a sign of life is due, and alive again after `meanwhile`. */
 	async function deadBetweenBeats(
 		{ cluster, agent, pass }: Awaited<ReturnType<typeof watched>>,
 		meanwhile: () => void,
 	) {
-		// Beats are at 2, 4 and 6 s; the watches showed their last sign at 0.5 s.
+		// Signs of life are sent at 2, 4 and 6 s. The watches showed theirs last at 0.5 s.
 		await pass(400);
 		cluster.clock.advance(5_250);
 		await settle();

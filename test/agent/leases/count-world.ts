@@ -1,4 +1,4 @@
-// A count of budget shop/db over a small true API server; how far its view is, a test says.
+// Counts budget shop/db over a small API server that behaves like a real one. A test decides how far the agent's view has come.
 import { countUnder } from "../../../agent/leases/count.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { PodStore } from "../../../agent/views/pod-view.ts";
@@ -12,7 +12,7 @@ import { newLease } from "../../support/build-lease.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import type { Interception } from "../../support/simulated-agent.ts";
 
-/** Pods db-0 to db-2, all healthy, of a StatefulSet of 3; a view that has seen them and lives. */
+/** Creates pods db-0 to db-2 of a StatefulSet of 3, all healthy, and a live view that has seen them. */
 export function simulateCount() {
 	const clock = createManualClock();
 	const server = new SimulatedApiServer({ clusterId: "eu" });
@@ -36,17 +36,17 @@ export function simulateCount() {
 	budgets.replace([...server.budgets.values()], now());
 	const live = () => [pods, budgets].forEach((sink) => sink.signOfLife(clock.now()));
 	live();
-	/** How the last comparison of the budgets with a list went. */
+	/** The result of the last comparison of the budgets with a list. */
 	const compared = { isRecent: true, wanted: () => undefined };
 	const options = { api, pods, budgets: budgetViewOf(budgets, compared), cluster: "eu-1" };
-	/** The Lease as an acquisition wrote it, with `observed` where the view is. */
+	/** Returns the Lease as an acquisition wrote it, with an `observed` that the view has reached. */
 	const lease = (state: Partial<LeaseState> = {}) =>
 		acquired(newLease({ resourceVersion: now(), state: { observed: pods.resourceVersion, ...state } }), {
 			holder: "drain-7f",
 			nonce: "n",
 			durationMs: 10_000,
 		});
-	/** The Lease of another budget of the namespace. */
+	/** Creates the Lease of another budget in the namespace. */
 	const otherLease = (name: string, state: Partial<LeaseState>) => {
 		const other = newLease({ budget: { namespace: "shop", name }, state });
 		return server.createLease({

@@ -197,7 +197,7 @@ describe("countUnder() and the view", () => {
 		const { count, server, otherLease, db0, now } = simulateCount();
 		otherLease("zone-a", {});
 		const before = now();
-		// The oldest list that the server may answer with.
+		// The oldest list that the server may return.
 		server.pickListVersion = (versions) => versions - 1;
 		const written = otherLease("zone-b", { reservations: [newReservation("db-0", { uid: db0.uid })] });
 		expect(Number(written.resourceVersion)).toBeGreaterThan(Number(before));
@@ -208,7 +208,7 @@ describe("countUnder() and the view", () => {
 describe("countUnder() and budgets", () => {
 	test("lists where the watch is alive and its last comparison began too long ago", async () => {
 		const { count, server, compared, requests } = simulateCount();
-		// Its watch is not shown this one, though it answers its pings.
+		// The watch does not show this budget, although it answers its pings.
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "strict" }));
 		compared.isRecent = false;
 		expect((await count()).count.budgets.map(({ name }) => name.name)).toEqual(["db", "strict"]);
@@ -228,7 +228,7 @@ describe("countUnder() and budgets", () => {
 		const names = Array.from({ length: 19 }, (_, index) => `other-${index}`);
 		for (const name of names) server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name }));
 		for (const event of server.budgetEvents) budgets.apply(event);
-		// The watch is later than these.
+		// The watch has not shown these yet.
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "other-7" }));
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "new" }));
 		const found = (await count()).count.budgets;
@@ -293,7 +293,7 @@ describe("countUnder() rejects", () => {
 		await expect(count()).rejects.toBe(unavailable);
 	});
 
-	// x-pdb lets the pod go where it cannot be read.
+	// In contrast, x-pdb allows the eviction if the pod cannot be read.
 	test("where a candidate that the view does not have cannot be read", async () => {
 		const { count, faults } = simulateCount();
 		faults.before = losing("get pods");

@@ -3,7 +3,7 @@ import { LeaseLostError } from "../../../disruption/errors.ts";
 import { budget } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster } from "../../support/simulated-agent.ts";
 
-/** "first" holds the Lease, and would like to have db-0. */
+/** Creates a world in which "first" holds the Lease and wants to evict db-0. */
 async function held() {
 	const world = simulateCluster();
 	const agent = world.newAgent();
@@ -32,7 +32,7 @@ describe("LocalCluster.endHolding()", () => {
 		const second = await agent.local.acquire(asks("second"), atOnce());
 		expect(second).toMatchObject({ kind: "acquired", acquisition: { leaseTransitions: 2 } });
 		expect(await agent.local.commit(first, [grant("late")])).toMatchObject({ kind: "lost" });
-		// Nor does a late double of its acquire bring it back.
+		// A late duplicate of its acquire does not restore the hold either.
 		expect(await agent.local.acquire(asks("first"), atOnce())).toMatchObject({ kind: "held" });
 		expect(lease()).toMatchObject({ holder: "drain of second", state: { reservations: [] } });
 	});

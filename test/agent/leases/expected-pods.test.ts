@@ -20,7 +20,7 @@ const job = controller("Job", "import", "batch/v1");
 const daemonSet = controller("DaemonSet", "agent");
 const custom = controller("CloneSet", "web", "kruise.example.com/v1beta1");
 
-/** `uid` undefined: of the controller for which it stands. */
+/** By default, `uid` is that of the controller to which the answer belongs. */
 const replicas = (count: number, ownedBy?: ControllerReference, uid = ""): ScaleAnswer => ({
 	kind: "replicas",
 	replicas: count,
@@ -36,7 +36,7 @@ function pods(owner: ControllerReference | undefined, count: number, more: Parti
 	);
 }
 
-/** Controllers that are not among the scales are gone. */
+/** Returns an API in which controllers without a scale are gone. */
 function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Error])[]) {
 	const asked: string[] = [];
 	const getScale = async (owner: ControllerName, namespace: string): Promise<ScaleAnswer> => {
@@ -49,7 +49,7 @@ function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Erro
 	return { asked, getScale };
 }
 
-/** All pods of the namespace are those that the budget selects, and none is reserved. */
+/** Returns a question in which the budget selects all pods of the namespace, and none is reserved. */
 function question(pods: readonly PodRecord[], remembered: readonly ControllerReference[] = []) {
 	const selected = new Set(pods.map(({ uid }) => uid));
 	return {
@@ -244,7 +244,7 @@ describe("expectedPods()", () => {
 			expected: known(0),
 		},
 		{
-			// With one replica in a cluster the pod just evicted would otherwise take its expected pod along.
+			// With one replica in a cluster, the evicted pod would otherwise no longer be expected.
 			name: "remembers the controller of a pod that is gone",
 			scales: [[statefulSet, replicas(1)]],
 			pods: [],

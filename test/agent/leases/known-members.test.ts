@@ -16,7 +16,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 
 type Before = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
 
-/** A cluster whose fleet a test edits, and agents of it. */
+/** Creates a cluster whose fleet a test edits, and agents for it. */
 function simulate() {
 	const clock = createManualClock();
 	const server = new SimulatedApiServer({ clusterId: "id-1" });
@@ -144,7 +144,7 @@ describe("KnownMembers", () => {
 		other.see();
 		declare(["id-1", "id-2"]);
 		await one.getFleet();
-		// As the other one knows it, and in a later version: its watch is alive and has not shown the Lease since.
+		// The list is as the other agent knows it, but in a later version. That agent's watch is alive and has not shown the Lease since.
 		declare(["id-1"]);
 		await expect(other.getFleet()).rejects.toThrow("id-2");
 	});
@@ -159,7 +159,7 @@ describe("KnownMembers", () => {
 		await expect(one.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
 		other.see();
 		await expect(other.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
-		// A watch without life is no reason to know nothing.
+		// A dead watch is no reason to know nothing.
 		const late = newAgent();
 		await one.known.learn([{ id: "id-8", name: "eu-8" }]);
 		clock.advance(60_000);

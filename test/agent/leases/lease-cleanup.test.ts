@@ -6,7 +6,7 @@ import { leaseName } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
 
-/** Budget shop/db has a Lease, was acquired and given back, and is deleted. */
+/** Creates a Lease for budget shop/db, which was acquired and released. Then the budget is deleted. */
 async function setUp() {
 	const world = simulateCluster();
 	const agent = world.newAgent();

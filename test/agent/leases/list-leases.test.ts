@@ -9,7 +9,7 @@ import { asks, atOnce, settle, simulateCluster, unavailable } from "../../suppor
 const alice = { user: "system:serviceaccount:xpdb-system:xpdb-operator", tokenId: "JTI=1" };
 const wanted = [budget];
 
-/** A Lease that "first" holds, by alice's token, as the watch has shown it. */
+/** Creates a Lease that "first" holds with alice's token, as the watch has shown it. */
 async function heldLease(options: Parameters<ReturnType<typeof simulateCluster>["newAgent"]>[0] = {}) {
 	const world = simulateCluster();
 	const agent = world.newAgent(options);

@@ -13,7 +13,7 @@ import {
 	unavailable,
 } from "../../support/simulated-agent.ts";
 
-/** Pod db-0 of budget shop/db, and two agents. */
+/** Creates pod db-0 of budget shop/db, and two agents. */
 function setUp() {
 	const world = simulateCluster();
 	const pod = world.newPod("db-0");
@@ -22,7 +22,7 @@ function setUp() {
 	const acquire = async (nonce: string, by: SimulatedAgent = agent) =>
 		acquired(await by.local.acquire(asks(nonce), atOnce()));
 	const grant = { id: "id-0", pod, resourceVersion: pod.resourceVersion };
-	/** Somebody else has the Lease after the holder has shown no life. */
+	/** Lets another caller take the Lease over after the holder has shown no sign of life. */
 	const takeOver = async () => {
 		await other.local.leases.read(budget);
 		world.clock.advance(10_001);
@@ -346,7 +346,7 @@ describe("LocalCluster.release()", () => {
 		expect(lease().holder).toBe("drain of thief");
 	});
 
-	// x-pdb's LocalUnlock goes on to delete where the read failed.
+	// In contrast, x-pdb's LocalUnlock goes on to delete if the read failed.
 	test("writes nothing where the Lease cannot be read", async () => {
 		const { acquire, other, lease } = setUp();
 		const { acquisition } = await acquire("n");

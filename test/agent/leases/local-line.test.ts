@@ -19,7 +19,7 @@ function waiting(signal: AbortSignal = new AbortController().signal, places: Pla
 	return { wait: true, signal, onQueued: (place) => void places.push(place) };
 }
 
-/** One agent, whose Lease "first" holds. */
+/** Creates one agent, whose Lease "first" holds. */
 async function setUp(options: Parameters<ReturnType<typeof simulateCluster>["newAgent"]>[0] = {}) {
 	const world = simulateCluster();
 	const agent = world.newAgent(options);
@@ -95,7 +95,7 @@ describe("LocalCluster with a line", () => {
 });
 
 describe("LocalCluster and whoever it handed a Lease to", () => {
-	/** The second has it in line; its answer goes out when the test says. */
+	/** Hands the Lease over to "second", who waits in line. The test decides when its answer is sent. */
 	async function handedOver() {
 		const world = await setUp();
 		const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ describe("LocalCluster and whoever it handed a Lease to", () => {
 });
 
 describe("LocalCluster and a count that takes long", () => {
-	/** Whatever the count reads comes after this time. */
+	/** Acquires with a count whose reads take this long. */
 	async function slowly(ms: number) {
 		const world = await setUp();
 		const { agent, clock } = world;
@@ -282,7 +282,7 @@ describe("LocalCluster.close()", () => {
 		expect(await second).toBeInstanceOf(AgentUnavailableError);
 	});
 
-	/** Acquires, and does something as soon as the Lease is written, while its pods are being counted. */
+	/** Acquires, and calls `act` when the Lease has been written and its pods are being counted. */
 	async function whileCounting(act: (agent: SimulatedAgent) => Promise<void>) {
 		const world = await setUp();
 		const { agent, first } = world;
@@ -327,7 +327,7 @@ describe("LocalCluster.close()", () => {
 });
 
 describe("LocalCluster whose line is kept by another agent", () => {
-	/** An agent that passes on, and what the host is asked and answers. */
+	/** Creates an agent that passes calls on, and records what the host of the line is asked. */
 	function passingOn(answer: Cluster["acquire"]) {
 		const world = simulateCluster();
 		const asked: string[] = [];

@@ -75,7 +75,7 @@ describe("ReplicaSetOwners", () => {
 	});
 });
 
-/** Deployment web with a ReplicaSet and its pods, and whoever counts them again and again. */
+/** Creates Deployment web with a ReplicaSet and its pods, and counts them again and again. */
 function simulateDeployment(pods: number) {
 	const world = simulateCount();
 	const { server } = world;
@@ -106,7 +106,7 @@ function simulateDeployment(pods: number) {
 		api: { ...world.options.api, getScale },
 		replicaSets: new ReplicaSetOwners(world.clock),
 	};
-	/** Which controllers the count asks for, and how many pods it expects. */
+	/** Returns the controllers that the count asks for, and how many pods it expects. */
 	const count = async () => {
 		asked.length = 0;
 		world.live();

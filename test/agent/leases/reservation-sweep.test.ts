@@ -11,7 +11,7 @@ import { asks, atOnce, losing, simulateCluster, unavailable } from "../../suppor
 
 const web: BudgetName = { namespace: "shop", name: "web" };
 
-/** Pod db-0 is granted under budget shop/db; the sweeping agent has seen that at this moment. */
+/** Grants pod db-0 under budget shop/db. The sweeping agent sees this at once. */
 async function setUp() {
 	const world = simulateCluster();
 	world.server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 }), web));
@@ -24,7 +24,7 @@ async function setUp() {
 	};
 	await grant("id-0");
 	const reservations = (name: BudgetName = budget) => world.lease(name).state.reservations;
-	/** A while passes, all watches are up to date, and it sweeps. */
+	/** Lets time pass, updates all watches, and sweeps. */
 	const sweepAfter = async (ms: number) => {
 		world.clock.advance(ms);
 		agent.see();
@@ -164,7 +164,7 @@ describe("ReservationSweep", () => {
 
 	describe("with a reservation that nothing ends", () => {
 		const far = "9".repeat(39);
-		/** Reservations of pods that never were, with a version that no view comes to. */
+		/** Creates reservations of pods that never existed, with a version that no view reaches. */
 		const withGhosts = async (count: number) => {
 			const world = await setUp();
 			await world.agent.local.cancel(budget, ["id-0"], { sent: false });
@@ -175,7 +175,7 @@ describe("ReservationSweep", () => {
 				write: { ...lease, state: { ...lease.state, reservations: ghosts } },
 				result: undefined,
 			}));
-			/** A pass each second, and how many reads of pods they take. */
+			/** Returns how many reads of pods a pass each second takes in this time. */
 			const readsWithin = async (seconds: number) => {
 				world.agent.requests.length = 0;
 				for (let second = 0; second < seconds; second += 1) await world.sweepAfter(1_000);

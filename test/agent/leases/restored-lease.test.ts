@@ -63,7 +63,7 @@ test.each([2, undefined])("takes no step from what another connection told: now 
 	const backup = server.snapshot();
 	await observe(store, "6");
 	server.restore(backup);
-	// The same version as before, and something else.
+	// The same version as before, with other content.
 	await observe(newStore(), "7");
 	expect(store.known(budget)?.state.observed).toBe("6");
 	connection.now = now;

@@ -1,4 +1,4 @@
-// `observed` from before etcd was restored from a backup: no view can ever reach it.
+// Tests an `observed` from before etcd was restored from a backup, which no view can ever reach.
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import { annotationsOf, parseLease, withObserved } from "../../../disruption/lease/lease.ts";
@@ -7,7 +7,7 @@ import { asks, atOnce, settle, simulateCluster } from "../../support/simulated-a
 
 const zone: BudgetName = { namespace: "shop", name: "zone" };
 
-/** Two healthy pods; the Leases of both budgets stand, and say what an agent saw at version 5000 of an etcd that is gone. */
+/** Creates two healthy pods. The Leases of these budgets exist, and say what an agent saw at version 5000 of an etcd that is gone. */
 async function restored(budgets: readonly BudgetName[] = [budget]) {
 	const world = simulateCluster();
 	world.server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 }), zone));
@@ -27,7 +27,7 @@ async function restored(budgets: readonly BudgetName[] = [budget]) {
 	const acquire = async () => {
 		const outcome = agent.local.acquire(asks("after"), atOnce());
 		await settle();
-		// The view is given a second to come that far by itself.
+		// The view gets a second to reach the version on its own.
 		world.clock.advance(1_000);
 		return outcome;
 	};
@@ -103,7 +103,7 @@ describe("an `observed` from before a restore", () => {
 });
 
 describe("evidence that a dead watch has shown, from before a restore", () => {
-	/** One agent has seen db-0 terminate, in an etcd that is gone; since then db-0 is reserved, and alive. */
+	/** One agent has seen db-0 terminate, in an etcd that is gone. Since then, db-0 is alive and reserved. */
 	async function reserved() {
 		const world = simulateCluster();
 		const pod = world.newPod("db-0");

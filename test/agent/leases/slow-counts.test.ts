@@ -1,4 +1,4 @@
-// Two drains want one pod after the other, over clusters whose API servers are slow to answer what a count reads.
+// Tests two drains that want one pod after the other, over clusters whose API servers are slow to answer the reads of a count.
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import { describe, expect, test } from "vitest";
@@ -21,9 +21,9 @@ import { serverName } from "../../support/served-agent.ts";
 import { type SimulatedAgents, settle, simulateCluster } from "../../support/simulated-agent.ts";
 
 const stepMs = 50;
-/** With one, nobody is handed a Lease for which somebody else waits. */
+/** With only one grant, no Lease would be handed over to a run while another run waits for it. */
 const grantsEach = 3;
-/** Of ConfigMap xpdb-fleet. */
+/** The time to read the ConfigMap xpdb-fleet. */
 const readMs = 1_400;
 
 interface SlowFleet {
@@ -31,11 +31,11 @@ interface SlowFleet {
 	readonly worlds: readonly SimulatedAgents[];
 	readonly clusters: readonly AgentCluster[];
 	readonly live: () => void;
-	/** Why rounds had to be started over. */
+	/** The reasons why rounds had to start again. */
 	readonly lost: string[];
 }
 
-/** Clusters in which whatever a count reads takes this long; writes of Leases do not. */
+/** Creates clusters in which the reads of a count take this long. Writes of Leases do not. */
 function slowFleet(ids: readonly string[], countMs: number): SlowFleet {
 	const clock = createManualClock();
 	const fleet = ids.map((id) => ({ id, name: id, address: `${id}:9443` }));
@@ -73,7 +73,7 @@ function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
 	};
 }
 
-/** The cluster as it is reached through another agent, where each of the two reads its fleet before it lets a call go on. */
+/** Returns the cluster as it is reached through another agent. Each of the two agents reads its fleet before it lets a call continue. */
 function throughPeer(cluster: AgentCluster, { clock, certificate, material, readMs }: SlowPeer): AgentCluster {
 	const members = [{ id: "own", name: "own" }, ...["eu", "us"].map((id) => ({ id, name: id, address: `${id}:9443` }))];
 	const recent = (): RecentFleet =>
@@ -117,7 +117,7 @@ function throughPeer(cluster: AgentCluster, { clock, certificate, material, read
 	});
 }
 
-/** Rounds for one pod until it was granted three times, as a drain runs them; what it is granted is taken back. */
+/** Runs rounds for one pod, as a drain does, until it was granted three times. Each grant is taken back. */
 async function drain({ clock, clusters, lost }: SlowFleet, name: string, pod: PodReference): Promise<void> {
 	const runtime = runtimeOn(clock, name);
 	const { signal } = new AbortController();
@@ -153,7 +153,7 @@ async function pass(fleet: SlowFleet, ms: number, until: () => boolean = () => f
 	}
 }
 
-/** The pods that were both granted within that time. */
+/** Returns which of the two pods got their grants within this time. */
 async function grantedOf(fleet: SlowFleet, withinMs: number): Promise<readonly string[]> {
 	const [world] = fleet.worlds;
 	const granted: string[] = [];

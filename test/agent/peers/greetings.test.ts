@@ -15,7 +15,7 @@ const eu = (id: string, address?: string) => ({
 });
 const listed: GreetingReply = { memberIds: ["id-1"], listed: true, forgotten: false };
 
-/** Greetings of cluster eu-1, to whom its list and its memory name. */
+/** Returns the greetings of cluster eu-1 to the members in its list and in its memory. */
 function greetingsOf(
 	fleet: Partial<DeclaredFleet>,
 	{

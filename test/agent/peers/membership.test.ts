@@ -7,7 +7,7 @@ import type { LeaseObject } from "../../../disruption/lease/lease-object.ts";
 import { budget } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster } from "../../support/simulated-agent.ts";
 
-/** An agent whose cluster lists eu and us, and then only eu. */
+/** Creates an agent whose cluster lists eu and us, and later only eu. */
 async function shortened() {
 	const { server, newAgent, newPod, clock, lease } = simulateCluster();
 	const base = newAgent();

@@ -9,9 +9,9 @@ import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { clusterId } from "../../support/samples.ts";
 import { serveAgent, serverName } from "../../support/served-agent.ts";
 
-/** After which a cloud's load balancer forgets a connection on which nothing passes: the shortest that is known, Azure's. */
+/** The time after which a cloud's load balancer forgets an idle connection. This is the shortest that is known, Azure's. */
 const forgottenAfterMs = 240_000;
-/** What the agents' server says of it: more seldom than this, and the test below waits in vain. */
+/** The interval at which the agents' server sends signs of life. If it were longer, the test below would wait in vain. */
 const signOfLifeMs = 5_000;
 
 describe("PeerClients", () => {
@@ -19,7 +19,7 @@ describe("PeerClients", () => {
 	beforeAll(async () => {
 		fleet = await createAuthority("fleet");
 	});
-	// Of the connections, whose time is that of the library.
+	// Leaves out the timers of the connections, which belong to the library.
 	beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 	afterEach(() => void vi.useRealTimers());
 
@@ -44,7 +44,8 @@ describe("PeerClients", () => {
 				const passed = balancer.passedBothWays();
 				await vi.advanceTimersByTimeAsync(signOfLifeMs);
 				await passed;
-				// Whoever answers it has had the sign before: else the next advance would be a silence of that length.
+				// When the agent has answered, it has received the sign. Otherwise, the next advance would look like a silence of that
+				// length.
 				await member.describe();
 			}
 			expect(balancer.connections()).toBe(1);
@@ -59,7 +60,7 @@ describe("PeerClients", () => {
 	});
 });
 
-/** In the place of a load balancer: counts connections, and sees when something passes. */
+/** Plays a load balancer. Counts connections, and sees when data passes. */
 async function startBalancer(target: string) {
 	const sockets: Socket[] = [];
 	let waiting: { readonly missing: Set<string>; readonly done: () => void } | undefined;
@@ -83,7 +84,7 @@ async function startBalancer(target: string) {
 	return {
 		address: `127.0.0.1:${own.port}`,
 		connections: () => accepted,
-		/** Something passes to the agent, and something back. */
+		/** Resolves when data has passed to the agent and back. */
 		passedBothWays: () =>
 			new Promise<void>((resolve) => {
 				waiting = { missing: new Set(["there", "back"]), done: resolve };

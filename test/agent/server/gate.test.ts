@@ -73,7 +73,7 @@ describe("admit() on the peer port", () => {
 		const { acquire, count, commit, renew } = AgentServiceService;
 		expect(renews).toEqual([renew.path]);
 		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
-		// Greet alone is for those who are no members, too.
+		// Only Greet is also for clusters that are not members.
 		expect(certified).toEqual([AgentServiceService.greet.path]);
 	});
 });

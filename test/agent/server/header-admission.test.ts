@@ -1,4 +1,4 @@
-// A real server, and clients that speak HTTP/2 to it as they please.
+// Tests a real server with clients that use HTTP/2 as they please.
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -27,17 +27,17 @@ interface Served {
 	readonly clock: ManualClock;
 	readonly answerToPing: () => Promise<void>;
 	readonly renewConnections: (graceMs: number) => void;
-	/** The server has ended the connection. */
+	/** Resolves when the server has ended the connection. */
 	readonly closed: Promise<unknown>;
-	/** How many calls the server lets a connection have at once. */
+	/** Returns how many calls the server allows on a connection at the same time. */
 	readonly maxStreams: () => number | undefined;
-	/** How many bytes the client could send. */
+	/** Returns how many bytes the client was able to send. */
 	readonly sent: () => number;
-	/** Sends the headers of a call, and what `write` sends; more may follow. */
+	/** Sends the headers of a call. More may follow. */
 	readonly call: (authorization: string) => ClientHttp2Stream;
 }
 
-/** Lets in whoever says "good", and leaves who says "later" waiting. */
+/** Starts a server that admits a caller who says "good", and keeps one who says "later" waiting. */
 async function serve(): Promise<Served> {
 	const local = createFakeCluster();
 	const clock = createManualClock();
@@ -105,7 +105,7 @@ async function serve(): Promise<Served> {
 	};
 }
 
-/** Until nothing more is taken, and all that was sent has arrived: each ping is answered after what was sent before it. */
+/** Resolves when nothing more is accepted and all that was sent has arrived: a ping is answered after the data before it. */
 async function untilNothingIsTaken({ answerToPing, sent }: Pick<Served, "answerToPing" | "sent">): Promise<void> {
 	for (let last = -1, same = 0; same < 50; last = sent()) {
 		await answerToPing();
@@ -113,14 +113,14 @@ async function untilNothingIsTaken({ answerToPing, sent }: Pick<Served, "answerT
 	}
 }
 
-/** A message of a megabyte that never comes to its end. */
+/** Returns most of a message of more than a megabyte, which never ends. */
 function halfAMessage(): Buffer {
 	const frame = Buffer.alloc(5 + 1_000_000);
 	frame.writeUInt32BE(1_500_000, 1);
 	return frame;
 }
 
-/** The gRPC status, from whichever headers have it. */
+/** Returns the gRPC status, from the headers or the trailers. */
 function statusOf(stream: ClientHttp2Stream): Promise<string> {
 	return new Promise((resolve) => {
 		const note = (headers: Readonly<Record<string, unknown>>): void => {
@@ -163,7 +163,7 @@ test("a connection ends in time after a change of certificates, whatever call is
 	const endedAt = performance.now();
 	clock.advance(5_000);
 	expect(await closed).toEqual([]);
-	// Keepalive ends it as well, five seconds of the real clock later.
+	// Keepalive would also end it, five seconds of the real clock later.
 	expect(performance.now() - endedAt).toBeLessThan(4_000);
 });
 
@@ -207,7 +207,7 @@ describe("the headers of a call", () => {
 		const { call, answerToPing, sent } = await serve();
 		for (let index = 0; index < 20; index++) call("later").write(halfAMessage());
 		await untilNothingIsTaken({ answerToPing, sent });
-		// Twice 64 KB a stream, and what frames add.
+		// Twice 64 KB for each stream, and the overhead of frames.
 		expect(sent()).toBeGreaterThan(1_000_000);
 		expect(sent()).toBeLessThan(20 * 132_000);
 		expect(await statusOf(call("bad"))).toBe("16");

@@ -94,7 +94,7 @@ describe("HeldLeases", () => {
 		held.end(numbered(0));
 		held.assertRoom(caller);
 		held.begin(caller, cluster, acquisition);
-		// What is not renewed is over.
+		// An acquisition that is not renewed ends.
 		clock.now = 20_001;
 		held.assertRoom(caller);
 	});

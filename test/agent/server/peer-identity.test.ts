@@ -20,7 +20,7 @@ beforeAll(async () => {
 const certificateOf = async (clusterId: string): Promise<PeerCertificate> =>
 	shown((await issueAgentCertificate(fleet, { clusterId })).certificate);
 
-/** As a TLS socket shows it. */
+/** Returns the certificate as a TLS socket shows it. */
 function shown(pem: string): PeerCertificate {
 	return new X509Certificate(pem).toLegacyObject();
 }
@@ -28,7 +28,7 @@ function shown(pem: string): PeerCertificate {
 function identityIn(declared: DeclaredFleet) {
 	const world = {
 		fleet: declared as DeclaredFleet | Error,
-		/** What a read waits for. */
+		/** The promise that a read waits for. */
 		reading: Promise.resolve(),
 		now: 0,
 		wallClock: Date.now(),

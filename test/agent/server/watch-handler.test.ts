@@ -20,7 +20,7 @@ function watched(name: string, healthy: number, padding = ""): WatchedBudget {
 
 const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: false, ...more });
 
-/** A cluster whose watches the test feeds. */
+/** Returns a cluster whose watches the test feeds. */
 function fedCluster() {
 	const readers = new Set<(update: BudgetsUpdate) => void>();
 	let hasReader = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ function fedCluster() {
 	};
 }
 
-/** Reads until an update makes it so. */
+/** Reads until the updates satisfy the condition. */
 async function readUntil(caller: RemoteCluster, isSo: (updates: readonly BudgetsUpdate[]) => boolean) {
 	const updates: BudgetsUpdate[] = [];
 	const end = new AbortController();
@@ -87,7 +87,7 @@ describe("WatchBudgets", () => {
 		const agent = await serve({ local });
 		const call = agent.clientForCallers().watchBudgets({ clusterId: "", namespaces: [] });
 		call.on("error", ignore);
-		// Nobody reads: HTTP/2 takes 64 KB and no more.
+		// The client does not read, so HTTP/2 accepts only 64 KB.
 		call.pause();
 		const padding = "x".repeat(50_000);
 		for (let healthy = 0; healthy < 500; healthy += 1) {

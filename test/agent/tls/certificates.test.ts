@@ -47,7 +47,7 @@ function write(texts: Partial<KeyPair & { ca: string }>): void {
 	if (texts.ca !== undefined) writeFileSync(join(folder, "ca.crt"), texts.ca);
 }
 
-/** From the fleet's CA, with these names. */
+/** Issues a certificate of the fleet's CA with these names. */
 function issue(names: { readonly dnsNames?: readonly string[]; readonly uris?: readonly string[] }): Promise<KeyPair> {
 	return fleet.issue({ commonName: "xpdb-agent", dnsNames: [serverName], ...names, usages: ["server", "client"] });
 }
@@ -79,7 +79,7 @@ async function listen(certificates: Certificates, peers: boolean): Promise<numbe
 	});
 }
 
-/** Resolves with the connection once it stands and the server has said its first word on HTTP/2. */
+/** Resolves with the connection when it is open and the server has sent its first bytes of HTTP/2. */
 function handshake(port: number, options: Partial<KeyPair> & { maxVersion?: "TLSv1.2" } = {}): Promise<TLSSocket> {
 	const { certificate, key, maxVersion } = options;
 	const socket = connect({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NamespaceComparisons } from "../../../agent/views/namespace-comparisons.ts";
 
-/** Comparisons of one kind, each of which is idle once the test says so. */
+/** Creates comparisons of one kind. Each is idle once the test says so. */
 function setUp() {
 	const running = new Set<string>();
 	const recent = new Set<string>();

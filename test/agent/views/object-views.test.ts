@@ -100,7 +100,7 @@ afterEach(async () => {
 });
 
 describe("views of an API server", () => {
-	/** A server that streams these objects at every path, and says which paths were watched. */
+	/** Starts a server that streams these objects at every path, and records which paths were watched. */
 	async function connect(
 		...objects: readonly object[]
 	): Promise<{ options: ViewOptions; watched: () => (string | null)[] }> {

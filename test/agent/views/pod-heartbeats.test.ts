@@ -9,7 +9,7 @@ function setUp() {
 	const heartbeats = new PodHeartbeats(clock);
 	let version = 1;
 	let last: PodRecord = pod("db-0", "1");
-	/** After so long the pod changes; in its version only, unless more is said. */
+	/** Changes the pod after this time. By default, only its version changes. */
 	const change = (afterMs: number, more: Partial<PodRecord> = {}) => {
 		clock.advance(afterMs);
 		version += 1;

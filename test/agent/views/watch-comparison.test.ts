@@ -8,7 +8,7 @@ import { settle } from "../../support/simulated-agent.ts";
 
 const budget = (name: string): MemberBudget => ({ name: { namespace: "shop", name }, spec: {} });
 
-/** A watch that has shown shop/db at version 10; its lists are answered by the test. */
+/** Creates a watch that has shown shop/db at version 10. The test answers its lists. */
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
@@ -30,7 +30,7 @@ function setUp() {
 	});
 	const answer = (resourceVersion: string, versions: Readonly<Record<string, string>>) =>
 		lists.at(-1)?.resolve({ versions: new Map(Object.entries(versions)), resourceVersion });
-	/** Time passes, and the watch answers its pings. */
+	/** Lets time pass while the watch answers its pings. */
 	const pass = async (ms: number): Promise<void> => {
 		for (let left = ms; left > 0; left -= 500) {
 			clock.advance(Math.min(left, 500));
@@ -62,7 +62,7 @@ describe("WatchComparison", () => {
 	const moments: readonly {
 		readonly name: string;
 		readonly listed: Readonly<Record<string, string>>;
-		/** While the list is on its way, and after it came. */
+		/** Called while the list is on its way (`before`) and after it has arrived (`after`). */
 		readonly before?: (store: ObjectStore<MemberBudget>) => void;
 		readonly after?: (store: ObjectStore<MemberBudget>) => void;
 	}[] = [

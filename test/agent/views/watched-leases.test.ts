@@ -15,7 +15,7 @@ const lease = (name: string, budgetNamespace: string, resourceVersion: string): 
 	spec: {},
 });
 
-/** The watch has listed a Lease of "db" and one of "web" at version 10. */
+/** Creates a watch that has listed a Lease of "db" and one of "web" at version 10. */
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
