@@ -1,4 +1,4 @@
-// The rules of the repository itself: who may import whom, and what a file may look like.
+// Tests the rules of the repository itself: which folder may import which, and how a file may look.
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as agentNames from "../disruption/agent-names.ts";
@@ -25,7 +25,7 @@ describe("modules", () => {
 		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
 	});
 
-	// It takes 13 ms, in which API servers can answer.
+	// Loading gRPC takes 13 ms, in which API servers can answer.
 	test("of runs and tables load gRPC once the API servers were asked, with nothing before", () => {
 		for (const command of ["evict", "drain", "budgets", "plan"]) {
 			expect([...loadedPackages(`plugin/commands/${command}.ts`, sources)]).not.toContain("@grpc/grpc-js");
@@ -76,13 +76,13 @@ describe("rooms", () => {
 	});
 });
 
-/** What a person takes in at one look. */
+/** The most entries that a person can take in at a glance. */
 const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, disruption: 16, demo: 16 };
 
 describe("files", () => {
 	const maxLines = 400;
 	const maxFolders = 3;
-	// Such names say nothing, and gather what belongs elsewhere.
+	// Such names say nothing, and attract code that belongs elsewhere.
 	const emptyNames = ["index", "utils", "util", "helpers", "helper", "common", "types", "constants", "misc"];
 	const written = files.filter((path) => isSourceFile(path) && !isGenerated(path));
 

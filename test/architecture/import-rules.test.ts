@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findBreaches } from "./import-rules.ts";
 
-/** A tree with one file for each folder, all of them as they should be. */
+/** A tree without breaches, with at least one file for each folder. */
 const sound: Readonly<Record<string, string>> = {
 	"disruption/a.ts": `import type { V1Pod } from "@kubernetes/client-node";\nimport { createHash } from "node:crypto";`,
 	"disruption/b.ts": `import { a } from "./a.ts";`,

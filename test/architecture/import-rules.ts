@@ -1,17 +1,17 @@
-// Who may import whom. The table is the rule; the functions only apply it.
+// Says which folder may import which. The table is the rule, and the functions apply it.
 import { posix } from "node:path";
 import { findImports, type ImportReference } from "./imports.ts";
 import { judgeRooms, pureFiles } from "./rooms.ts";
 
-/** Paths from the root of the repository, with "/", and the text of each file. */
+/** The text of each file, by its path from the repository's root, with "/". */
 export type SourceTree = ReadonlyMap<string, string>;
 
 interface FolderRule {
-	/** Folders of ours, this one always included. */
+	/** Our folders. A folder may always import from itself. */
 	readonly folders: readonly string[];
-	/** Packages of npm; "node:*" is everything that comes with Node. */
+	/** Packages of npm. "node:*" means everything that comes with Node. */
 	readonly packages: readonly string[];
-	/** What may be had by `import type` beyond that: it is erased, nothing of it runs. */
+	/** Packages that may also be imported by `import type`, which is erased, so that nothing of them runs. */
 	readonly types?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 		folders: ["disruption", "proto"],
 		packages: ["node:*", "@kubernetes/client-node", "@peculiar/x509", "ws", "yaml", "yargs"],
 	},
-	// The plugin and the agent are programs to it, which it starts as they are shipped.
+	// The demonstration starts the plugin and the agent as programs, as they are shipped.
 	demo: {
 		folders: ["disruption", "proto", "scripts"],
 		packages: ["node:*", "@peculiar/x509", "jose", "rfc6902", "ws", "yaml", "yargs"],
@@ -38,7 +38,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 	scripts: { folders: [], packages: ["node:*", "esbuild", "vitest", "yaml"] },
 };
 
-/** They hand Node's own modules to what is bundled, whose imports are judged where they stand in the sources. */
+/** These give bundled code Node's own modules. The imports of that code are judged in its sources. */
 const startsBundles: ReadonlySet<string> = new Set(["scripts/bundle.ts", "scripts/executable/start-program.ts"]);
 
 /** Packages that only one folder may use, whatever the table above says. */
@@ -48,10 +48,10 @@ const onlyIn: Readonly<Record<string, string>> = {
 	"string-width": "plugin/ui",
 };
 
-/** Single functions that the domain may take although their module as a whole is out of bounds. */
+/** Single functions that the domain may use from modules that are otherwise forbidden to it. */
 const pureFunctions: Readonly<Record<string, readonly string[]>> = { "node:crypto": ["createHash"] };
 
-/** One sentence for each breach, beginning with "file:line". */
+/** Returns one sentence for each breach, beginning with "file:line". */
 export function findBreaches(tree: SourceTree): string[] {
 	const breaches: string[] = [];
 	const graph = new Map<string, string[]>();
@@ -93,7 +93,7 @@ function judge(
 		: judgePackage(file, folder, target.name, reference);
 }
 
-/** The manifests as the plugin carries them, made from agent/deploy/. */
+/** The manifests in the plugin, made from agent/deploy/. */
 const deployTexts = "plugin/install/deploy-texts.json";
 
 function judgeFile(file: string, path: string, reference: ImportReference, tree: SourceTree): string | undefined {
@@ -128,7 +128,7 @@ function topFolder(path: string): string {
 	return path.includes("/") ? (path.split("/")[0] ?? "") : "";
 }
 
-/** Each cycle once, by depth-first search; imports of types count too, since they tie the files together all the same. */
+/** Returns each cycle once, by depth-first search. Imports of types count, because they also tie the files together. */
 function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
 	const cycles: string[] = [];
 	const state = new Map<string, "open" | "done">();

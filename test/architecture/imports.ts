@@ -1,4 +1,4 @@
-// Finds every way in which a module can name another one. Regular expressions missed some: this reads the syntax tree.
+// Finds every way in which a module can name another one. It reads the syntax tree, because regular expressions missed some.
 import {
 	childNodes,
 	identifierName,
@@ -13,13 +13,13 @@ import {
 
 export interface ImportReference {
 	readonly line: number;
-	/** undefined: what is imported is only known when the program runs. */
+	/** Undefined if the specifier is known only at run time. */
 	readonly specifier: string | undefined;
-	/** Erased before the program runs. */
+	/** Whether it is erased before the program runs. */
 	readonly typeOnly: boolean;
-	/** By `import()`: loaded when the program comes to it. */
+	/** Whether it uses `import()`, which loads the module when the program reaches it. */
 	readonly lazy: boolean;
-	/** What a static import or re-export takes by name; undefined where it takes all, or the form has no names. */
+	/** The names that a static import or re-export takes. Undefined if it takes all, or if the form has no names. */
 	readonly names: readonly string[] | undefined;
 }
 
@@ -44,7 +44,7 @@ function staticReference(node: SyntaxNode): Reference | undefined {
 			const specifiers = childNodes(node["specifiers"]);
 			return {
 				specifier: literalText(node["source"]),
-				// `import { type A }` is not: with verbatimModuleSyntax it still loads the module.
+				// `import { type A }` is not erased: with verbatimModuleSyntax it still loads the module.
 				typeOnly: node["importKind"] === "type" || node["exportKind"] === "type",
 				names: importedNames(node, specifiers),
 			};
@@ -83,14 +83,14 @@ function dynamicReference(node: SyntaxNode, parent: SyntaxNode | undefined): Ref
 			const isResolve = name === "resolve" && (isRequire || isImportMeta(callee["object"]));
 			return isResolve || name === "require" ? to(target) : undefined;
 		}
-		// Code that is loaded by its address, as a worker is; other files (manifests, configuration) are no imports.
+		// Code that is loaded by its address, such as a worker. Other files (manifests, configuration) are not imports.
 		case "NewExpression": {
 			const [target, base] = childNodes(node["arguments"]);
 			const isModule = /\.[cm]?[jt]sx?$/.test(literalText(target) ?? "");
 			const isBesideModule = base?.type === "MemberExpression" && isImportMeta(base["object"]);
 			return identifierName(node["callee"]) === "URL" && isModule && isBesideModule ? to(target) : undefined;
 		}
-		// `require` handed on, `createRequire` and `getBuiltinModule` at all: nobody can tell what is imported with them.
+		// If `require` is passed on, or `createRequire` or `getBuiltinModule` is used at all, what is imported cannot be known.
 		case "Identifier": {
 			const isProperty = parent?.type === "Property" && parent["key"] === node && parent["value"] !== node;
 			const isMember = parent?.type === "MemberExpression" && parent["property"] === node && !parent["computed"];

@@ -1,8 +1,8 @@
-// What is loaded with a module before anything of it runs: the modules and packages that it imports, and those import in turn.
+// Finds what is loaded before a module runs: the modules and packages that it imports, and their imports in turn.
 import { posix } from "node:path";
 import { findImports } from "./imports.ts";
 
-/** The names of packages, as they are imported; builtins of Node have their "node:". Throws where the module is none of the sources. */
+/** Returns the names of packages as they are imported. Node's builtins keep their "node:". Throws if a module is not among the sources. */
 export function loadedPackages(entry: string, sources: ReadonlyMap<string, string>): ReadonlySet<string> {
 	const packages = new Set<string>();
 	const modules = new Set<string>();

@@ -1,4 +1,4 @@
-// What package-lock.json must say, so that nobody can put other bytes in the place of a dependency.
+// Checks package-lock.json, so that no dependency can be replaced by other bytes.
 export interface LockEntry {
 	readonly version?: string;
 	readonly integrity?: string;
@@ -6,12 +6,12 @@ export interface LockEntry {
 	readonly link?: boolean;
 	/** An SPDX expression. */
 	readonly license?: string;
-	/** It is used for development alone. */
+	/** Whether it is used only for development. */
 	readonly dev?: boolean;
 	readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** One line for each entry that is not proven: the builds of our tools for other platforms than this one too. */
+/** Returns one line for each entry without proof of its contents. This includes builds of our tools for other platforms. */
 export function findUnprovenPackages(packages: Readonly<Record<string, LockEntry>>): readonly string[] {
 	const entries = Object.entries(packages).filter(([path]) => path !== "");
 	const places = new Set(entries.flatMap(([, { resolved }]) => (resolved === undefined ? [] : [hostOf(resolved)])));
@@ -40,10 +40,13 @@ const shippable: ReadonlySet<string> = new Set([
 	"PSF-2.0",
 	"Unlicense",
 ]);
-/** For programs that are run and not shipped. */
+/** Also licences for programs that are run but not shipped. */
 const usable: ReadonlySet<string> = new Set([...shippable, "MPL-2.0"]);
 
-/** One line for each package whose licence does not let Apache-2.0 ship it, or is not known. `known`: licences by package that do not say theirs. */
+/**
+ * Returns one line for each package whose licence does not allow Apache-2.0 to ship it, or is unknown. `known` has the licences of packages
+ * that do not name theirs.
+ */
 export function findUnshippableLicences(
 	packages: Readonly<Record<string, LockEntry>>,
 	known: Readonly<Record<string, string>> = {},
@@ -56,7 +59,7 @@ export function findUnshippableLicences(
 	});
 }
 
-/** "MIT", "MIT OR CC0-1.0", "(Apache-2.0 AND BSD-3-Clause)". Nested expressions are not understood, so they are refused. */
+/** Understands "MIT", "MIT OR CC0-1.0" and "(Apache-2.0 AND BSD-3-Clause)". Nested expressions are not understood, so they are refused. */
 function allows(expression: string, licences: ReadonlySet<string>): boolean {
 	const parts = expression.replace(/^\((.*)\)$/, "$1");
 	if (parts.includes(" OR ")) return parts.split(" OR ").some((each) => licences.has(each));

@@ -1,4 +1,4 @@
-// The domain reads no clock, no randomness, no environment and no file: every name in it is its own or one of these.
+// Checks that the domain reads no clock, no randomness, no environment and no file: every name in it is its own or one of these.
 import {
 	childNodes,
 	identifierName,
@@ -19,7 +19,7 @@ const pureGlobals = new Set(
 	).split(" "),
 );
 
-/** Of these only the named members are pure. */
+/** Globals of which only the named members are pure. */
 const pureMembers: Readonly<Record<string, readonly string[]>> = {
 	Math: ["abs", "ceil", "floor", "max", "min", "round", "sign", "trunc"],
 	Date: ["parse", "UTC"],
@@ -27,10 +27,10 @@ const pureMembers: Readonly<Record<string, readonly string[]>> = {
 	Buffer: ["byteLength"],
 };
 
-/** Answers of these depend on the machine's language. */
+/** Methods whose results depend on the machine's language. */
 const localeMethods = new Set(["localeCompare", "toLocaleString", "toLocaleUpperCase", "toLocaleLowerCase"]);
 
-/** Everything that a module of Node finds in the air; names of the language that are no properties included. */
+/** All globals of a module in Node, including names of the language that are not properties. */
 const hostGlobals = new Set([
 	...Object.getOwnPropertyNames(globalThis),
 	"require",
@@ -40,7 +40,7 @@ const hostGlobals = new Set([
 	"eval",
 ]);
 
-/** TypeScript's nodes with code in them; all its others are types, and erased. */
+/** TypeScript's nodes that contain code. All its other nodes are types, which are erased. */
 const typescriptCode =
 	/^TS(AsExpression|SatisfiesExpression|NonNullExpression|TypeAssertion|InstantiationExpression|Enum|Module|ParameterProperty|ExportAssignment|ImportEquals)/;
 
@@ -48,7 +48,7 @@ function isErased(node: SyntaxNode): boolean {
 	return node.type.startsWith("TS") && !typescriptCode.test(node.type);
 }
 
-/** One sentence for each breach, beginning with "file:line". */
+/** Returns one sentence for each breach, beginning with "file:line". */
 export function findImpurities(path: string, text: string): string[] {
 	const tree = parseSource(path, text);
 	const declared = declaredNames(tree);
@@ -65,7 +65,7 @@ export function findImpurities(path: string, text: string): string[] {
 		const name = identifierName(node);
 		if (name === undefined || isPropertyName(node, parent)) return undefined;
 		if (declared.has(name)) {
-			// A name of its own could hide the global from this check elsewhere in the file.
+			// Such a name could hide the global from this check elsewhere in the file.
 			if (hostGlobals.has(name) || name in pureMembers)
 				report(node, `has its own "${name}", which hides a global: rename it`);
 		} else if (name in pureMembers) {
@@ -92,7 +92,7 @@ function isPropertyName(node: SyntaxNode, parent: SyntaxNode | undefined): boole
 	);
 }
 
-/** Every name that the file declares anywhere, types left out: variables, parameters, functions, classes, imports. */
+/** Returns every name that the file declares anywhere, except types: variables, parameters, functions, classes, imports. */
 function declaredNames(tree: SyntaxNode): Set<string> {
 	const names = new Set<string>();
 	const bind = (pattern: unknown) => {

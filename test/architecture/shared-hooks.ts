@@ -1,11 +1,11 @@
-// Unit test files share the modules of their worker, so a hook that a module registers while it is loaded would be there for
-// the first file that imports it, and for no other.
+// Finds hooks that a module registers while it is loaded. Unit test files of a worker share its modules, so only the first file that
+// imports the module would get the hook.
 import { identifierName, isNode, lineOf, memberName, parseSource, walk } from "./syntax-tree.ts";
 
 const hooks = new Set(["beforeAll", "beforeEach", "afterEach", "afterAll", "aroundEach", "aroundAll"]);
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression", "MethodDefinition"]);
 
-/** One sentence for each hook outside of all functions, beginning with "file:line". */
+/** Returns one sentence for each hook outside of all functions, beginning with "file:line". */
 export function findSharedHooks(path: string, text: string): string[] {
 	const found: string[] = [];
 	walk(parseSource(path, text), (node) => {

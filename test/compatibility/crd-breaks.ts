@@ -1,5 +1,5 @@
-// What a change of a CustomResourceDefinition takes away from those who wrote objects and programs for the earlier one: objects that are
-// stored already must stay valid, and keep every field.
+// Finds what a change of a CustomResourceDefinition breaks for objects and programs of the earlier one. Stored objects must stay valid and
+// keep every field.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 
@@ -23,17 +23,17 @@ interface Version {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What people read, and no validation. */
+/** Keys that people read, without validation. */
 const words = new Set(["description", "title", "example", "externalDocs"]);
 const nested = new Set(["properties", "items", "additionalProperties", "required"]);
 
 /**
- * Rules that may come: Kubernetes 1.30 and newer lets objects that are stored already pass while the field stays as it is, and
- * test/kubernetes/budget-rules holds the rules to what agents refuse anyway. Once there, a rule stays.
+ * Rules that may be added. From 1.30 on, Kubernetes accepts stored objects while the field stays as it is, and
+ * test/kubernetes/budget-rules.e2e.test.ts limits the rules to what agents refuse anyway. A rule may not be removed or changed later.
  */
 const rules = new Set(["x-kubernetes-validations", "pattern", "maxLength", "enum", "allOf"]);
 
-/** One sentence for each; none where every object, and every program, goes on as before. */
+/** Returns one sentence for each break. Empty if every object and every program works as before. */
 export function findCrdBreaks(before: Definition, after: Definition): string[] {
 	const breaks: string[] = [];
 	const same = (what: string, old: unknown, now: unknown): void => {
@@ -61,7 +61,7 @@ export function findCrdBreaks(before: Definition, after: Definition): string[] {
 	return breaks;
 }
 
-/** Subresources may come, each as a whole. */
+/** Returns new subresources as undefined, which hides them from the comparison: each may be added as a whole. */
 function pick(old: Version, now: Version): object {
 	const kept = Object.keys(now.subresources ?? {}).filter((name) => old.subresources?.[name] === undefined);
 	return Object.fromEntries(kept.map((name) => [name, undefined]));
@@ -71,7 +71,7 @@ function compareSchemas(before: Schema, after: Schema, path: string, breaks: str
 	for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
 		if (words.has(key) || nested.has(key)) continue;
 		if (rules.has(key) && before[key] === undefined) continue;
-		// Another limit refuses what was good; one that is gone lets in what older programs refuse to read.
+		// A changed limit refuses what was valid. A removed limit admits what older programs refuse to read.
 		if (!isDeepStrictEqual(before[key], after[key])) {
 			breaks.push(`${path}: ${key} was ${JSON.stringify(before[key])}, is ${JSON.stringify(after[key])}`);
 		}

@@ -1,4 +1,5 @@
-// What agents and plugins of an earlier version write and read, kept as it was: they stand in one fleet with today's while it is upgraded.
+// Reads what agents and plugins of earlier versions wrote and read, as it was recorded. They are in one fleet with today's programs during
+// an upgrade.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, type FileRegistry, fromBinary, type JsonValue } from "@bufbuild/protobuf";
@@ -6,19 +7,19 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 export interface KeptMessage {
-	/** "xpdb.v1.AcquireRequest". */
+	/** For example "xpdb.v1.AcquireRequest". */
 	readonly type: string;
-	/** As it went over the wire, in base64. */
+	/** The bytes as sent over the wire, in base64. */
 	readonly bytes: string;
-	/** What it says, as the JSON of protobuf. */
+	/** The contents, as the JSON of protobuf. */
 	readonly json: JsonValue;
-	/** Fields without which it is refused. */
+	/** Fields without which the message is refused. */
 	readonly needed: readonly string[];
 }
 
 export interface KeptAnnotations {
 	readonly what: string;
-	/** Of a Lease. */
+	/** The name of the Lease. */
 	readonly name?: string;
 	readonly holder?: string;
 	readonly transitions?: number;
@@ -27,7 +28,7 @@ export interface KeptAnnotations {
 
 const folder = join(repositoryRoot, "test", "compatibility", "kept");
 
-/** Major and minor, the oldest first. */
+/** Major and minor versions, the oldest first. */
 export const keptVersions: readonly string[] = existsSync(folder) ? readdirSync(folder).toSorted() : [];
 
 export function keptFile(version: string, name: string): string {
@@ -42,7 +43,7 @@ export function keptAnnotations(version: string): readonly KeptAnnotations[] {
 	return JSON.parse(readFileSync(keptFile(version, "annotations.json"), "utf8")) as KeptAnnotations[];
 }
 
-/** The contract as that version knows it. */
+/** Returns the contract as that version knows it. */
 export function contractOf(file: string): FileRegistry {
 	return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
 }

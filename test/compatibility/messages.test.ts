@@ -1,5 +1,5 @@
-// Agents and plugins that are a version apart stand in one fleet while it is upgraded: what one of them wrote, the other understands or
-// refuses by name. What an earlier version wrote and read stands in kept/.
+// Tests that agents and plugins of neighbouring versions work in one fleet during an upgrade. What one of them wrote, the other understands
+// or refuses by name. The folder kept/ has what earlier versions wrote and read.
 import { fromBinary, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../scripts/run-command.ts";
@@ -25,7 +25,7 @@ describe.each(keptVersions.map((version) => ({ version })))(
 			if (!described) throw new Error(`${version} has no ${type}`);
 			return described;
 		};
-		/** What that version understands of today's bytes. */
+		/** Returns what that version understands of today's bytes. */
 		const asUnderstood = (type: string, bytes: Uint8Array) =>
 			toJson(describedAs(type), fromBinary(describedAs(type), bytes));
 

@@ -1,10 +1,10 @@
-// A message without one of its fields, as an older program writes one that it does not know yet: each of them once.
+// Makes messages without one of their fields, as an older program writes them that does not know the field yet.
 import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 
 export interface WithoutField {
-	/** "count.candidates.present.healthy". */
+	/** For example "count.candidates.present.healthy". */
 	readonly path: string;
-	/** By these names a refusal may call it: its own, or that of the choice that it is one of. */
+	/** The names that a refusal may use: the field's own, or that of the choice that it belongs to. */
 	readonly names: readonly string[];
 	readonly json: JsonObject;
 }
@@ -27,7 +27,7 @@ export function* withoutEachField(message: DescMessage, json: JsonObject, above 
 	}
 }
 
-/** Fields of the message and of those in it, by the name of the message that has them: those that these samples say. */
+/** Returns the fields that these samples contain, of the message and of messages in it, each with the name of its message. */
 export function* saidFields(message: DescMessage, json: JsonObject): Generator<string> {
 	for (const field of message.fields) {
 		const value = json[field.jsonName];

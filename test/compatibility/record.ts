@@ -1,5 +1,5 @@
-// `node test/compatibility/record.ts` keeps what programs of this version write, in kept/MAJOR.MINOR: once for each minor version, with its
-// release, and never again after it. Until then it may be recorded anew.
+// `node test/compatibility/record.ts` records what programs of this version write, in kept/MAJOR.MINOR. This is done with the release of
+// each minor version, and never again afterwards. Until the release it may be repeated.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

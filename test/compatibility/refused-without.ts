@@ -3,7 +3,7 @@ import { AgentProtocolError } from "../../disruption/errors.ts";
 import { withoutEachField } from "./missing-fields.ts";
 import type { SpokenMessage } from "./spoken-messages.ts";
 
-/** The fields without which today's programs refuse the message; throws where a refusal does not say which one is missing. */
+/** Returns the fields without which today's programs refuse the message. Throws if a refusal does not name the missing field. */
 export function refusedWithout(message: DescMessage, { codec, again }: SpokenMessage, json: JsonObject): string[] {
 	const refused = new Set<string>();
 	for (const without of withoutEachField(message, json)) {

@@ -1,5 +1,5 @@
-// Every message of the service with all its fields, as today's programs write it, and how they read it: written again from what was
-// understood.
+// Has every message of the service with all its fields, as today's programs write it, and a function that writes again what they understand
+// of it.
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { readGreeting } from "../../proto/greet.ts";
 import {
@@ -28,7 +28,7 @@ export interface SpokenMessage {
 	readonly codec: Codec;
 	/** As the JSON of protobuf. */
 	readonly samples: readonly Json[];
-	/** What was understood of it, as a message again. Throws AgentProtocolError where it is refused. */
+	/** Returns what was understood of the message, as a message again. Throws AgentProtocolError if it is refused. */
 	readonly again: (message: never) => unknown;
 }
 
@@ -40,7 +40,7 @@ const { clusterId } = samples;
 const sameAcquisition = (message: wire.Acquisition | undefined) =>
 	acquisitionMessage(readAcquisition(message, "acquisition"));
 const sameBudget = (message: wire.BudgetName | undefined) => budgetNameMessage(readBudgetName(message, "budget"));
-/** Nothing but ids and facts that callers check themselves. */
+/** For messages with only ids and facts that callers check themselves. */
 const same = <T>(message: T): T => message;
 
 export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {

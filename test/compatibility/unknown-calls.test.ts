@@ -1,5 +1,5 @@
-// A call that an agent does not know yet: today's programs say so by its name, or go on without it where they were made to. None of them
-// takes it for an answer.
+// Tests calls that an agent does not know yet. Today's programs report the call by its name, or go on without it if they are made for that.
+// None of them takes the failure for an answer.
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentProtocolError } from "../../disruption/errors.ts";

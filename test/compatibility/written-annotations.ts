@@ -1,4 +1,4 @@
-// The annotations that outlive the process that wrote them, each with all that it may say.
+// Has the annotations that outlive the process that wrote them, each with everything that it may contain.
 import {
 	knownMembersAnnotation,
 	knownMembersLease,

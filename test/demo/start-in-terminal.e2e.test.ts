@@ -1,4 +1,4 @@
-// `npm start` as a person sees it: the drain on its own screen, the story around it.
+// Tests `npm start` as a person sees it: the drain on its own screen, with the story before and after it.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ describe("npm start on a terminal", { timeout: 180_000 }, () => {
 		const text = screen.lines.join("\n");
 		expect(text).toContain("Done: 3 nodes drained, 0 not");
 		expect(text).toMatch(/never more than 1 of 6 replicas\s+down/);
-		// Nobody writes into somebody else's screen.
+		// The story writes nothing while the drain has the screen.
 		expect(text).not.toContain("healthy: ");
 		expect(readdirSync(temporary)).not.toContainEqual(expect.stringMatching(/^xpdb-start-/));
 	});

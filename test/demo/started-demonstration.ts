@@ -1,4 +1,4 @@
-// `npm start` as a process of a test: in a folder for temporary files of its own, so that nothing can hide.
+// Runs `npm start` as a process of a test, with its own folder for temporary files, so that nothing can hide.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 export interface StartedDemonstration extends AsyncDisposable {
 	readonly child: ChildProcess;
-	/** Where it puts everything. */
+	/** The folder with all its files. */
 	readonly temporary: string;
 	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 	output(): string;
-	/** Resolves when the output has this; rejects when it ends without it. */
+	/** Resolves when the output contains this text. Rejects if the process ends first. */
 	printed(text: string): Promise<void>;
-	/** Of its processes, those that still run. */
+	/** Returns those of its processes that still run. */
 	processes(): readonly string[];
 	/** Resolves when no process and no file is left. */
 	vanished(): Promise<void>;
@@ -35,7 +35,7 @@ export function startDemonstration(
 	const child = spawn(program ?? "", [...first, ...args], {
 		cwd: repositoryRoot,
 		stdio: ["ignore", "pipe", "pipe"],
-		// As a terminal does: a Ctrl-C goes to the whole group.
+		// As from a terminal: a Ctrl-C goes to the whole group.
 		detached: true,
 		env: {
 			...process.env,
@@ -55,7 +55,7 @@ export function startDemonstration(
 	let isOver = false;
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
 		child.once("error", reject);
-		// Not "exit": what was written last may still be on its way then.
+		// Not "exit", because the last output may still be on its way then.
 		child.once("close", (code, signal) => {
 			isOver = true;
 			for (const listener of listeners) listener();
@@ -83,7 +83,7 @@ export function startDemonstration(
 		async vanished() {
 			const end = performance.now() + waitMs;
 			for (;;) {
-				// npm keeps what it compiled of itself.
+				// npm keeps compiled code of its own there.
 				const files = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
 				const left = [...processes(), ...files];
 				if (left.length === 0) return;
@@ -100,7 +100,10 @@ export function startDemonstration(
 	};
 }
 
-/** The numbers of all processes whose environment (TMPDIR, HOME) lies in there; none where the system does not show it. */
+/**
+ * Returns the numbers of all processes with a path in this folder in their environment (TMPDIR, HOME). Empty if the system does not show
+ * it.
+ */
 function processesIn(folder: string): string[] {
 	if (process.platform !== "linux") return [];
 	return readdirSync("/proc").filter((entry) => {
@@ -108,7 +111,7 @@ function processesIn(folder: string): string[] {
 		try {
 			return readFileSync(`/proc/${entry}/environ`, "utf8").includes(`=${folder}`);
 		} catch {
-			// Gone meanwhile, or somebody else's.
+			// The process has ended meanwhile, or belongs to another user.
 			return false;
 		}
 	});

@@ -28,7 +28,7 @@ interface Row {
 	readonly listed?: Partial<ListedBudgets>;
 	readonly version?: Partial<PodVersion>;
 	readonly memberIds?: readonly string[];
-	/** Now, if left out. */
+	/** By default now. */
 	readonly triedAt?: number;
 	readonly expected: CoverageJudgement;
 }
@@ -43,7 +43,7 @@ const fleetsDiffer = {
 		"cluster c2 declares another fleet than c1, c2: ConfigMap xpdb-fleet must list the same members in every cluster",
 } as const;
 
-/** At 10,000, with a list asked for at 9,500, a pod read at 9,500 and a first member without budgets. */
+/** Now is 10,000. The list was requested and the pod was read at 9,500, and the first member has no budgets. */
 const rows: readonly Row[] = [
 	{ name: "a pod that no budget of its namespace selects", second: member("2", [ofWeb]), expected: uncovered },
 	{ name: "a pod that a budget of one member selects", second: member("2", [ofDb, ofWeb]), expected: covered("db") },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { CoverageLists } from "../../disruption/round/coverage.ts";
 
-/** A fleet of one member without budgets, whose answer fails where namespace "huge" is asked for. */
+/** Creates a fleet of one member without budgets. Its answer fails if namespace "huge" is among those asked for. */
 function setUp(error: Error) {
 	const asked: string[] = [];
 	const fleet = {

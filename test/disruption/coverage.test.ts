@@ -15,7 +15,7 @@ describe("coveringBudgets()", () => {
 	interface Row {
 		readonly name: string;
 		readonly budgets: readonly MemberBudget[];
-		/** "name: selector", "name: ?" where it covers everything because nobody can read it. */
+		/** "name: selector", or "name: ?" for a budget that covers everything because it cannot be read. */
 		readonly expected: readonly string[];
 	}
 	const rows: readonly Row[] = [
@@ -71,7 +71,7 @@ describe("coveringBudgets()", () => {
 			expected: ["shop/x: app=db"],
 		},
 		{
-			// Whoever decides refuses such a budget by name; here it still covers what its selector says.
+			// The decision refuses such a budget by name. Here it still covers what its selector selects.
 			name: "reads the selector of a budget that is invalid otherwise",
 			budgets: [member("x", { ...app("web"), minAvailable: "half" })],
 			expected: [],

@@ -17,7 +17,7 @@ function judge(counts: readonly Count[], memberIds: readonly string[] = ["eu", "
 	return judged;
 }
 
-/** One candidate in "eu", and what the members say of the budget. */
+/** Judges one candidate in "eu" by what the members report about the budget. */
 function judgeWith(fields: {
 	readonly state?: CandidateState;
 	readonly eu?: Partial<Count>;
@@ -181,7 +181,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 			},
 		},
 		{
-			// A newer agent would say of a candidate what its probe said, and here nobody would hear it.
+			// A newer agent would report a probe's result for a candidate, but this version would ignore it.
 			name: "with a feature that all agents announce and this version does not have",
 			eu: { ...budgets(newSpec({ maxUnavailable: 1, probe: { endpoint: "e" } })), features: ["Probe"] },
 			us: { ...budgets(good), features: ["Probe"] },
@@ -191,7 +191,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 			name: "that is gone from all members",
 			eu: { budgets: [memberBudget(good, { namespace: "shop", name: "other" })] },
 			us: { budgets: [] },
-			// The other one covers the pod and was not counted.
+			// The other budget covers the pod and was not counted.
 			expected: { kind: "waiting", reason: "CoverageChanged" },
 		},
 	];
@@ -239,7 +239,7 @@ describe("decide() runs over the one declared fleet", () => {
 		{ name: "refuses where a member was counted twice", counts: [eu(), newCount("us"), newCount("us")] },
 		{ name: "refuses where a member was counted in the place of another one", counts: [eu(), eu()] },
 		{
-			// Two contexts of one cluster: its pods would count twice.
+			// Two contexts lead to one cluster, so its pods would count twice.
 			name: "refuses where one cluster is two members",
 			counts: [eu(), newCount("us"), newCount("us")],
 			members: ["eu", "us", "us"],
@@ -266,7 +266,7 @@ describe("decide() for a pod under several budgets", () => {
 		memberBudget({ selector: { matchLabels: { zone: "a" } }, ...spec }, other);
 	const dbBudget = memberBudget(newSpec({ maxUnavailable: 1 }));
 
-	/** Both budgets counted, in both members; `zoneHealthy` of 2 pods of the zone are healthy. */
+	/** Returns the counts of both budgets in both members. `zoneHealthy` of the zone's pods are healthy. */
 	function counted(zoneSpec: Record<string, unknown>, zoneHealthy: number, all: MemberBudget[] = []): BudgetCounts[] {
 		const members = [dbBudget, zoneBudget(zoneSpec), ...all];
 		const candidates = [inZone, onlyDb];
@@ -324,7 +324,7 @@ describe("decide() for a pod under several budgets", () => {
 			candidates: count.candidates.map((state) => (state.kind === "present" ? { ...state, healthy: false } : state)),
 		}));
 		const judged = judgeBoth([{ ...db, counts: unready }, zone]);
-		// 5 of 6 are healthy in the zone's counts: one more would be one too many.
+		// 5 of 6 are healthy in the zone's counts, so one more eviction would be too many.
 		expect(judged[0]).toMatchObject({ kind: "waiting", reason: "BudgetExhausted", budget: other });
 	});
 

@@ -11,7 +11,7 @@ const unknown: ExpectedPods = {
 	reason: 'pod shop/job-0 is controlled by Job "job", which has no scale',
 };
 
-/** Judges candidates of cluster "eu" under shop/db; the fields of each count are those that matter. */
+/** Judges candidates of cluster "eu" under shop/db. The fields of each count are those that matter for the test. */
 function judge(
 	fields: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> },
 	...candidates: readonly CandidateState[]
@@ -29,7 +29,7 @@ function judge(
 	);
 }
 
-/** "grantable", "free Gone", "waiting BudgetExhausted", "refused InvalidBudget". */
+/** Returns for example "grantable", "free Gone", "waiting BudgetExhausted" or "refused InvalidBudget". */
 function summary(judgement: Judgement): string {
 	switch (judgement.kind) {
 		case "grantable":
@@ -42,7 +42,7 @@ function summary(judgement: Judgement): string {
 	}
 }
 
-/** Both members have the budget with this bound. */
+/** Returns fields by which a member has the budget with this bound. */
 function both(spec: Readonly<Record<string, unknown>>) {
 	return { budgets: [memberBudget(newSpec(spec))] };
 }
@@ -63,7 +63,7 @@ describe("decide() judges a bound over the whole fleet", () => {
 			expected: "waiting BudgetExhausted",
 		},
 		{
-			// Member by member it would be 1 of 1 in each, and nothing could ever be disrupted.
+			// For each member alone, it would be 1 of 1, so nothing could ever be disrupted.
 			name: "takes a percentage of all expected pods and not of each member's",
 			eu: { ...both({ minAvailable: "50%" }), expected: known(1), healthy: 1 },
 			us: { ...both({ minAvailable: "50%" }), expected: known(1), healthy: 1 },
@@ -352,7 +352,7 @@ describe("decide() over several candidates", () => {
 				const judged = pods.length === 0 ? [] : judge({ eu: first ?? {}, us: second ?? {} }, ...pods);
 				const granted = judged.filter((judgement, index) => judgement.kind === "grantable" && ready[index]).length;
 				const expected = eu.expected + us.expected;
-				// No cluster brings more than it expects: the candidates are all in the first.
+				// A cluster contributes at most as many as it expects. All candidates are in the first cluster.
 				const left = Math.min(eu.healthy - granted, eu.expected) + Math.min(us.healthy, us.expected);
 				if (granted === 0) return;
 				for (const { bound } of [eu, us]) expect(left).toBeGreaterThanOrEqual(desiredHealthy(bound, expected));

@@ -25,7 +25,7 @@ function withAnnotation(key: string, value: string | undefined): LeaseObject {
 	return { ...good, annotations: value === undefined ? others : { ...others, [key]: value } };
 }
 
-/** The Lease with these fields in its state. */
+/** Returns the Lease with these fields in its state. */
 function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 	const state: unknown = JSON.parse(good.annotations[stateAnnotation] ?? "");
 	return withAnnotation(stateAnnotation, JSON.stringify({ ...(state as object), ...fields }));
@@ -34,7 +34,7 @@ function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 const row = ["id-db-0", "uid-db-0", "db-0", "100", 0, 12, 0];
 const controllerRow = ["apps/v1", "StatefulSet", "db", "uid-of-db"];
 
-/** One row of a reservation with another value in it. */
+/** Returns a Lease whose reservation has another value in one cell of its row. */
 function withCell(index: number, value: unknown): LeaseObject {
 	return withState({ reservations: [row.with(index, value as string)] });
 }
@@ -87,7 +87,7 @@ describe("parseLease() refuses", () => {
 		{ name: "no observed", lease: withState({ observed: undefined }), what: 'has no string "observed"' },
 		{ name: "an observed that is a number", lease: withState({ observed: 9 }), what: 'has no string "observed"' },
 		{ name: "an observed that is no version", lease: withState({ observed: "9a" }), what: 'has "observed" "9a"' },
-		// Versions are compared by their length first: "09" would be newer than "10".
+		// Versions are compared by their length first, so "09" would be newer than "10".
 		{ name: "an observed with a leading zero", lease: withState({ observed: "09" }), what: 'has "observed" "09"' },
 		{ name: "a negative observed", lease: withState({ observed: "-1" }), what: 'has "observed" "-1"' },
 		{ name: "no holders", lease: withState({ holders: undefined }), what: 'has no list "holders"' },
@@ -179,7 +179,7 @@ describe("parseLease() reads", () => {
 		expect(parseLease(good)).toMatchObject({ holder: "drain-7f", durationMs: 10_000, transitions: 3 });
 	});
 
-	// x-pdb panics on these.
+	// x-pdb panics on such a Lease.
 	test("a Lease without holderIdentity, acquireTime or leaseDurationSeconds does not crash", () => {
 		const bare = { ...leaseFields(newLease()), spec: {} };
 		expect(parseLease(bare)).toMatchObject({ holder: "", durationMs: 1000, transitions: 0, acquireTime: undefined });

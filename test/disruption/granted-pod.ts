@@ -1,4 +1,4 @@
-// A pod that was granted, and all that its eviction asks: a cluster, its members' budgets and an API server with a script.
+// Plays what the eviction of a granted pod asks: a cluster, its members' budgets, and an API server, all with scripted answers.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { budgetTerms } from "../../disruption/budget/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -19,19 +19,19 @@ export function foundPod(some: Partial<NonNullable<Found>> = {}): NonNullable<Fo
 
 export const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 
-/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "accepted" at last. */
+/** Creates a pod that is granted under these budgets at version 100, and an API server that gives these answers and then "accepted". */
 export function grantPod(
 	options: {
 		readonly answers?: readonly EvictionAnswer<string>[];
 		readonly mayBeSent?: () => boolean;
-		/** The nth read. */
+		/** The result of every read, or a function of the read's number. */
 		readonly found?: Found | ((read: number) => Found);
 		readonly changesEveryMs?: number;
 		readonly ageMs?: number;
 		readonly budgets?: readonly BudgetName[];
-		/** What the members say of the namespace each time they are asked, and so long as that takes; else what was counted. */
+		/** Returns the budgets that the members list each time, and how long that takes. By default the budgets that were counted. */
 		readonly listed?: (list: number) => { readonly budgets?: readonly MemberBudget[]; readonly tookMs?: number };
-		/** What each eviction waits for before it is written. */
+		/** Returns how long each eviction waits before it is written, in milliseconds. */
 		readonly beforeSending?: (attempt: number) => number;
 	} = {},
 ) {

@@ -77,7 +77,7 @@ describe("an acquisition", () => {
 			latest: false,
 		},
 		{
-			// A late double of the first acquire.
+			// A late duplicate of the first acquire.
 			name: "is not revived by an acquire with its own nonce",
 			now: acquired(released(lease), by),
 			stands: false,
@@ -245,7 +245,9 @@ describe("the annotations of a Lease", () => {
 });
 
 describe("the size of a Lease", () => {
-	/** A pod name of 63 characters, a version of a long-lived cluster, ids as UUIDs or as 128 bits in base64url. */
+	/**
+	 * A reservation with a pod name of 63 characters, a version of a long-lived cluster, and an id as a UUID or as 128 bits in base64url.
+	 */
 	const longest = (index: number, idLength: number) => {
 		const number = String(index).padStart(5, "0");
 		return newReservation(`db-${number}`.padEnd(63, "x"), {

@@ -1,17 +1,17 @@
-// What a round needs from outside, with a clock that stands still until a test moves it.
+// Plays the environment of a round, with a clock that stands still until a test moves it.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { createManualClock, sleepOn } from "../support/manual-clock.ts";
 
 export interface ManualRuntime extends RoundRuntime {
 	/** What the round could not give back. */
 	readonly leftBehind: readonly unknown[];
-	/** Tries all of it once more. */
+	/** Tries once more to give everything back. */
 	giveBack(): Promise<void>;
-	/** Moves the clock in steps, and lets everything run that waits for no clock. */
+	/** Moves the clock in steps, and lets everything run that does not wait for the clock. */
 	advance(ms: number): Promise<void>;
 }
 
-/** Shorter than any duration of the round, so that what a timer starts is seen before the next one. */
+/** Shorter than any duration of the round, so that what a timer starts is seen before the next timer. */
 const stepMs = 50;
 
 export function createManualRuntime(): ManualRuntime {
@@ -40,7 +40,7 @@ export function createManualRuntime(): ManualRuntime {
 	};
 }
 
-/** Lets everything run that is not waiting for a clock. */
+/** Lets everything run that does not wait for the clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

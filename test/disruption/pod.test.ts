@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { controllerOf, podRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";
 
-/** A ready pod, with these fields in it. */
+/** Returns a ready pod with these fields. */
 function newPod(fields: { metadata?: V1ObjectMeta; status?: V1PodStatus; node?: string } = {}): V1Pod {
 	return {
 		metadata: { uid: "u1", name: "web-0", namespace: "default", resourceVersion: "7", ...fields.metadata },
@@ -18,7 +18,7 @@ function owner(fields: Partial<V1OwnerReference>): V1OwnerReference {
 }
 
 describe("isHealthy()", () => {
-	// The types have Dates where objects from the wire have text.
+	// The types have Dates, but objects from the wire have text.
 	const wireTime = "2026-01-01T00:00:00Z" as unknown as Date;
 	const rows: { name: string; pod: V1Pod; expected: boolean }[] = [
 		{ name: "a ready pod", pod: newPod(), expected: true },
@@ -53,7 +53,7 @@ describe("isHealthy()", () => {
 		},
 		{ name: "a finished pod", pod: newPod({ status: { phase: "Succeeded" } }), expected: false },
 		{ name: "a failed pod", pod: newPod({ status: { phase: "Failed" } }), expected: false },
-		// Readiness is what Kubernetes counts, not the phase.
+		// Kubernetes counts readiness, not the phase.
 		{ name: "a ready pod of unknown phase", pod: newPod({ status: { phase: "Unknown" } }), expected: true },
 	];
 	for (const { name, pod, expected } of rows) {
@@ -144,7 +144,7 @@ describe("podRecord()", () => {
 		});
 	}
 
-	// Read loosely, each of these is another answer: terminating (and free to go), ready, or controlled by nobody.
+	// If they were read loosely, each of these would give another answer: terminating (and free to go), ready, or without a controller.
 	const garbled: { name: string; metadata?: object; status?: object; says: string }[] = [
 		{
 			name: "a deletionTimestamp that is false",

@@ -1,4 +1,4 @@
-// A fleet of two for the tests of a round.
+// Creates a fleet of two for the tests of a round.
 import type { Count } from "../../disruption/budget/cluster.ts";
 import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
 import { runRound } from "../../disruption/round/round.ts";
@@ -9,7 +9,7 @@ import { ScriptedCluster } from "./scripted-cluster.ts";
 
 const candidates = [presentPod("db-0"), presentPod("db-1")];
 
-/** A fleet of "eu", where the candidates are, and "us"; at most one of the six pods may be down. */
+/** Creates a fleet of "eu", which has the candidates, and "us". At most one of the six pods may be down. */
 export function setUpRound(counted: Partial<Count> = {}) {
 	const calls: string[] = [];
 	const eu = new ScriptedCluster("eu", calls, { candidates, ...counted });

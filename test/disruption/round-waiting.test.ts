@@ -10,7 +10,7 @@ import { ScriptedCluster } from "./scripted-cluster.ts";
 
 const members = ["ap", "eu", "us"];
 
-/** A fleet of three; the candidate is in "eu". */
+/** Creates a fleet of three. The candidate is in "eu". */
 function setUp() {
 	const calls: string[] = [];
 	const [ap, eu, us] = ["ap", "eu", "us"].map(
@@ -282,11 +282,11 @@ describe("runRound() with counts that have grown old", () => {
 		const round = run();
 		await settle();
 		await runtime.advance(1_500);
-		// Meanwhile one of ap's pods has failed: what it said at first would be one pod too many.
+		// Meanwhile, one of ap's pods has failed. Its first count would allow one eviction too many.
 		ap.counted = { ...ap.counted, healthy: 2 };
 		free(us);
 		expect(await round).toMatchObject([{ kind: "waiting", reason: "BudgetExhausted" }]);
-		// Also where it was got last: nobody knows when in that time it was counted.
+		// Also the member that came last, because it is unknown when in that time it counted.
 		expect(calls.filter((call) => call.endsWith("count"))).toEqual(["ap count", "eu count", "us count"]);
 	});
 
@@ -329,7 +329,7 @@ describe("runRound() with counts that have grown old", () => {
 });
 
 describe("rounds that meet", () => {
-	// In x-pdb each takes its local lock first and the other's then: both are refused, again and again.
+	// In x-pdb, each takes its local lock first and then the other's, so both are refused again and again.
 	test("two that start in different clusters do not refuse each other", async () => {
 		const { run, ap, eu, us } = setUp();
 		const [first, second] = await Promise.all([

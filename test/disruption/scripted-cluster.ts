@@ -1,5 +1,5 @@
-// A member of the fleet whose Leases are true ones (each step is disruption/lease/lease.ts's) and whose counts a test writes.
-// Faults on demand: before a call is carried out, or after, when only its answer is lost.
+// Plays a member of the fleet. Its Leases are real (each step is that of disruption/lease/lease.ts), and a test writes its counts. It can
+// fail before a call is executed, or afterwards, so that only the answer is lost.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -33,19 +33,19 @@ import { newLease } from "../support/build-lease.ts";
 
 type Method = "acquire" | "count" | "renew" | "commit" | "release" | "confirm" | "cancel";
 
-/** Runs in a call's place in time; may throw, and may wait. */
+/** Runs before or after a call. May throw, and may wait. */
 export type Fault = () => void | Promise<void>;
 
 export class ScriptedCluster implements Cluster {
 	readonly id: string;
 	readonly name: string;
-	/** What the counts say, beside what is reserved. */
+	/** What the counts say, apart from reservations. */
 	counted: Partial<Count>;
-	/** Of a commit these get no reservation: by uid, and why. */
+	/** The pods that a commit does not reserve, by uid, each with the reason. */
 	readonly leavesOut = new Map<string, LeftOut["why"]>();
-	/** Holds are not written where the caller takes such ones. */
+	/** Whether holds are not written if the caller accepts that. */
 	leavesUnwritten = false;
-	/** Lease has no room for more than this. */
+	/** The most reservations that a Lease has room for. */
 	maxReservations = 1_500;
 	readonly before: Partial<Record<Method, Fault>> = {};
 	readonly after: Partial<Record<Method, Fault>> = {};
@@ -53,7 +53,7 @@ export class ScriptedCluster implements Cluster {
 	readonly #leases = new Map<string, BudgetLease>();
 	readonly #line: { readonly budget: BudgetName; readonly next: () => void }[] = [];
 
-	/** `calls` takes "ID METHOD" of every call, in their order over all clusters that share it. */
+	/** `calls` records "ID METHOD" of every call, in their order over all clusters that share it. */
 	constructor(id: string, calls: string[] = [], counted: Partial<Count> = {}) {
 		this.id = id;
 		this.name = `${id}-1`;
@@ -65,13 +65,13 @@ export class ScriptedCluster implements Cluster {
 		return this.#leases.get(formatBudgetName(budget)) ?? newLease({ budget, name: leaseName(budget) });
 	}
 
-	/** What somebody else does with the Lease meanwhile. */
+	/** Changes the Lease as another caller would. */
 	change(budget: BudgetName, step: (lease: BudgetLease) => BudgetLease): void {
 		this.#leases.set(formatBudgetName(budget), step(this.lease(budget)));
 		this.#handOver(budget);
 	}
 
-	/** Somebody else takes the Lease, whoever has it. */
+	/** Takes the Lease for another caller, whoever holds it. */
 	steal(budget: BudgetName, holder = "thief"): Acquisition {
 		this.change(budget, (lease) =>
 			acquired(lease, { holder, nonce: `nonce of ${holder}`, durationMs: leaseDurationMs }),

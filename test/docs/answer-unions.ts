@@ -1,9 +1,9 @@
-// Which unions of answers, told apart by their `kind`, the functions of some files return.
+// Finds the unions of answers, told apart by their `kind`, that the functions of some files return.
 import { posix } from "node:path";
 import { readSource } from "../architecture/source-files.ts";
 import { childNodes, identifierName, isNode, parseSource, type SyntaxNode, walk } from "../architecture/syntax-tree.ts";
 
-/** The declaration of a type, or part of it, with the file whose imports say what its names mean. */
+/** The declaration of a type, or a part of it, with the file whose imports say what its names mean. */
 interface TypeNode {
 	readonly node: SyntaxNode;
 	readonly file: string;
@@ -15,13 +15,13 @@ interface DeclaredTypes {
 	readonly imported: ReadonlyMap<string, { readonly name: string; readonly file: string }>;
 }
 
-/** These stand for their first argument. */
+/** Types that stand for their first argument. */
 const wrappers = new Set(["Promise", "Readonly", "Extract", "Exclude", "Omit", "Pick", "ReadonlyArray", "Awaited"]);
 
 export class AnswerUnions {
 	readonly #files = new Map<string, DeclaredTypes>();
 
-	/** By name, except unions that are named as a part of another one of these. */
+	/** Returns the names of the unions, except unions that are a named part of another one. */
 	of(files: readonly string[]): readonly string[] {
 		const found = new Map<string, TypeNode>();
 		for (const file of files) {
@@ -119,7 +119,7 @@ function argumentsOf(node: SyntaxNode): readonly SyntaxNode[] {
 	return isNode(node["typeArguments"]) ? childNodes(node["typeArguments"]["params"]).map(unwrapped) : [];
 }
 
-/** The types that a type without a name is made of: those of an object, a tuple, a list. */
+/** Returns the types that a type without a name is made of: those of an object, a tuple or a list. */
 function innerTypes(node: SyntaxNode): readonly SyntaxNode[] {
 	const { typeAnnotation, elementType, types, members, elementTypes } = node;
 	return [typeAnnotation, elementType, types, members, elementTypes].flatMap(childNodes).map(unwrapped);

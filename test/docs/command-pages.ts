@@ -1,4 +1,4 @@
-// docs/commands/: what the program says of itself with --help, and its exit codes.
+// Generates the parts of docs/commands/: what the program prints with --help, and its exit codes.
 import { commands } from "../../plugin/command-table.ts";
 import { run } from "../../plugin/run-command.ts";
 import { InterruptSource } from "../../plugin/terminal/interrupts.ts";
@@ -9,13 +9,13 @@ import { code, codeBlock, table } from "./markdown-text.ts";
 
 const names = commands.map(({ name }) => name);
 
-/** By the path of the page. */
+/** Returns the generated parts by the path of the page. */
 export async function commandPages(): Promise<Readonly<Record<string, GeneratedParts>>> {
 	const pages = names.map(async (name) => [`docs/commands/${pageOf(name)}.md`, await partsOf(name)] as const);
 	return { "docs/commands/README.md": await partsOfIndex(), ...Object.fromEntries(await Promise.all(pages)) };
 }
 
-/** "leases release" has leases-release.md. */
+/** Returns the name of a command's page, for example "leases-release" for "leases release". */
 function pageOf(name: string): string {
 	return name.replaceAll(" ", "-");
 }
@@ -53,7 +53,7 @@ async function partsOfIndex(): Promise<GeneratedParts> {
 	};
 }
 
-/** What the program prints, run as it is. */
+/** Runs the program and returns what it prints. */
 async function say(...argv: readonly string[]): Promise<string> {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);

@@ -1,4 +1,4 @@
-// docs/kubectl.md: the differences from kubectl, those at a flag apart, because that is what people look up.
+// Generates the differences from kubectl for docs/kubectl.md. Those at a flag are in a separate table, because people look these up.
 import type { DeliberateDifference } from "../e2e/parity/deliberate-difference.ts";
 import { deliberateDifferences } from "../e2e/parity/deliberate-differences.ts";
 import type { GeneratedParts } from "./generated-parts.ts";

@@ -1,13 +1,13 @@
-// What the plugin's exit codes mean, and which commands end with them.
+// Says what the plugin's exit codes mean, and which commands end with them.
 import { exitCode } from "../../plugin/terminal/exit.ts";
 
 interface Meaning {
 	readonly means: string;
-	/** Left out: all of them. */
+	/** By default all commands. */
 	readonly commands?: readonly string[];
 }
 
-/** Those that ask the fleet. */
+/** Commands that ask the fleet. */
 const asking = [
 	"evict",
 	"drain",
@@ -70,7 +70,7 @@ export interface ExitCodeMeaning {
 	readonly commands: readonly string[];
 }
 
-/** Of these commands, which are all that there are. */
+/** Returns the meanings of the exit codes. `all` has all commands. Throws if a meaning names another one. */
 export function exitCodeMeanings(all: readonly string[]): readonly ExitCodeMeaning[] {
 	const names = Object.keys(meanings) as readonly (keyof typeof meanings)[];
 	return names.map((name) => {

@@ -1,11 +1,12 @@
-// Pages that people write, with parts between two marks that are generated: `<!-- generated: NAME -->` and `<!-- /generated -->`.
+// Replaces the generated parts of pages that people write. A part is between two marks: `<!-- generated: NAME -->` and `<!-- /generated
+// -->`.
 
 /** The text of each generated part of a page, by its name. */
 export type GeneratedParts = Readonly<Record<string, string>>;
 
 const part = /(<!-- generated: (.+?) -->\n)[^]*?(<!-- \/generated -->\n)/g;
 
-/** The page with its parts made anew. Throws where a page and its parts do not fit: each part has its place, once. */
+/** Returns the page with its parts replaced. Throws unless each part has exactly one place in the page. */
 export function withGeneratedParts(page: string, parts: GeneratedParts): string {
 	const places = [...page.matchAll(part)].map(([, , name = ""]) => name);
 	const names = Object.keys(parts);

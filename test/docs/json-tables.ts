@@ -1,10 +1,11 @@
-// docs/json.md: the keys of -o json from the published schemas, and with each event one that the program wrote.
+// Generates the tables of docs/json.md: the keys of -o json from the published schemas, and for each event an example that the program
+// wrote.
 import { readSource } from "../architecture/source-files.ts";
 import { readSchema } from "../support/json-schema.ts";
 import type { GeneratedParts } from "./generated-parts.ts";
 import { code, codeBlock, table } from "./markdown-text.ts";
 
-/** As far as our schemas go. */
+/** The parts of JSON Schema that our schemas use. */
 interface Schema {
 	readonly $ref?: string;
 	readonly $defs?: Readonly<Record<string, Schema>>;
@@ -45,7 +46,7 @@ function eventSection(type: string, defs: Definitions): string {
 	return [`### ${type}`, ...parts.filter((part) => part)].join("\n\n");
 }
 
-/** The line that has the most keys. */
+/** Returns the line of this type with the most keys. */
 function example(type: string): string {
 	const lines = readSource("test/plugin/output/golden/events.ndjson").trim().split("\n");
 	const keys = (line: string): number => Object.keys(JSON.parse(line) as object).length;

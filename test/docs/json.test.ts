@@ -1,4 +1,4 @@
-// The examples of docs/json.md are as published, in the strict form of the schemas.
+// Tests that the examples of docs/json.md match the strict form of the published schemas.
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { readSource } from "../architecture/source-files.ts";
@@ -7,7 +7,7 @@ import { type Block, parsePage } from "./markdown.ts";
 
 const hasJq = spawnSync("jq", ["--version"]).status === 0;
 
-/** By the headings that they stand under. */
+/** The blocks of each section, by its heading. */
 const sections = new Map(
 	readSource("docs/json.md")
 		.split(/^## /m)

@@ -1,10 +1,10 @@
-// Markdown as our pages have it.
+// Formats Markdown as in our pages.
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
 	const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 	return [line(head), line(head.map(() => "---")), ...rows.map((cells) => line(cells.map(cell)))].join("\n");
 }
 
-/** In code too a bar would end the cell. */
+/** Escapes bars, which would end the cell even inside code. */
 function cell(text: string): string {
 	return text.replaceAll("|", "\\|");
 }

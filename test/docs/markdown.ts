@@ -1,12 +1,12 @@
-// What a page of Markdown has for a test to look at: headings, links, words in code and blocks of code, each with its line.
+// Finds the parts of a Markdown page that tests check: headings, links, words in code and blocks of code, each with its line.
 import { listFiles, readSource } from "../architecture/source-files.ts";
 
 export interface Page {
 	readonly path: string;
-	/** As the links to them are written, in GitHub's way. */
+	/** The anchors as links write them, in GitHub's form. */
 	readonly anchors: ReadonlySet<string>;
 	readonly links: readonly Found[];
-	/** What stands between backticks, outside of blocks. */
+	/** The texts between backticks, outside of blocks. */
 	readonly words: readonly Found[];
 	readonly blocks: readonly Block[];
 }
@@ -17,11 +17,11 @@ export interface Found {
 }
 
 export interface Block extends Found {
-	/** "sh", "yaml" and so on; "" where the page does not say. */
+	/** For example "sh" or "yaml". "" if the page does not say. */
 	readonly language: string;
 }
 
-/** Every page of the repository. */
+/** Reads every page of the repository. */
 export function readPages(): readonly Page[] {
 	return listFiles()
 		.filter((path) => path.endsWith(".md"))
@@ -57,7 +57,10 @@ export function parsePage(path: string, text: string): Page {
 	return { path, anchors, links, words, blocks };
 }
 
-/** As GitHub makes it: letters, digits, "-" and "_" stay, spaces become "-", what comes again gets a number. */
+/**
+ * Returns the anchor of a heading in GitHub's form: letters, digits, "-" and "_" stay, spaces become "-", and repeated anchors get a
+ * number.
+ */
 function anchorOf(heading: string, taken: ReadonlySet<string>): string {
 	const plain = heading
 		.toLowerCase()

@@ -1,4 +1,4 @@
-// docs/messages.md has each reason of the code, and no other.
+// Tests that docs/messages.md has each reason of the code, and no other.
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import type { UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -15,7 +15,7 @@ import { suggestDefault } from "../support/suggest-default.ts";
 
 interface Entry {
 	readonly title: string;
-	/** The heading above it. */
+	/** The heading above the entry. */
 	readonly part: string;
 	readonly text: string;
 }
@@ -36,13 +36,13 @@ const entryOf = (reason: string): Entry => entries[names.indexOf(reason)] ?? { t
 const shipped = listFiles()
 	.filter((path) => /^(agent|disruption|plugin|proto)\//.test(path) && isSourceFile(path))
 	.map((path) => ({ path, text: readSource(path) }));
-/** Of every error class in what is shipped. */
+/** The reasons of all error classes in the shipped code. */
 const errorReasons = shipped.flatMap(({ path, text }) => findErrorReasons(path, text));
 
-/** Commands that change nothing. */
+/** Matches commands that change nothing. */
 const onlyReads = /^kubectl (?:auth|describe|get|xpdb (?:budgets|check|explain|leases|ops|plan)) /;
 
-/** Properties `reason = "…"` of classes. */
+/** Finds the properties `reason = "…"` of classes. */
 function findErrorReasons(path: string, text: string): readonly string[] {
 	const found: string[] = [];
 	walk(parseSource(path, text), (node) => {

@@ -1,4 +1,4 @@
-// docs/operations.md says of each metric what it is and when to look at it; its alerts rest on no other.
+// Tests that docs/operations.md describes each metric, and names no other.
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../agent/process/metrics.ts";
 import { readSource } from "../architecture/source-files.ts";

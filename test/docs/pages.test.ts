@@ -1,4 +1,4 @@
-// What the pages of the repository point to is there, and what they tell people to type is understood.
+// Tests that what the pages of the repository refer to exists, and that the commands in them are understood.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -17,7 +17,7 @@ const pages = readPages();
 const byPath = new Map(pages.map((page) => [page.path, page]));
 const at = ({ path }: Page, { line, text }: Found): string => `${path}:${line} ${text}`;
 
-/** Of each page what `isWrong` says, with its place. */
+/** Returns what `isWrong` finds in each page, with its place. */
 function findWrong<T extends Found>(
 	each: (page: Page) => readonly T[],
 	isWrong: (found: T, page: Page) => boolean,
@@ -80,7 +80,7 @@ test("names that are said to be in a file are in it", () => {
 describe("commands", () => {
 	const isShell = ({ language }: Block): boolean => language === "sh" || language === "bash";
 
-	/** In blocks and between backticks. */
+	/** Returns the commands in blocks and between backticks. */
 	const commandsOf = (page: Page): readonly Found[] => [
 		...page.words,
 		...page.blocks.flatMap((block) => commandLines(block.text).map((text) => ({ text, line: block.line }))),

@@ -1,5 +1,5 @@
-// The files that one covered pod passes, from the command line to its eviction, as docs/design.md lists them: held against the calls of
-// one eviction.
+// Tests the files that one covered pod passes, from the command line to its eviction, as docs/design.md lists them. They are compared with
+// the calls of one eviction.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -16,10 +16,10 @@ const section =
 		.find((each) => each.startsWith("One pod's way\n")) ?? "";
 const listed = [...section.matchAll(/^\| \d+ \| `([^`]+)` \|/gm)].map(([, path = ""]) => path);
 
-/** What the eviction itself stands on: not the clients, events and words that these files use. */
+/** The eviction's own code, without the clients, events and texts that it uses. */
 const engine = /^(?:plugin\/evictions|disruption\/round|proto\/member-client)/;
 
-/** The files on the stacks of all that is asked for one covered pod, in the order in which they come up. */
+/** Returns the files on the call stacks of all requests for one covered pod, in the order in which they first appear. */
 async function recordWay(): Promise<readonly string[]> {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable: 1 });

@@ -1,4 +1,4 @@
-// The text that people read in one file: messages and comments of a source, or every line of any other file.
+// Extracts the text that people read in one file: messages and comments of a source file, or every line of any other file.
 import { parseSync, visitorKeys } from "oxc-parser";
 import { childNodes, isNode, type SyntaxNode } from "../architecture/syntax-tree.ts";
 import { isSourceFile } from "../architecture/source-files.ts";
@@ -9,7 +9,7 @@ export interface Prose {
 	readonly text: string;
 }
 
-/** A hole in a template, which no phrase spans. */
+/** Stands for a hole in a template, which no phrase spans. */
 const hole = "\u0000";
 
 export function proseOf(path: string, text: string): readonly Prose[] {
@@ -28,7 +28,7 @@ export function proseOf(path: string, text: string): readonly Prose[] {
 	return [...found, ...joinedComments(comments.map(({ start, value }) => ({ line: lineAt(start), text: value })))];
 }
 
-/** Lines of comments that follow each other are one text. */
+/** Joins consecutive lines of comments into one text. */
 function joinedComments(comments: readonly Prose[]): readonly Prose[] {
 	const joined: Prose[] = [];
 	let next = 0;
@@ -42,7 +42,7 @@ function joinedComments(comments: readonly Prose[]): readonly Prose[] {
 	return joined;
 }
 
-/** Mutants have names in code, such as `resumed-for-nobody`. */
+/** Removes the names of mutants in code, such as `resumed-for-nobody`. */
 function withoutMutants(text: string): string {
 	return text.replaceAll(/`[a-z]+(-[a-z]+)+`/g, "``");
 }
@@ -64,7 +64,7 @@ function textOf(node: unknown): string {
 	return texts.join(hole);
 }
 
-/** What stands between the pieces of a text. */
+/** Returns what is between the pieces of a text. */
 function holesOf(node: SyntaxNode): readonly SyntaxNode[] {
 	if (node.type === "TemplateLiteral") return childNodes(node["expressions"]);
 	if (node.type !== "BinaryExpression") return [];

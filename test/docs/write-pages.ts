@@ -1,5 +1,5 @@
-// Writes the generated parts of the pages in docs/. With --check nothing is written: it names the pages that are not current. Started by
-// `npm run generate` and `npm run check`, whose scripts may import nothing of what the pages are made from.
+// Writes the generated parts of the pages in docs/. With --check it writes nothing, and names the pages that are not current. `npm run
+// generate` and `npm run check` start it as a process, because their scripts may import nothing that the pages are made from.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
@@ -14,7 +14,7 @@ const pages: Readonly<Record<string, GeneratedParts>> = {
 	"docs/kubectl.md": differenceTables(),
 };
 
-/** Folders in which every page is made from something. */
+/** Folders in which every page is generated. */
 const folders = ["docs/commands"];
 
 const checks = process.argv.includes("--check");

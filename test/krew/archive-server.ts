@@ -1,11 +1,11 @@
-// The archives of a release, on loopback: krew takes them by http, and not from a disk.
+// Serves the archives of a release on loopback, because krew fetches them by HTTP and not from a disk.
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 
 export interface ArchiveServer {
-	/** Of its folder, without a slash at the end. */
+	/** The URL of its folder, without a slash at the end. */
 	readonly url: string;
 	close(): void;
 }

@@ -1,11 +1,11 @@
-// krew as a person has it: in a folder of its own, which is on the PATH, beside kubectl.
+// Sets krew up as a user has it: in its own folder, which is on the PATH beside kubectl.
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { controlPlane, krewPrograms } from "../controlplane/go-programs.ts";
 import { findPrograms } from "../controlplane/program-cache.ts";
 
-/** What krew needs of this machine. */
+/** The programs that krew needs on this machine. */
 export type KrewPrograms =
 	| { readonly kind: "found"; readonly kubectl: string; readonly krew: string; readonly validator: string }
 	| { readonly kind: "missing"; readonly reason: string };
@@ -29,24 +29,24 @@ export interface CommandEnd {
 }
 
 export interface KrewHome {
-	/** krew's own: what is installed is in store/, links to it are in bin/. */
+	/** krew's own folder. Installed plugins are in store/, with links in bin/. */
 	readonly root: string;
-	/** For programs that are started some other way. */
+	/** The environment for programs that are started in another way. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** kubectl with these words; never rejects. This process goes on meanwhile: it may serve what is installed. */
+	/** Runs kubectl with these arguments, and never rejects. This process continues meanwhile, because it may serve what is installed. */
 	run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandEnd>;
-	/** What its index's own validator says of a manifest: it installs the archive of each platform. */
+	/** Runs the validator of krew's index on a manifest. It installs the archive of each platform. */
 	validate(manifest: string): Promise<CommandEnd>;
 }
 
-/** In the folder, which need not be there. */
+/** Creates the home in a folder, which need not exist. */
 export function createKrewHome(dir: string, programs: KrewPrograms): KrewHome {
 	if (programs.kind === "missing") throw new Error(`There is no krew: ${programs.reason}`);
 	const [root, bin, home] = [join(dir, "krew"), join(dir, "bin"), join(dir, "home")];
 	for (const folder of [root, bin, home]) mkdirSync(folder, { recursive: true });
 	symlinkSync(programs.kubectl, join(bin, "kubectl"));
 	symlinkSync(programs.krew, join(bin, "kubectl-krew"));
-	// krew asks git for its indexes.
+	// krew uses git for its indexes.
 	const path = [join(root, "bin"), bin, process.env["PATH"]].join(delimiter);
 	const environment = { PATH: path, HOME: home, KREW_ROOT: root };
 	const start = (program: string, args: readonly string[], env: Readonly<Record<string, string>>) => {

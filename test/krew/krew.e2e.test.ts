@@ -1,4 +1,4 @@
-// The plugin's way to people: krew itself, with the real kubectl, the file that is shipped, and small clusters.
+// Tests how users get the plugin: with krew itself, the real kubectl, the file that is shipped, and small clusters.
 import { spawn } from "node:child_process";
 import {
 	copyFileSync,
@@ -86,7 +86,7 @@ describe.skipIf(isMissing)(name, () => {
 		await mustRun(home, ["krew", "install", `--manifest=${manifest}`, `--archive=${archive}`]);
 		expect(readdirSync(join(home.root, "store", "xpdb", "v1.0.0")).toSorted()).toEqual(readdirSync(files).toSorted());
 		expect(await home.run(["xpdb", "version", "--client"])).toEqual({ code: 0, stdout: clientLine, stderr: "" });
-		// Of another program, which runs with this one's environment; and a home in which even root can write nothing.
+		// NODE_OPTIONS of another program, and a home in which not even root can write.
 		const odd = { NODE_OPTIONS: "--no-such-option", HOME: "/sys/home" };
 		const args = ["drain", stuckNodes[1], "--force", "--dry-run=client", `--kubeconfig=${cluster.kubeconfig}`];
 		expect(await home.run(["xpdb", ...args], odd)).toEqual({
@@ -94,7 +94,7 @@ describe.skipIf(isMissing)(name, () => {
 			stdout: expect.stringContaining(`node/${stuckNodes[1]} drained (dry run)`),
 			stderr: "Warning: deleting Pods that declare no controller: default/web-1\n",
 		});
-		// Without any index it does not go on.
+		// krew does not continue without an index.
 		await mustRun(home, ["krew", "index", "add", "ours", index.url]);
 		await mustRun(home, ["krew", "uninstall", "xpdb"]);
 		expect(readdirSync(join(home.root, "bin"))).toEqual([]);
@@ -143,7 +143,7 @@ describe.skipIf(isMissing)(name, () => {
 		await mustRun(home, ["krew", "upgrade", "xpdb"]);
 		expect(realpathSync(link)).toBe(join(realpathSync(storeOf("v1.0.1")), "kubectl-xpdb"));
 		expect(existsSync(storeOf("v1.0.0"))).toBe(false);
-		// kubectl has become the plugin; its file has no name any more.
+		// kubectl has become the plugin, whose file no longer has a name.
 		const file = os === "linux" ? readlinkSync(`/proc/${drain.pid}/exe`) : "only Linux tells: (deleted)";
 		expect(file).toMatch(/\(deleted\)$/);
 		expect(drain.exitCode).toBeNull();

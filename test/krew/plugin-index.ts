@@ -1,4 +1,4 @@
-// An index of krew in a git repository on this machine, as somebody has one who publishes plugins by himself.
+// Creates an index of krew in a local git repository, as a publisher of plugins has one.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 export interface PluginIndex {
 	/** For `kubectl krew index add`. */
 	readonly url: string;
-	/** From now on this is the plugin's manifest. */
+	/** Publishes this manifest of the plugin. */
 	publish(manifest: string): void;
 }
 

@@ -1,4 +1,4 @@
-// Specs at random, good and bad, of what the types of the schema let through.
+// Generates random specs, valid and invalid, within what the types of the schema allow.
 import fc from "fast-check";
 
 const dnsLabel = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,5}[a-z0-9])?$/);
@@ -19,7 +19,7 @@ const key = fc.oneof(
 );
 const value = fc.oneof({ weight: 4, arbitrary: name }, fc.constantFrom("", "x y", "é", "x\n", "-x"));
 
-/** A percentage, or nearly one. */
+/** Generates a percentage, or nearly one. */
 const percentage = fc.oneof(
 	fc.integer({ min: 0, max: 102 }).map((number) => `${number}%`),
 	fc.stringMatching(/^[0-9]{0,4}%$/),
@@ -63,7 +63,7 @@ const rest = {
 	probe: fc.record({ endpoint: fc.string({ maxLength: 5 }), enabled: fc.boolean() }, { requiredKeys: [] }),
 };
 
-/** Most have one bound and a selector, as most budgets of people do. */
+/** Most have one bound and a selector, like most real budgets. */
 export const anyBudgetSpec: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
 	{ weight: 3, arbitrary: fc.record({ ...rest, minAvailable: bound }, { requiredKeys: ["selector", "minAvailable"] }) },
 	{

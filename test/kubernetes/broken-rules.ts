@@ -1,13 +1,13 @@
-// One budget for each rule of the CustomResourceDefinition that it breaks.
+// Lists a budget for each rule of the CustomResourceDefinition, which breaks that rule.
 
 export interface BrokenRule {
 	readonly rule: string;
 	readonly spec: Readonly<Record<string, unknown>>;
-	/** What the API server says of it, of every version that is supported. */
+	/** A part of the refusal, in all supported versions of Kubernetes. */
 	readonly says: string;
-	/** A merge patch of the spec that touches what is broken, and leaves it broken. */
+	/** A merge patch of the spec that changes the broken field and leaves it broken. */
 	readonly other: object;
-	/** A merge patch of the spec that mends it. */
+	/** A merge patch of the spec that repairs it. */
 	readonly fixed: object;
 }
 
@@ -18,7 +18,7 @@ const bound = "without quotes, or a percentage from 0% to 100%";
 const labels = { fixed: { selector: { matchLabels: null } } } as const;
 const expressions = { fixed: { selector: { matchExpressions: null } } } as const;
 
-/** Both bounds by the same rule, each with other values. */
+/** The same rule applies to both bounds. The two values of each row break it in the same way. */
 const badBounds: readonly (readonly [string, string, unknown, unknown])[] = [
 	["a word as a bound", "maxUnavailable", "banana", "apple"],
 	["a number in quotes", "minAvailable", "1", "2"],

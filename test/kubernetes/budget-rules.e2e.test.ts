@@ -1,5 +1,5 @@
-// The rules of the CustomResourceDefinition on real API servers: they refuse what an agent cannot enforce and nothing else, and they leave
-// alone what is stored already.
+// Tests the rules of the CustomResourceDefinition on real API servers. They refuse exactly what an agent cannot enforce, and accept updates
+// of stored budgets.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, ApiError, applyPatch } from "../../demo/machine/api-client.ts";
@@ -22,7 +22,7 @@ const kind = "XPodDisruptionBudget";
 const noSpec = "spec: Required value: set a selector, and minAvailable or maxUnavailable";
 const mergePatch = "application/merge-patch+json";
 
-// In the gate c3 is of the oldest Kubernetes and c2 of the newest.
+// In continuous integration, c3 runs the oldest Kubernetes and c2 the newest.
 describe.each(["c2", "c3"])("in %s", (name) =>
 	describeOnFleet("the rules of the CustomResourceDefinition", () => {
 		const namespace = `rules-${process.pid}-${Date.now().toString(36)}`;
@@ -40,7 +40,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 			metadata: { name: "judged" },
 			...(spec !== undefined && { spec }),
 		});
-		/** What would be stored, or why it is refused. */
+		/** Returns what would be stored, or why it is refused. */
 		const judge = (spec: unknown): Promise<Stored | ApiError> =>
 			refusalOr(api.send<Stored>("POST", `${path}?dryRun=All`, budget(spec)));
 
@@ -123,7 +123,7 @@ function findRefusal(spec: unknown): string | undefined {
 	}
 }
 
-/** Each way to change it without the field, then the field itself. */
+/** Tries each way to change the budget without the field, and then a change of the field itself. */
 async function expectUpdates(api: ApiClient, stored: string, { spec, other, fixed }: BrokenRule): Promise<void> {
 	await merge(api, stored, { metadata: { labels: { team: "shop" }, finalizers: ["example.com/kept"] } });
 	await merge(api, stored, { metadata: { finalizers: null } });
@@ -138,13 +138,13 @@ async function expectUpdates(api: ApiClient, stored: string, { spec, other, fixe
 	expect(await refusalOr(merge(api, stored, { spec: other }))).toBeInstanceOf(ApiError);
 	const mended = await merge(api, stored, { spec: fixed });
 	expect(findRefusal(mended.spec)).toBeUndefined();
-	// Once mended it cannot be broken again.
+	// Once it is repaired, it cannot be broken again.
 	expect(await refusalOr(merge(api, stored, { spec: undo(spec, fixed) }))).toBeInstanceOf(ApiError);
 }
 
 const merge = (api: ApiClient, path: string, body: object) => api.send<Stored>("PATCH", path, body, mergePatch);
 
-/** A merge patch that brings back what `fixed` has taken out or changed. */
+/** Returns a merge patch that restores what `fixed` removed or changed. */
 function undo(spec: Readonly<Record<string, unknown>>, fixed: object): object {
 	return Object.fromEntries(Object.keys(fixed).map((field) => [field, spec[field] ?? null]));
 }

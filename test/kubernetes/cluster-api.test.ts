@@ -2,7 +2,8 @@ import { clusterApiContract } from "../agent/cluster-api/cluster-api-contract.ts
 import { createRealWorld } from "../agent/cluster-api/real-contract-world.ts";
 import { startTestCluster } from "./test-cluster.ts";
 
-// The agent's own code against the small API server, by the same table as against a real one (kubernetes.e2e.test.ts).
+// Runs the agent's own code against the small API server, with the same tests as against a real one
+// (test/agent/cluster-api/create-cluster-api.e2e.test.ts).
 clusterApiContract("the small API server", async () => {
 	const cluster = await startTestCluster();
 	const world = await createRealWorld({ kubeconfig: cluster.kubeconfig, context: "c1" });

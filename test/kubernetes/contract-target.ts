@@ -1,21 +1,21 @@
 import type { KeyPair } from "../../demo/machine/certificates.ts";
 
-/** An API server that the contract is held against, with the agents' manifests applied. */
+/** An API server to which the contract applies. The agents' manifests are installed there. */
 export interface ContractTarget {
 	readonly server: string;
-	/** It is of the oldest Kubernetes that is supported. */
+	/** Whether it runs the oldest supported Kubernetes. */
 	readonly isOldest?: boolean;
 	readonly authority: string;
-	/** Of group system:masters. */
+	/** A user of group system:masters. */
 	readonly admin: KeyPair;
 	/** Alice, of group xpdb-operators. */
 	readonly operator: KeyPair;
-	/** Until resume: no controller does anything. */
+	/** Stops all controllers until resumeControllers(). */
 	pauseControllers(): Promise<void>;
 	resumeControllers(): Promise<void>;
 	/** Forgets all writes up to now. */
 	compact(): Promise<void>;
-	/** A running pod that answers HTTP on this port: 200 to GET /healthz. */
+	/** Returns a running pod that answers GET /healthz with 200 on this port. */
 	httpPod(): Promise<{ readonly namespace: string; readonly name: string; readonly port: number }>;
 	close(): Promise<void>;
 }

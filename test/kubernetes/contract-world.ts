@@ -1,4 +1,4 @@
-// What a contract case works with: a namespace of its own, plain HTTP calls under several identities, watches.
+// Has what a case of the contract works with: its own namespace, plain HTTP calls under several identities, and watches.
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -8,7 +8,7 @@ import type { ApiObject, JsonObject } from "../../demo/apiserver/api-object.ts";
 import type { Status } from "../../demo/apiserver/status-error.ts";
 import type { ContractTarget } from "./contract-target.ts";
 
-/** A client certificate, a token, or nothing at all. */
+/** A client certificate, no credentials, or a token. */
 export type Identity = "admin" | "operator" | "nobody" | { readonly token: string };
 
 export interface Call {
@@ -23,7 +23,7 @@ export interface Call {
 export interface Answer {
 	readonly code: number;
 	readonly headers: IncomingHttpHeaders;
-	/** Parsed where it is JSON. */
+	/** Parsed if it is JSON. */
 	readonly body: unknown;
 }
 
@@ -33,9 +33,9 @@ export interface WatchEvent {
 }
 
 export interface OpenWatch extends AsyncDisposable {
-	/** The next events; rejects where the watch ends before. */
+	/** Returns the next events. Rejects if the watch ends first. */
 	next(count: number): Promise<readonly WatchEvent[]>;
-	/** All until the server ends it. */
+	/** Returns all events until the server ends the watch. */
 	rest(): Promise<readonly WatchEvent[]>;
 }
 
@@ -45,7 +45,7 @@ const podsReadyCondition = { type: "Ready", status: "True" };
 export class ContractWorld {
 	readonly target: ContractTarget;
 	readonly namespace: string;
-	/** Connections that are kept open, by identity: a handshake costs more than most answers. */
+	/** Connections that are kept open, by identity, because a handshake costs more than most answers. */
 	readonly #agents = new Map<Identity, Agent>();
 
 	constructor(target: ContractTarget) {
@@ -53,7 +53,7 @@ export class ContractWorld {
 		this.namespace = `contract-${randomBytes(4).toString("hex")}`;
 	}
 
-	/** Makes the namespace, and waits until pods can be made in it. */
+	/** Creates the namespace, and waits until pods can be created in it. */
 	async open(): Promise<void> {
 		await this.createNamespace(this.namespace);
 	}
@@ -64,7 +64,7 @@ export class ContractWorld {
 		await this.until("a service account", async () => (await this.call({ method: "GET", path: account })).code === 200);
 	}
 
-	/** "/api/v1/namespaces/NAMESPACE/pods/a" for "pods", "a". */
+	/** Returns for example "/api/v1/namespaces/NAMESPACE/pods/a" for "pods" and "a". */
 	path(plural: string, name = "", group = ""): string {
 		const prefix = group === "" ? "/api/v1" : `/apis/${group}`;
 		return `${prefix}/namespaces/${this.namespace}/${plural}${name === "" ? "" : `/${name}`}`;
@@ -85,7 +85,7 @@ export class ContractWorld {
 		return this.call({ method: "GET", path });
 	}
 
-	/** The object, where the answer is good; else rejects with the body. */
+	/** Returns the object if the call succeeds. Otherwise rejects with the body. */
 	async sent(call: Call): Promise<ApiObject> {
 		const answer = await this.call(call);
 		if (answer.code >= 300)
@@ -101,12 +101,12 @@ export class ContractWorld {
 		return this.sent({ method: "GET", path });
 	}
 
-	/** A strategic merge patch, unless said otherwise. */
+	/** Sends a patch, by default a strategic merge patch. */
 	patch(path: string, body: unknown, contentType = "application/strategic-merge-patch+json"): Promise<Answer> {
 		return this.call({ method: "PATCH", path, body, contentType });
 	}
 
-	/** A pod that nobody else touches: its scheduler does not exist, and neither does its node. */
+	/** Creates a pod that no other client touches: its scheduler does not exist, and neither does its node. */
 	async createPod(pod: PodOptions): Promise<ApiObject> {
 		const { name, labels = {}, annotations = {}, finalizers, namespace = this.namespace } = pod;
 		const isRunning = pod.phase !== undefined;
@@ -139,13 +139,13 @@ export class ContractWorld {
 		});
 	}
 
-	/** Undefined where it is gone. */
+	/** Undefined if the pod is gone. */
 	async findPod(name: string): Promise<ApiObject | undefined> {
 		const answer = await this.get(this.path("pods", name));
 		return answer.code === 404 ? undefined : (answer.body as ApiObject);
 	}
 
-	/** A PodDisruptionBudget over the pods with label app=NAME, when its controller has seen it and them. */
+	/** Creates a PodDisruptionBudget over the pods with label app=NAME. Resolves when its controller has seen the budget and the pods. */
 	async createBudget(name: string, spec: JsonObject, until: (status: JsonObject) => boolean): Promise<void> {
 		await this.create(this.path("poddisruptionbudgets", "", "policy/v1"), {
 			metadata: { name },
@@ -158,7 +158,7 @@ export class ContractWorld {
 		});
 	}
 
-	/** Asks again until it holds. */
+	/** Repeats the check until it holds. Throws if that takes too long. */
 	async until(what: string, holds: () => Promise<boolean>): Promise<void> {
 		const end = performance.now() + waitMs;
 		while (!(await holds())) {
@@ -265,7 +265,7 @@ export interface PodOptions {
 	readonly labels?: Readonly<Record<string, string>>;
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly finalizers?: readonly string[];
-	/** Left out: Pending, on no node. Else it is bound to a node that is not there. */
+	/** By default Pending, without a node. Otherwise the pod is bound to a node that does not exist. */
 	readonly phase?: "Running" | "Succeeded";
 	readonly isReady?: boolean;
 	readonly graceSeconds?: number;

@@ -37,7 +37,7 @@ async function expectHolds({ run }: ContractCase, world: ContractWorld): Promise
 	await run(world);
 }
 
-/** Every kind of call that the plugin, the agents and a person's kubectl make, and what an API server answers to it. */
+/** Tests every kind of call that the plugin, the agents and a user's kubectl make, and the API server's answer to it. */
 export function apiServerContract(name: string, connect: () => Promise<ContractTarget>): void {
 	describe(`the API server contract of ${name}`, () => {
 		let world: ContractWorld;

@@ -1,21 +1,21 @@
-// What becomes of a write to a Lease that somebody else was faster with. One table for whoever answers such a write (a real API
-// server, the small one, the exploration's) and for whoever lives with the answer (LeaseStore).
+// Lists what happens to a write to a Lease if another writer was faster. One table for all that answer such a write (a real API server, the
+// small one, that of the exploration) and for the code that gets the answer (LeaseStore).
 export type LeaseWrite = "create" | "update" | "delete";
 
 export interface LeaseConflict {
 	/** As in "an update of …". */
 	readonly name: string;
 	readonly write: LeaseWrite;
-	/** What others did to the Lease, one after the other, since we looked. */
+	/** What others did to the Lease since we read it, one after the other. */
 	readonly meanwhile: readonly LeaseWrite[];
-	/** What our write names: the Lease that we saw, or only its uid, with the version that it has now. */
+	/** What our write names: by default the Lease that we read, or only its uid, with the current version. */
 	readonly names?: "uid";
 	readonly answer: {
 		readonly code: number;
 		readonly reason: string;
-		/** What its message has in it. */
+		/** Returns what its message contains. */
 		readonly message: (name: string, named: LeaseVersion, now: LeaseVersion) => string;
-		/** What the answer says that it is about: the resource, or for preconditions of a DELETE the kind. */
+		/** The kind that the answer names. By default the resource. For preconditions of a DELETE it is the kind. */
 		readonly kind?: "Lease";
 	};
 }
@@ -41,7 +41,7 @@ const modified: LeaseConflict["answer"] = {
 };
 const otherUid: LeaseConflict["answer"] = {
 	...refused,
-	// Before it stand the words of the storage, with the key in etcd.
+	// The storage's words come before it, with the key in etcd.
 	message: (_name, named, now) =>
 		`Precondition failed: UID in precondition: ${named.uid}, UID in object meta: ${now.uid}`,
 };
@@ -95,7 +95,7 @@ export const leaseConflicts: readonly LeaseConflict[] = [
 	},
 ];
 
-/** How others write, and what a Lease is to the one who asks. */
+/** Writes as other clients do. withUidOf() returns `now` with the uid of `seen`. */
 export interface LeaseHands<Lease> {
 	create(name: string): Promise<Lease>;
 	update(lease: Lease): Promise<Lease>;
@@ -103,7 +103,7 @@ export interface LeaseHands<Lease> {
 	withUidOf(seen: Lease, now: Lease): Lease;
 }
 
-/** Brings it about: the Lease that our write is to name, and the Lease as it is now; undefined where there is none. */
+/** Brings the conflict about. Returns the Lease that our write is to name, and the present Lease. Undefined if there is none. */
 export async function bringAbout<Lease>(
 	{ write, meanwhile, names }: LeaseConflict,
 	hands: LeaseHands<Lease>,

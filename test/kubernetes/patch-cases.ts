@@ -7,8 +7,8 @@ const merge = "application/merge-patch+json";
 const json = "application/json-patch+json";
 
 /**
- * A node of the test's own, which takes no pods. Its creator owns a label for good: an object that has lost its last owner
- * is not tracked any more.
+ * Creates a node of the test, which takes no pods. The creator keeps owning a label, because the API server stops tracking an object that
+ * has lost its last field owner.
  */
 async function createNode(world: ContractWorld, name: string): Promise<string> {
 	const path = `/api/v1/nodes/${world.namespace}-${name}`;
@@ -89,7 +89,7 @@ export const patchCases: readonly ContractCase[] = [
 			const types = (pod: ApiObject) => listAt(pod, "status.conditions").map(({ type }) => String(type));
 			expect(types(first).toSorted()).toEqual(["Ready", condition.type]);
 			expect(first.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
-			// What is there already is no change, and moves nothing.
+			// A value that is already there is not a change, so the version stays.
 			expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
 			expect(second.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion);
 			expect(second.status?.["conditions"]).toContainEqual(expect.objectContaining({ message: "two" }));

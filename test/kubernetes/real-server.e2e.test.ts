@@ -9,7 +9,7 @@ import { eventually } from "../e2e/kubectl.ts";
 import { apiServerContract } from "./contract.ts";
 import type { ContractTarget } from "./contract-target.ts";
 
-// In the gate c3 is of the oldest Kubernetes and c2 of the newest.
+// In continuous integration, c3 runs the oldest Kubernetes and c2 the newest.
 describe.each(["c2", "c3"])("in %s", (name) =>
 	describeOnFleet("a real API server", () => {
 		apiServerContract("Kubernetes", async (): Promise<ContractTarget> => {
@@ -43,7 +43,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 	}),
 );
 
-/** The API server itself does so every five minutes. */
+/** Does what the API server itself does every five minutes. */
 async function compact(server: string): Promise<void> {
 	const key = Buffer.from("/").toString("base64");
 	const { header } = (await askEtcd(server, "range", { key })) as { header: { revision: string } };

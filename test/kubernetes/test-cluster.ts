@@ -1,4 +1,4 @@
-// A small cluster for one test file: a folder of its own, certificates, a kubeconfig.
+// Starts a small cluster for one test file, with its own folder, certificates and a kubeconfig.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 
 export interface TestCluster extends SmallCluster {
 	readonly dir: string;
-	/** One context, "c1", as the administrator. */
+	/** Has one context, "c1", for the administrator. */
 	readonly kubeconfig: string;
 }
 

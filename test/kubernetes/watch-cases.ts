@@ -3,7 +3,7 @@ import type { ApiObject } from "../../demo/apiserver/api-object.ts";
 import type { ContractCase } from "./contract-case.ts";
 import type { ContractWorld, OpenWatch, WatchEvent } from "./contract-world.ts";
 
-/** A watch of the config maps with label set=NAME. */
+/** Watches the ConfigMaps with label set=NAME. */
 function watchSet(world: ContractWorld, set: string, query: Readonly<Record<string, string>>): OpenWatch {
 	const parameters = new URLSearchParams({ watch: "true", labelSelector: `set=${set}`, ...query });
 	return world.watch(`${world.path("configmaps")}?${parameters.toString()}`);
@@ -63,7 +63,7 @@ export const watchCases: readonly ContractCase[] = [
 	{
 		name: "from a version that is forgotten is an event with a 410 Expired",
 		async run(world) {
-			// Of a kind that was installed later: a young API server still knows the first versions of its own.
+			// Uses a kind that was installed later, because a young API server still has the first versions of its own kinds.
 			const path = world.path("xpoddisruptionbudgets", "", "x-pdb.form3.tech/v1alpha1");
 			await using watch = world.watch(`${path}?watch=true&resourceVersion=1`);
 			expect(await watch.next(1)).toMatchObject([
@@ -86,7 +86,7 @@ export const watchCases: readonly ContractCase[] = [
 		async run(world) {
 			const query = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: "true" };
 			if (world.target.isOldest) {
-				// By which an agent knows that it has to list page by page.
+				// By this answer, an agent knows that it must list page by page.
 				const parameters = new URLSearchParams({ watch: "true", ...query });
 				const answer = await world.get(`${world.path("configmaps")}?${parameters.toString()}`);
 				expect(answer).toMatchObject({ code: 422, body: { kind: "Status", reason: "Invalid" } });
@@ -124,7 +124,7 @@ export const watchCases: readonly ContractCase[] = [
 			await change(world, "moving", { metadata: { labels: { set: "inside" } } });
 			const events = await watch.next(2);
 			expect(told(events)).toEqual(["DELETED moving", "ADDED moving"]);
-			// As it was when it still belonged there.
+			// The object as it was when it still matched.
 			expect(events[0]?.object.metadata.labels).toEqual({ set: "inside" });
 		},
 	},
@@ -144,7 +144,7 @@ export const watchCases: readonly ContractCase[] = [
 			const resourceVersion = await versionNow(world);
 			const query = { resourceVersion, allowWatchBookmarks: "true", timeoutSeconds: "4" };
 			await using watch = watchSet(world, "timed", query);
-			// Only what was written can be passed over.
+			// Without this write, there would be no version to pass over.
 			await createMap(world, "untimed", "another");
 			const events = await watch.rest();
 			expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["BOOKMARK"]));

@@ -1,4 +1,5 @@
-// Two drains of three real clusters under full budgets: one from its beginning to its end, one with a question and an outage in it.
+// Records two drains of three real clusters under budgets that are used up: one from beginning to end, and one with a question and an
+// outage.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

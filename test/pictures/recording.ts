@@ -1,4 +1,4 @@
-// A program in a real terminal, recorded as it goes.
+// Runs a program in a real terminal and records it.
 import { type PseudoTerminal, startInTerminal } from "../support/pseudo-terminal.ts";
 import { screenRows } from "./screen-rows.ts";
 import { type Frame, movingPicture, stillPicture } from "./terminal-svg.ts";
@@ -13,9 +13,9 @@ export interface Scene {
 
 export interface Recording {
 	readonly terminal: PseudoTerminal;
-	/** The screen as it is. */
+	/** Returns a picture of the present screen. */
 	readonly still: (title: string) => string;
-	/** Resolves when the program has ended well, with all that was shown since its screen was open; rejects with what is shown. */
+	/** Resolves when the program has succeeded, with all that was shown since its screen opened. Rejects with what is shown if it fails. */
 	readonly moving: (title: string) => Promise<string>;
 }
 

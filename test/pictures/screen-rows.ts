@@ -1,7 +1,7 @@
-// The rows of a screen as runs of one look each, with their places.
+// Splits the rows of a screen into runs of the same look, each with its place.
 import type { Cell, TerminalEmulator } from "../support/terminal-emulator.ts";
 
-/** Blanks between runs are none. */
+/** A run of one look. Runs of blanks are left out. */
 export interface ScreenRun {
 	readonly column: number;
 	/** In columns. */
@@ -29,7 +29,7 @@ function rowOf(cells: readonly (Cell | undefined)[]): ScreenRow {
 	return runs.flatMap(trimmed);
 }
 
-/** Without the blanks around it: they show nothing. */
+/** Removes the blanks around the run, which show nothing. */
 function trimmed(run: ScreenRun): readonly ScreenRun[] {
 	const text = run.text.trim();
 	const front = run.text.length - run.text.trimStart().length;

@@ -1,7 +1,7 @@
-// What a terminal showed, as one SVG: a still, or all of a session one after the other. Rows that stay are in it once.
+// Draws what a terminal showed as one SVG: a still, or all frames of a session one after the other. A row that stays is drawn once.
 import type { ScreenRow, ScreenRun } from "./screen-rows.ts";
 
-/** `at`: milliseconds since the first one. */
+/** `at` is in milliseconds since the first frame. */
 export interface Frame {
 	readonly at: number;
 	readonly rows: readonly ScreenRow[];
@@ -10,17 +10,17 @@ export interface Frame {
 export interface PictureSize {
 	readonly columns: number;
 	readonly rows: number;
-	/** What it shows, for who cannot see it. */
+	/** What the picture shows, for readers who cannot see it. */
 	readonly title: string;
 }
 
 const cell = { width: 8.4, height: 18 } as const;
 const margin = 12;
-/** Nobody wants to wait in a picture. */
+/** Longer pauses are shortened, so that readers need not wait. */
 const longestPauseMs = 1_200;
 const lastMs = 4_000;
 
-/** Calm enough on white and on black pages: it has a ground of its own. */
+/** The picture has its own background, which suits white and black pages. */
 const style = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d7dae0;white-space:pre}
 .red{fill:#ff7b72}.green{fill:#7ee787}.yellow{fill:#e3b341}.cyan{fill:#79c0ff}.dim{fill:#8b949e}.bold{font-weight:700}`;
 
@@ -50,13 +50,13 @@ export function movingPicture(frames: readonly Frame[], size: PictureSize): stri
 		const end = to === total ? "" : `${share(to)}{visibility:hidden}`;
 		return `.${name}{animation:${name} ${total}ms step-end infinite}@keyframes ${name}{${begin}${share(from)}{visibility:visible}${end}}`;
 	});
-	// Who wants no motion sees its end.
+	// A reader who wants no motion sees the last frame.
 	const calm = [...spans].filter(([, { to }]) => to !== total).map(([name]) => `.${name}`);
 	const still = `@media(prefers-reduced-motion:reduce){g{animation:none!important}${calm.join(",")}{visibility:hidden}}`;
 	return svg(size, `${rules.join("\n")}\n${still}`, drawn.join("\n"));
 }
 
-/** When each is shown, pauses cut short. */
+/** Returns when each frame is shown, with shortened pauses. */
 function shownAt(frames: readonly Frame[]): readonly number[] {
 	let shown = 0;
 	return frames.map(({ at }, index) => {
@@ -89,13 +89,13 @@ ${content}
 `;
 }
 
-/** "" for an empty row. */
+/** Returns "" for an empty row. */
 function rowMarkup(row: ScreenRow, index: number): string {
 	if (row.length === 0) return "";
 	return `<text y="${margin + (index + 1) * cell.height - 5}">${row.map(runMarkup).join("")}</text>`;
 }
 
-/** Each run has its place and its length, whatever the font's width is. */
+/** Gives each run a fixed place and length, whatever the width of the font. */
 function runMarkup({ column, width, text, looks }: ScreenRun): string {
 	const place = `x="${(margin + column * cell.width).toFixed(1)}" textLength="${(width * cell.width).toFixed(1)}"`;
 	return `<tspan ${place} lengthAdjust="spacingAndGlyphs"${looks === "" ? "" : ` class="${looks}"`}>${escaped(text)}</tspan>`;

@@ -112,7 +112,7 @@ function nobody(): AgentCluster {
 	throw new Error("nobody should be asked");
 }
 
-/** How often it was put, and what came of it. */
+/** Returns how many times the request was sent, and its result. */
 async function outcomeOf(
 	question: ClusterQuestion,
 	attempts: readonly Attempt[],

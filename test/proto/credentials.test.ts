@@ -32,7 +32,7 @@ beforeEach(async () => {
 	agent = await issueAgentCertificate(fleet, { clusterId });
 });
 
-/** Answers Renew with what it was sent as authorization. */
+/** Starts an agent that records the authorization of each Renew, or the name in the client's certificate. */
 async function startTlsAgent({ mutual = false } = {}): Promise<{ address: string; seen: unknown[] }> {
 	const seen: unknown[] = [];
 	const started = await startScriptedAgent(

@@ -6,7 +6,7 @@ import { findPassedOnCaller, type PassedOnCaller, writePassedOnCaller } from "..
 function roundTrip(caller: PassedOnCaller): PassedOnCaller | undefined {
 	const metadata = new Metadata();
 	writePassedOnCaller(metadata, caller);
-	// What no header can carry would throw here.
+	// A value that no header can carry would throw here.
 	return findPassedOnCaller(Metadata.fromHttp2Headers(metadata.toHttp2Headers() as IncomingHttpHeaders));
 }
 

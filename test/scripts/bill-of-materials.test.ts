@@ -1,4 +1,5 @@
-// What a scanner reads of the shipped programs: each package in them, and Node in a form in which its known faults are found.
+// Tests what a scanner reads about the shipped programs: each package in them, and Node in a form by which its known vulnerabilities are
+// found.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +78,7 @@ describe("billOfMaterials()", () => {
 	});
 
 	test("refuses a package that npm does not know", async () => {
-		// This one, which no package depends on.
+		// This repository, on which no package depends.
 		const unknown = new Map([[".", []]]);
 		await expect(billOfMaterials({ name: "x", nodes, packages: unknown, modified: 0 })).rejects.toThrow(
 			/^Cannot find the bundled package xpdb@/,

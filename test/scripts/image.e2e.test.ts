@@ -1,4 +1,4 @@
-// The agent's image as it is shipped, without docker: made, unpacked, and run from its own files alone.
+// Tests the agent's image as it is shipped, without docker: it is built, unpacked, and run with its own files only.
 import { execFileSync } from "node:child_process";
 import {
 	cpSync,
@@ -33,7 +33,7 @@ const architecture = process.arch === "x64" ? "amd64" : "arm64";
 const missing = missingForContained() ?? (await whyNoDebian());
 let entrypoint: readonly string[] = [];
 
-/** Once for both suites. */
+/** Unpacked once for both suites. */
 let unpacking: Promise<void> | undefined;
 function unpacked(): Promise<void> {
 	unpacking ??= makeAndUnpack();
@@ -55,7 +55,7 @@ async function makeAndUnpack(): Promise<void> {
 	for (const layer of image.Layers) execFileSync("tar", ["xzf", join(all, layer), "-C", root]);
 	const { config } = JSON.parse(readFileSync(join(all, image.Config), "utf8")) as { config: { Entrypoint: string[] } };
 	entrypoint = config.Entrypoint;
-	// Where kubelets mount what they have for it.
+	// Mount points for what the kubelet provides.
 	for (const mount of ["etc/xpdb", "proc"]) mkdirSync(join(root, mount));
 }
 
@@ -133,7 +133,7 @@ describeOnFleet(
 			const authority = readFileSync(join(cluster.dir, "pki", "ca.crt"), "utf8");
 			const entry = { context: "agent", cluster: "own", server: cluster.server, authority, ...user };
 			writeKubeconfig(join(mount, "kubeconfig"), [entry]);
-			// No pod of the cluster is ever given this address.
+			// No pod of the cluster ever gets this address.
 			const address = `127.${octet}.1.252`;
 			const settings = shippedDeployment?.spec.template.spec.containers[0]?.env ?? [];
 			const env = Object.fromEntries(

@@ -1,4 +1,4 @@
-// krew's own rules, which its validator and its index hold manifests to.
+// Tests the rules of krew itself, to which its validator and its index hold manifests.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { krewManifest } from "../../scripts/package/krew-manifest.ts";
@@ -32,7 +32,7 @@ test("krewManifest() has a platform for each archive, in krew's own form", () =>
 	expect(manifest.spec.platforms[0]).toEqual({
 		selector: { matchLabels: { os: "linux", arch: "amd64" } },
 		uri: "https://x/linux",
-		// As text, also where it is digits alone.
+		// A text, even if it consists of digits only.
 		sha256,
 		bin: "kubectl-xpdb",
 	});

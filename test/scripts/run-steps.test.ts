@@ -1,4 +1,4 @@
-// The order of a test run's steps, with programs that wait for each other's files.
+// Tests the order of a test run's steps, with programs that wait for each other's files.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Which Node each platform gets: the tests run on one, and what runs elsewhere is no other.
+// Tests the version of Node for each platform. The tests run on one platform, and the others must get the same version.
 import { describe, expect, test } from "vitest";
 import { agentNode, platforms } from "../../scripts/image/platforms.ts";
 import { maker, nameOf, pluginNode, targets } from "../../scripts/package/targets.ts";
@@ -8,7 +8,7 @@ const { optionalDependencies } = JSON.parse(readSource("package.json")) as {
 	optionalDependencies: Readonly<Record<string, string>>;
 };
 
-/** Below zero where the first is the older one. */
+/** Returns a negative number if the first version is older. */
 function compareVersions(a: string, b: string): number {
 	return a.localeCompare(b, "en", { numeric: true });
 }
@@ -32,7 +32,7 @@ describe("Node in what is shipped", () => {
 		expect([...new Set(majors)]).toEqual(["24"]);
 	});
 
-	// Once the registries have a newer one for every platform, whoever raises one of them raises all.
+	// When the registries have a newer version for every platform, all of them are raised together.
 	test("is behind that of development only where docs/dependencies.md names the platforms that hold it back", () => {
 		const newest = Object.values(optionalDependencies).toSorted(compareVersions).at(-1) ?? "";
 		const behind = [

@@ -1,4 +1,4 @@
-// The workflows in .github run nowhere but at GitHub: here at least what they name exists, and they can do no more than they need.
+// Tests the workflows in .github, which run only at GitHub: what they name exists, and they can do no more than they need.
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { targets } from "../../scripts/package/targets.ts";

@@ -1,5 +1,5 @@
-// Who disrupts during a soak: drains and evictions by the plugin, as the operator, some of which are interrupted or killed; and
-// others who know nothing of us.
+// Plays the clients that disrupt pods during a soak: drains and evictions by the plugin, as the operator, some of which are interrupted or
+// killed, and other clients that do not use xpdb.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -27,13 +27,13 @@ export interface SoakContext {
 }
 
 export interface SoakTally {
-	/** Runs of the plugin by how they ended: "drain 0", "evict 1", "drain SIGKILL". */
+	/** Runs of the plugin by how they ended, for example "drain 0", "evict 1" or "drain SIGKILL". */
 	readonly runs: Map<string, number>;
-	/** Pods that had to wait for a budget, a lease or an agent. */
+	/** The number of pods that had to wait for a budget, a lease or an agent. */
 	refusals: number;
-	/** What no run of the plugin may print. */
+	/** Output that no run of the plugin may print. */
 	readonly crashes: string[];
-	/** Plugins that run now. */
+	/** The processes of the plugin that are running. */
 	readonly running: Set<number>;
 }
 
@@ -43,12 +43,12 @@ function pick<T>(items: readonly T[], random: () => number): T | undefined {
 	return items[Math.floor(random() * items.length)];
 }
 
-/** Waits up to so long; at once when the soak stops. */
+/** Waits up to this long. Resolves at once when the soak stops. */
 async function pause(seconds: number, { random, stop }: SoakContext): Promise<void> {
 	await delay(random() * seconds * 1000, undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** One plugin; one in eight is interrupted, one in sixteen killed. */
+/** Runs one plugin. One in eight is interrupted, and one in sixteen is killed. */
 async function runPlugin(args: readonly string[], soak: SoakContext): Promise<void> {
 	const { fleet, random, tally } = soak;
 	const child = spawn(join(fleet.dir, "bin", "kubectl-xpdb"), args, {
@@ -84,7 +84,7 @@ export async function drainForEver(cluster: RunningCluster, soak: SoakContext): 
 	}
 }
 
-/** As long as it takes: the API server may be frozen. */
+/** Retries without end, because the API server may be frozen. */
 async function uncordon({ client }: RunningCluster, node: string, { stop }: SoakContext): Promise<void> {
 	for (;;) {
 		try {
@@ -111,7 +111,7 @@ export async function evictForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** Evictions past us, as a kubectl drain or an autoscaler makes them. */
+/** Evicts without the plugin, as a kubectl drain or an autoscaler does. */
 export async function evictRawForEver(soak: SoakContext): Promise<void> {
 	while (!soak.stop.aborted) {
 		await pause(60, soak);
@@ -137,7 +137,7 @@ export async function scaleForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** Another pod becomes the primary, and only then the one before it stops being it, as careful databases do it. */
+/** Makes another pod the primary, and only then the old one a replica, as careful databases do. */
 export async function failOverForEver(soak: SoakContext): Promise<void> {
 	while (!soak.stop.aborted) {
 		await pause(12, soak);
@@ -155,7 +155,7 @@ export async function failOverForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** In some cluster; its API server may have trouble just now, and a pod may be gone already. */
+/** Works in a random cluster. Its API server may fail at the moment, and a pod may already be gone. */
 async function disturb(soak: SoakContext, work: (cluster: RunningCluster) => Promise<void>): Promise<void> {
 	const cluster = pick(soak.fleet.clusters, soak.random);
 	if (!cluster || soak.stop.aborted) return;

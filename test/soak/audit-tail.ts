@@ -1,4 +1,4 @@
-// The audit logs of a fleet as they grow: an hour of them is too much to read anew each minute, or to keep whole.
+// Follows the audit logs of a fleet as they grow. The logs of an hour are too large to be read again each minute, or to be kept.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type AuditEvent, type AuditObject, findAuditEvent } from "../../demo/audit/audit.ts";
 
@@ -21,7 +21,7 @@ export class AuditTail {
 		this.#wanted = options.wanted;
 	}
 
-	/** What was written since the last call and is wanted, each as small as the oracle can do with. */
+	/** Returns the wanted events since the last call, each reduced to what the judge needs. */
 	read(): readonly AuditEvent[] {
 		const events: AuditEvent[] = [];
 		for (;;) {
@@ -57,7 +57,7 @@ export class AuditTail {
 	}
 }
 
-/** An API server that is killed leaves half a line behind, and its successor writes on in it. */
+/** An API server that is killed may leave an incomplete line, and its successor continues in that line. */
 function isWhole(line: string): boolean {
 	try {
 		JSON.parse(line);

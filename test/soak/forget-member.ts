@@ -1,5 +1,5 @@
-// A member leaves the fleet in the middle of everything, as an operator has it: the others forget it by name, one cluster after
-// the other, and list it again at the end. Its own list stays, so it belongs to a fleet that knows nothing of it.
+// Lets a member leave the fleet during a soak, as an operator would. The others forget it by name, one cluster after the other, and list it
+// again at the end. Its own list stays, so it belongs to a fleet that does not know it.
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { isTransient } from "../../demo/machine/api-client.ts";
@@ -40,7 +40,7 @@ async function write(client: RunningCluster["client"], data: Readonly<Record<str
 	await client.send("PATCH", path, { data }, "application/merge-patch+json");
 }
 
-/** Another fault may have hold of this API server just now; it ends. */
+/** Retries, because another fault may affect this API server at the moment. That fault ends. */
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 	for (;;) {
 		try {

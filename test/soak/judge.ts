@@ -1,23 +1,23 @@
-// Whether the budgets held, by the audit logs alone.
+// Judges whether the budgets held, from the audit logs alone.
 import type { AuditEvent } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, replayAvailability } from "../../demo/audit/availability.ts";
 import { namespace, type Workload } from "./workload.ts";
 
 export interface Verdict {
 	readonly workload: string;
-	/** Our disruptions. */
+	/** The number of our disruptions. In a workload that others must leave alone, theirs count, too. */
 	readonly evictions: number;
-	/** Those after which fewer pods were healthy than the budget needs, as far as it is our doing. */
+	/** Those disruptions after which fewer pods were healthy than the budget needs, apart from pods that others had just taken. */
 	readonly violations: readonly AvailabilitySample[];
-	/** Healthy pods at the worst moment less those that the budget needs; 0 is a budget used up. */
+	/** The number of healthy pods at the worst moment, minus those that the budget needs. 0 means that the budget was used up. */
 	readonly deepest: number;
 }
 
-/** The plugin's user; whoever else takes pods takes them past the budget. */
+/** The plugin's user. All other users take pods without regard to the budget. */
 export const operator = "alice";
 /**
- * Pods that others took so shortly before an eviction of ours may have been healthy in the count that the eviction rests on:
- * a reservation is used up to 30 s after its count, and a request may take 10 s to arrive.
+ * Pods that others took this shortly before one of our evictions may have been healthy in the count on which the eviction rests. A
+ * reservation is used up to 30 s after its count, and a request may take 10 s to arrive.
  */
 const foreignUs = 45_000_000;
 
@@ -45,7 +45,7 @@ export function judge(events: readonly AuditEvent[], workload: Workload, cluster
 	return { workload: workload.name, evictions, violations, deepest };
 }
 
-/** When our evictions were accepted, in microseconds since 1970. */
+/** Returns when our evictions were accepted, in microseconds since 1970. */
 export function evictionTimes(events: readonly AuditEvent[]): readonly number[] {
 	return events
 		.filter(

@@ -1,11 +1,11 @@
-// What a soak must not leave behind once everything is quiet: reservations and held Leases, cordons, processes, memory.
+// Finds what a soak must not leave behind once everything is quiet: reservations and held Leases, cordons, processes, and memory.
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fleet } from "../controlplane/fleet.ts";
 
-/** A flood takes more, up to the limit of the shipped Deployment; in a soak nobody floods. */
+/** Below the limit of the shipped Deployment. A flood may take more, but a soak has none. */
 const memoryLimitMb = 160;
-/** A lost grant ends after 30 s, and the other agent gives the first one 5 s more. */
+/** A lost grant ends after 30 s, and the other agent leaves the first one 5 s more. */
 const quietAfterMs = 60_000;
 
 interface LeaseList {
@@ -22,7 +22,7 @@ interface NodeList {
 	}[];
 }
 
-/** Waits as long as things may take to end by themselves; what is left then, a line each. */
+/** Waits as long as things may take to end by themselves. Returns what is left then, one line each. */
 export async function findLeaks(fleet: Fleet): Promise<readonly string[]> {
 	const deadline = performance.now() + quietAfterMs;
 	let left = await findLeftovers(fleet);
@@ -60,7 +60,7 @@ async function findLeftovers(fleet: Fleet): Promise<readonly string[]> {
 	return [...left.flat(), ...findPlugins(fleet)];
 }
 
-/** Plugins of this fleet that still run: their wrapper's folder is in their command, or their kubeconfig in their environment. */
+/** Returns the plugins of this fleet that still run: those with its kubeconfig in their environment. */
 function findPlugins({ kubeconfigPath }: Fleet): readonly string[] {
 	return readdirSync("/proc")
 		.filter((pid) => /^\d+$/.test(pid) && pid !== String(process.pid))
@@ -69,7 +69,7 @@ function findPlugins({ kubeconfigPath }: Fleet): readonly string[] {
 		.map((pid) => `process ${pid} still runs: ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim()}`);
 }
 
-/** Resident memory of every agent that runs, in megabytes (10^6 bytes). */
+/** Returns the resident memory of every running agent, in megabytes (10^6 bytes). */
 export function agentMemoryMb(fleet: Fleet): readonly number[] {
 	return fleet.agents
 		.flatMap((pods) => pods.list())
@@ -86,7 +86,7 @@ function memoryMb(pid: number): number {
 	return (Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024) / 1e6;
 }
 
-/** Empty where the process has ended. */
+/** Empty if the process has ended. */
 function read(path: string): string {
 	try {
 		return readFileSync(path, "utf8");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FleetControl } from "../controlplane/fleet-control.ts";
 import { makeFault } from "./soak-faults.ts";
 
-/** A fleet of one cluster whose agents are these. */
+/** Returns a fleet of one cluster with these agents. */
 function controlOf(agents: readonly { readonly name: string; readonly pid: number | undefined }[]): FleetControl {
 	const control: Pick<FleetControl, "listAgents" | "listLinks"> = {
 		listAgents: async () =>
@@ -13,7 +13,7 @@ function controlOf(agents: readonly { readonly name: string; readonly pid: numbe
 	return control as FleetControl;
 }
 
-/** The names of faults that a sequence of choices comes to. */
+/** Returns the names of the faults that a fixed sequence of choices produces. */
 async function namesOf(control: FleetControl): Promise<readonly string[]> {
 	let step = 0;
 	const random = (): number => {

@@ -1,4 +1,4 @@
-// The faults of a soak: what they are called, and how chance makes one.
+// Has the faults of a soak: their names, and how they are chosen at random.
 import { componentNames } from "../controlplane/components.ts";
 import {
 	degradeLink,
@@ -14,19 +14,19 @@ import type { LinkCondition } from "../controlplane/link-proxy.ts";
 
 export interface SoakFault {
 	readonly name: string;
-	/** How long it lasts, at most. */
+	/** The longest time that it lasts. */
 	readonly seconds: number;
 	start(control: FleetControl): Promise<EndFault>;
 }
 
-/** Undefined where there is nothing to break just now. */
+/** Undefined if there is nothing to break at the moment. */
 type MakeFault = (world: FaultWorld) => Promise<SoakFault | undefined>;
 
 export interface FaultWorld {
 	readonly control: FleetControl;
 	readonly clusters: readonly string[];
 	readonly random: () => number;
-	/** The others go on without it, until the end. */
+	/** Makes the other members continue without this one until the fault ends. */
 	readonly forget: (cluster: string) => Promise<EndFault>;
 }
 
@@ -38,7 +38,9 @@ const conditions: readonly (readonly [name: string, condition: LinkCondition])[]
 	["delay of 300 ms", { delayMs: 300 }],
 ];
 
-/** An acquisition and its count are three requests one after the other: more than the 2 s after which a handover used to end. */
+/**
+ * An acquisition and its count are three requests in a row. With this delay they take longer than 2 s, after which a handover used to end.
+ */
 const slowCountDelayMs = 400;
 
 const makers: readonly MakeFault[] = [
@@ -105,7 +107,7 @@ async function oneAgent({
 }: FaultWorld): Promise<{ cluster: string; pod: string } | undefined> {
 	const cluster = one(clusters, random);
 	const agents = await control.listAgents(cluster);
-	// One that is on its way has no process yet.
+	// An agent that is starting has no process yet.
 	const running = agents.filter(({ pid }) => pid !== undefined);
 	return running.length > 0 ? { cluster, pod: one(running, random).name } : undefined;
 }

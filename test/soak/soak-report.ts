@@ -1,4 +1,4 @@
-// What a soak prints: a line each minute, and the whole at the end.
+// Formats what a soak prints: a line each minute, and the whole result at the end.
 import type { SoakResult, SoakState } from "./soak.ts";
 
 export function minuteLine(state: SoakState): string {
@@ -16,10 +16,10 @@ export function minuteLine(state: SoakState): string {
 	].join(", ");
 }
 
-/** Faults last 10 s and leases no longer: who evicts nothing for a minute is stuck. */
+/** Faults last 10 s, and leases no longer. A fleet in which nothing is evicted for a minute is stuck. */
 const longestPauseSeconds = 60;
 
-/** Whether it held, and the lines that say so. */
+/** Returns whether the budgets held, and the lines that say so. */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
 	const { verdicts, tally, faults, leaks, evictedPrimaries } = result;
 	const violations = verdicts.flatMap(({ workload, violations: found }) =>

@@ -1,4 +1,4 @@
-// Three drains, evictions, others who know nothing of us, and faults, for so many minutes; then what is left behind.
+// Runs three drains, evictions, clients that do not use xpdb, and faults for some minutes, and then finds what is left behind.
 import { setTimeout as delay } from "node:timers/promises";
 import type { AuditEvent } from "../../demo/audit/audit.ts";
 import type { EndFault } from "../controlplane/faults.ts";
@@ -24,7 +24,7 @@ export interface SoakOptions {
 	readonly fleet: Fleet;
 	readonly minutes: number;
 	readonly seed: number;
-	/** Ends the soak early; its result is judged all the same. */
+	/** Ends the soak early. Its result is still judged. */
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
 	readonly onMinute: (state: SoakState) => void;
@@ -33,10 +33,10 @@ export interface SoakOptions {
 export interface SoakState {
 	readonly seconds: number;
 	readonly verdicts: readonly Verdict[];
-	/** Evictions of pods that were the primary in the very version that was evicted, a line each. */
+	/** Evictions of pods whose evicted version was the primary, one line each. */
 	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
-	/** Those that have ended. */
+	/** The faults that have ended. */
 	readonly faults: readonly EndedFault[];
 	readonly agentMemoryMb: readonly number[];
 }
@@ -49,13 +49,13 @@ export interface SoakResult extends SoakState {
 
 export interface EndedFault {
 	readonly name: string;
-	/** From its end to the next eviction that an API server accepted from us; undefined where there was none. */
+	/** From its end to the next eviction that an API server accepted from us. Undefined if there was none. */
 	readonly recoverySeconds: number | undefined;
 }
 
-/** Enough for a drain to get on between two faults, so that recovery can be seen. */
+/** Long enough for a drain to make progress between two faults, so that recovery can be seen. */
 const calmSeconds = 8;
-/** How often two faults come at once. */
+/** The probability that two faults come at once. */
 const doubleChance = 0.25;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
@@ -93,7 +93,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	};
 	const minutes = setInterval(() => options.onMinute(look()), 60_000);
 	try {
-		// The last runs may wait for a primary, which goes when somebody fails it over, and not before.
+		// The last runs may wait for a primary, which can go only after a failover.
 		const ran = new AbortController();
 		await Promise.all([
 			Promise.all([
@@ -117,13 +117,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	return { ...state, leaks, longestPauseSeconds: longestPause([begunAt, ...evictionTimes(events), overAt]) / 1e6 };
 }
 
-/** One fault after the other, sometimes two at once, from a random sequence of its own: the same seed, the same faults. */
+/** Causes one fault after the other, sometimes two at once, from its own random sequence. The same seed gives the same faults. */
 async function breakForEver(
 	{ fleet, seed, stop, log }: SoakOptions & { readonly stop: AbortSignal },
 	onEnd: (fault: SoakFault) => void,
 ): Promise<void> {
 	const random = seededRandom(seed + 1);
-	// One at a time: each puts the lists back as it found them.
+	// Only one at a time, because each restores the lists as it found them.
 	let listsAreOurs: Promise<void> = Promise.resolve();
 	const forget = async (cluster: string): Promise<EndFault> => {
 		const before = listsAreOurs;
@@ -148,13 +148,13 @@ async function breakForEver(
 	};
 	while (!stop.aborted) {
 		const isDouble = random() < doubleChance;
-		// The second begins after the first has chosen, so that the sequence of choices is the same in every run.
+		// The second fault begins after the first has been chosen, so that the sequence of choices is the same in every run.
 		await Promise.all(isDouble ? [one(), delay(1_000).then(one)] : [one()]);
 		await delay(calmSeconds * 1000 * random(), undefined, { signal: stop }).catch(() => undefined);
 	}
 }
 
-/** Of instants in their order. */
+/** The times must be in order. */
 export function longestPause(times: readonly number[]): number {
 	return Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
 }

@@ -1,16 +1,16 @@
-// What runs in the fleet during a soak, and the budgets that must hold for it.
+// Has the workloads that run in the fleet during a soak, and the budgets that must hold for them.
 import { applyPatch } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 
 export const namespace = "soak";
 
-/** Replicas are for each cluster, the bound is for all of them together. */
+/** The number of replicas is for each cluster, and the bound is for all clusters together. */
 export interface Workload {
 	readonly name: string;
 	readonly kind: "StatefulSet" | "Deployment";
 	readonly replicas: number;
 	readonly budget: { readonly maxUnavailable: number } | { readonly minAvailable: number };
-	/** Whether others take its pods too: evictions past us, and its controller when it is scaled down. */
+	/** Whether others also take its pods: evictions without the plugin, and its controller when it is scaled down. */
 	readonly isDisturbed: boolean;
 }
 
@@ -21,7 +21,7 @@ export const database: Workload = {
 	budget: { maxUnavailable: 1 },
 	isDisturbed: false,
 };
-/** 12 to 15 pods, so that there is room for one eviction at the least. */
+/** 12 to 15 pods in all clusters, so that at least three may be down. */
 export const web: Workload = {
 	name: "web",
 	kind: "Deployment",
@@ -29,7 +29,7 @@ export const web: Workload = {
 	budget: { minAvailable: 9 },
 	isDisturbed: true,
 };
-/** One of its pods is the primary, and which one changes all the time, as in a database that fails over. */
+/** One of its pods is the primary. Which one it is changes all the time, as in a database that fails over. */
 export const elected: Workload = {
 	name: "pg",
 	kind: "StatefulSet",
@@ -41,14 +41,14 @@ export const workloads = [database, web, elected] as const;
 
 export const roleLabel = "role";
 export const primary = "primary";
-/** Never a primary: who waits with one has to wait until it is none any more. */
+/** Never lets a primary go. A run that waits with one must wait until it is a primary no longer. */
 const primaryBudget = {
 	name: "pg-primary",
 	selector: { matchLabels: { app: elected.name, [roleLabel]: primary } },
 	bound: { maxUnavailable: 0 },
 };
 
-/** Makes namespace, workloads and budgets in every cluster. */
+/** Creates the namespace, workloads and budgets in every cluster. */
 export async function createWorkloads(clusters: readonly RunningCluster[]): Promise<void> {
 	for (const { client } of clusters) {
 		const apply = (path: string, object: object) =>
@@ -101,7 +101,7 @@ export async function scaleWorkload({ client }: RunningCluster, workload: Worklo
 	await client.send("PATCH", `${workloadPath(workload)}/scale`, body, "application/merge-patch+json");
 }
 
-/** Only while it is this very pod: with another uid the API server refuses. */
+/** Changes the role only of this pod: the API server refuses another uid. */
 export async function setRole({ client }: RunningCluster, pod: SoakPod, role: string): Promise<void> {
 	const { name, uid } = pod.metadata;
 	const body = { metadata: { uid, labels: { [roleLabel]: role } } };
@@ -118,7 +118,7 @@ export interface SoakPod {
 	readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** The pods that are ready and not on their way out. */
+/** Returns the pods that are ready and not terminating. */
 export async function healthyPods({ client }: RunningCluster, workload: Workload): Promise<readonly SoakPod[]> {
 	const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3D${workload.name}`;
 	const { items } = await client.get<{ readonly items: readonly SoakPod[] }>(path);

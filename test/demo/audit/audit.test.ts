@@ -7,7 +7,7 @@ import { findViolations, replayAvailability, worstUnavailable } from "../../../d
 
 type Line = {
 	readonly at: number;
-	/** How long the request took; the change happened somewhere inside. */
+	/** How long the request took. The change happened at some moment during that time. */
 	readonly tookMs?: number;
 	readonly cluster?: string;
 	readonly verb?: string;
@@ -195,7 +195,7 @@ const rows: readonly {
 		violations: ["db-1"],
 	},
 	{
-		// The agent saw the pod become ready before its kubelet got the answer.
+		// The agent saw the pod become ready before the kubelet got its answer.
 		name: "readiness counts from the arrival of its request",
 		lines: [
 			{ at: 10, pod: "db-0", ready: false, version: 20 },
