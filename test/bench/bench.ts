@@ -1,4 +1,4 @@
-// The clusters that the measurements run on, with the shipped programs: one fleet at a time, because two cores hold no two.
+// Starts the clusters for the measurements, with the shipped programs. One fleet at a time, because two cores cannot run two.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,9 +11,9 @@ import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet
 
 export interface Bench {
 	readonly fleet: Fleet;
-	/** Each cluster as the operator: the rights, the queues of the API server, and the links, that the plugin has too. */
+	/** A client for each cluster as the operator. It has the same rights, queues of the API server and links as the plugin. */
 	readonly operators: readonly ApiClient[];
-	/** Whether it works is the question, and not how fast: fewer pods, and nothing is warmed up. */
+	/** Whether only to test that the measurement works, not how fast it is: with fewer pods, and without warming up. */
 	readonly isSmall: boolean;
 	readonly log: (line: string) => void;
 	stop(): Promise<void>;
@@ -22,7 +22,7 @@ export interface Bench {
 export async function startBench(
 	options: Pick<FleetOptions, "clusters" | "nodes" | "links" | "agentEnvironment" | "signal"> & {
 		readonly log: (line: string) => void;
-		/** Left out: that of scripts/build.ts. */
+		/** By default the plugin of scripts/build.ts. */
 		readonly plugin?: string | undefined;
 		readonly isSmall?: boolean;
 	},

@@ -1,5 +1,5 @@
-// The drain with ten times the pods: 1,000 in each of three clusters, beside kubectl drain x 3, beside 100 in each, and what the plugin
-// holds in memory meanwhile.
+// Measures a drain of ten times as many pods, 1,000 in each of three clusters, and the plugin's memory. Compares it with kubectl drain x 3
+// and with a drain of 100 pods in each cluster.
 import type { Bench } from "./bench.ts";
 import { byKubectl, byPlugin, createDrainScene } from "./drains.ts";
 import type { Measurement } from "./measurement.ts";
@@ -13,7 +13,7 @@ export const big: Measurement = {
 	async measure(bench, runs) {
 		const small = await ourDrains(bench, 20, runs);
 		await using scene = await createDrainScene(bench, 200);
-		// As among 100: right after so many pods are made, API servers and etcd have work of their own.
+		// As with 100 pods. Right after so many pods were created, API servers and etcd still have work of their own.
 		await scene.time(byPlugin(bench));
 		const ours: number[] = [];
 		const peaks: number[] = [];
@@ -31,7 +31,7 @@ export const big: Measurement = {
 			ratios: {
 				big_drain_vs_kubectl: over(kubectl),
 				big_drain_vs_100: over(small.seconds),
-				// Of the 2,700 pods more.
+				// For the additional 2,700 pods.
 				big_plugin_mb_per_1000: peaks.map((peak, run) => (peak - (small.peaks[run] ?? Number.NaN)) / 2.7),
 			},
 			details: {
@@ -46,7 +46,7 @@ async function ourDrains(bench: Bench, podsPerApp: number, runs: number) {
 	await using scene = await createDrainScene(bench, podsPerApp);
 	const seconds: number[] = [];
 	const peaks: number[] = [];
-	// The agents have drained before.
+	// Lets the agents drain once before.
 	await scene.time(byPlugin(bench));
 	for (let run = 1; run <= runs; run += 1) {
 		seconds.push(await scene.time(byPlugin(bench, (mb) => peaks.push(mb))));

@@ -1,5 +1,5 @@
-// A list of 1,000 budgets by the agent, which is a consistent LIST of its API server each time: what it takes, what it costs
-// both of them, and what the comparison of the agent's watch costs that goes on for half a minute after the last one.
+// Measures a list of 1,000 budgets by the agent, each of which is a consistent LIST of its API server: its time, and the processor time of
+// both. Then measures the comparisons of the agent's watch, which continue for half a minute after the last list.
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunningCluster } from "../controlplane/cluster.ts";
@@ -11,9 +11,9 @@ import { inLanes } from "./worker-lanes.ts";
 
 const budgets = 1_000;
 const lists = 100;
-/** Uncounted: an agent that has just been started is still being compiled. */
+/** Not counted, because an agent that has just started is still being compiled. */
 const warmUpLists = 50;
-/** Some comparisons, of which there is one every 2 s. */
+/** Enough for some comparisons. There is one every 2 s. */
 const comparedForMs = 20_000;
 /** Requests at a time. */
 const lanes = 24;

@@ -1,8 +1,8 @@
-// Processor time by program: on two cores it is what most figures end at, and noise of other programs is not in it.
+// Reads processor time by program. On two cores it limits most figures, and it does not contain the noise of other programs.
 import { readFileSync } from "node:fs";
 import type { Bench } from "./bench.ts";
 
-/** Milliseconds used so far, of all clusters together. */
+/** Milliseconds used so far, for all clusters together. */
 export type CpuTime = Readonly<Record<string, number>>;
 
 /** Linux counts in hundredths of a second. */
@@ -23,26 +23,26 @@ export function cpuTimeOf({ fleet }: Bench): CpuTime {
 	return total;
 }
 
-/** What was used between the two, for each of so many things that were done. */
+/** Returns what was used between the two readings, divided by the number of things that were done. */
 export function cpuPerThing(before: CpuTime, after: CpuTime, things: number): CpuTime {
 	const spent = Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)] as const);
 	const all = spent.reduce((sum, [, ms]) => sum + ms, 0);
 	return Object.fromEntries([...spent, ["all", all] as const].map(([name, ms]) => [name, round(ms / things)]));
 }
 
-/** Of a process, so far. */
+/** Returns the processor time that a process has used so far. */
 export function cpuMs(pid: number): number {
 	return ticksOf(pid, [11, 12]) * tickMs;
 }
 
-/** Of all children of this process that have ended. */
+/** Returns the processor time of all children of this process that have ended. */
 export function endedChildrenCpuMs(): number {
 	return ticksOf(process.pid, [13, 14]) * tickMs;
 }
 
 function ticksOf(pid: number, places: readonly number[]): number {
-	// The name of the program stands in brackets and may have spaces; user and system time are the 12th and 13th after it,
-	// those of children the two behind them.
+	// The program's name is in brackets and may contain spaces. User and system time are the 12th and 13th fields after it, and those of
+	// children the next two.
 	const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
 	const fields = rest.split(" ");
 	return places.reduce((sum, place) => sum + Number(fields[place]), 0);

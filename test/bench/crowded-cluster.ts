@@ -1,5 +1,5 @@
-// 10,000 ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them: they are put to sleep,
-// and each pod is written as those would have left it. What reads the cluster cannot tell the difference.
+// Creates 10,000 ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them. These are frozen, and each
+// pod is written as they would have left it. Readers of the cluster cannot tell the difference.
 import { randomBytes } from "node:crypto";
 import type { V1Pod } from "@kubernetes/client-node";
 import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
@@ -13,12 +13,12 @@ export interface Crowd {
 }
 
 export interface CrowdOptions {
-	/** web-0, web-1 …: a ReplicaSet each. */
+	/** The number of apps web-0, web-1 and so on, each with a ReplicaSet. */
 	readonly apps: number;
 	readonly podsPerApp: number;
-	/** One over each of so many of them, from the first on. */
+	/** The number of apps with a budget, from the first on. */
 	readonly budgets: { readonly apps: number; readonly maxUnavailable: number };
-	/** Left out: one of its own, with a random name. */
+	/** By default a new namespace with a random name. */
 	readonly namespace?: string;
 }
 
@@ -38,7 +38,7 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 		metadata: { name: namespace },
 	});
 	const { items: nodes } = await client.get<{ items: readonly Created[] }>("/api/v1/nodes");
-	// The account that every pod's admission asks for is made by the controllers.
+	// The controllers create the account that the admission of every pod requires.
 	await untilThere(client, `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
 	for (const component of ["controller-manager", "scheduler", "kwok"] as const) cluster.freeze(component);
 	const names = Array.from({ length: options.apps }, (_, app) => `web-${app}`);

@@ -1,5 +1,6 @@
-// How near the estimate of a plan is to what a drain takes: drains in thought of pods whose start and end are drawn, each with what the API
-// server would show of it. Some lost their readiness later, some do not end when they are told to, some sleep in a preStop hook.
+// Measures how close a plan's estimate is to the duration of a drain. It simulates drains of pods whose start and end times are drawn at
+// random, with what the API server would show about them. Some pods lost their readiness later, some do not end when told to, and some
+// sleep in a preStop hook.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PlanPod, PodPace } from "../../plugin/plan/drain-plan.ts";
 import { createPaceReader, estimateRange } from "../../plugin/plan/pod-pace.ts";
@@ -10,7 +11,7 @@ import { newV1Pod } from "../support/build-v1-pod.ts";
 import type { Measurement } from "./measurement.ts";
 
 export interface EstimatedDrain {
-	/** Seconds. */
+	/** In seconds. */
 	readonly atLeast: number;
 	readonly atMost: number;
 	readonly truth: number;
@@ -41,12 +42,12 @@ export const estimates: Measurement = {
 	},
 };
 
-/** The part of the drains that ended within their range. */
+/** Returns the share of the drains that ended within their range. */
 export function partWithin(drains: readonly EstimatedDrain[]): number {
 	return drains.filter(({ atLeast, atMost, truth }) => atLeast <= truth && truth <= atMost).length / drains.length;
 }
 
-/** The longest estimate over the shortest. */
+/** Returns the largest ratio of the upper to the lower end of an estimate. */
 export function widestRange(drains: readonly EstimatedDrain[]): number {
 	return Math.max(...drains.map(({ atLeast, atMost }) => atMost / Math.max(1, atLeast)));
 }
@@ -56,7 +57,7 @@ export function drawDrains(seed: number, count: number): readonly EstimatedDrain
 	return Array.from({ length: count }, () => drawDrain(random));
 }
 
-/** One database under a budget of one pod at a time, beside apps without a budget. */
+/** Draws one database under a budget of one pod at a time, with apps without a budget. */
 function drawDrain(random: () => number): EstimatedDrain {
 	const apps = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, index) => drawApp(`app-${index}`, random));
 	const drained = apps.flatMap(({ pods }) => pods.slice(0, Math.ceil(pods.length / 2)));

@@ -1,5 +1,5 @@
-// The plugin's own engine in this process, over the real tunnel and the real agents: what a run of `kubectl xpdb evict` does
-// after its start, without the start.
+// Runs the plugin's own engine in this process, over the real tunnel and with the real agents. It does what `kubectl xpdb evict` does after
+// its start.
 import type { V1Pod } from "@kubernetes/client-node";
 import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
@@ -19,9 +19,9 @@ export interface BenchPod {
 	readonly pod: V1Pod;
 }
 
-/** Something that evicts pods; must be closed. */
+/** Evicts pods. Must be closed. */
 export interface Evictor {
-	/** Resolves when the eviction was accepted; rejects where it was not. */
+	/** Resolves when the eviction is accepted. Rejects if it is not. */
 	evict(pod: BenchPod): Promise<void>;
 	close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench
 	};
 }
 
-/** The same with nothing but the API server's own eviction call. */
+/** Returns an evictor that only makes the API server's own eviction call. */
 export function bareEvictor({ operators }: Bench): Evictor {
 	return {
 		async evict({ cluster, pod }) {

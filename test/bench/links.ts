@@ -1,7 +1,7 @@
-// Round trips: one eviction at a time with a delay on the links between the clusters and from the plugin to the API servers, and with
-// one on every link, the agents' way to their own API server too. Beside it bare calls on the same links, and x-pdb's design, which is
-// not run here but calculated. What is compared is what the delay adds: each eviction with it has one without it right before, so that
-// the processors, which these clusters share and others do not, are not in it.
+// Measures round trips: one eviction at a time, with a delay on the links between the clusters and from the plugin to the API servers, or
+// on every link, including that from the agents to their own API server. Compares it with bare calls on the same links, and with x-pdb's
+// design, which is calculated and not run. Only the time that the delay adds is compared: right before each eviction with the delay, there
+// is one without it. So the processors, which test clusters share and real clusters do not, do not affect the result.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bench } from "./bench.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
@@ -11,20 +11,21 @@ import { median } from "./statistics.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
 const turns = 12;
-/** They open connections, and compile code. */
+/** These turns open connections and compile code. */
 const turnsBefore = 3;
 const pauseMs = 100;
-/** Of a round trip on each link. */
+/** The round-trip delay on each link, in milliseconds. */
 const delays = [20, 80] as const;
 
 interface Place {
 	readonly name: "between" | "everywhere";
 	readonly what: string;
-	/** By the link's name: "plugin->c1", "c1->c2", "c1->c1" from the agents of c1 to their API server. */
+	/** Takes the link's name: "plugin->c1", "c1->c2", or "c1->c1" from the agents of c1 to their API server. */
 	readonly hasDelay: (link: string) => boolean;
 	/**
-	 * x-pdb's own, beside those of a bare eviction. Lock at all other clusters at once and GetState at all others at once are a round trip
-	 * between clusters each. To the API servers: its Lease is read and written here, then, as a part of Lock, there.
+	 * x-pdb's own round trips, in addition to those of a bare eviction. There are two between clusters: Lock at all other clusters at once,
+	 * and GetState at all others at once. There are four to API servers: its Lease is read and written in its own cluster and then, as a
+	 * part of Lock, in the others.
 	 */
 	readonly roundTripsOfXpdb: number;
 }
@@ -76,10 +77,10 @@ function ratioName(ms: number, place: Place): string {
 	return `links_${ms}_${place.name}_vs_xpdb_design`;
 }
 
-/** Milliseconds, p50. */
+/** Medians in milliseconds. */
 interface Middle {
 	readonly near: number;
-	/** By the delay, from pair to pair. */
+	/** What the delay adds, from pair to pair. */
 	readonly added: number;
 }
 

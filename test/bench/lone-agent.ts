@@ -1,4 +1,4 @@
-// Agents that a measurement starts and ends itself, one at a time. They are asked directly, without the tunnel through the API server.
+// Starts and ends agents for a measurement, one at a time. They are called directly, without the tunnel through the API server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,12 +12,15 @@ const agentNamespace = "xpdb-system";
 
 export interface LoneAgent extends AsyncDisposable {
 	readonly pid: number;
-	/** Milliseconds from its start until it said that it is ready. */
+	/** Milliseconds from its start until it reported ready. */
 	readonly readyMs: number;
 	readonly member: RemoteCluster;
 }
 
-/** Ends the first cluster's agents for good. Returns how to start one with the command, the flags and the identity of one of their pods. */
+/**
+ * Ends the first cluster's agents for good. Returns a function that starts one with the command, the flags and the identity of one of their
+ * pods.
+ */
 export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAgent>> {
 	const [cluster] = bench.fleet.clusters;
 	const [agents] = bench.fleet.agents;
@@ -38,7 +41,7 @@ export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAge
 	};
 }
 
-/** The first cluster's agent at this address, as its operator. */
+/** Connects to the first cluster's agent at this address, as its operator. */
 export async function openMember(bench: Bench, ip: string): Promise<{ member: RemoteCluster; close: () => void }> {
 	const [cluster] = bench.fleet.clusters;
 	if (!cluster) throw new Error("no cluster");
@@ -63,7 +66,7 @@ export async function openMember(bench: Bench, ip: string): Promise<{ member: Re
 	};
 }
 
-/** How to start the same process again, as it was started: by its own command line and environment. */
+/** Returns a function that starts the same process again, with its command line and environment. */
 function commandOf(pid: number, logFile: string): () => ManagedProcess {
 	const words = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
 	const [command = "", ...args] = words("cmdline");

@@ -1,5 +1,6 @@
-// `npm run bench`: how near to what the API servers can do, and how far ahead of kubectl drain, on real clusters. Prints, and
-// never asserts: exit code 1 says that nothing could be measured, 3 that no clusters can be had here.
+// `npm run bench`: measures on real clusters how close xpdb is to what the API servers can do, and how it compares with kubectl drain. It
+// prints and never asserts. Exit code 1 means that nothing could be measured, or that a measurement of a short test run failed. With exit
+// code 3, there can be no clusters here.
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import yargs from "yargs";
@@ -72,7 +73,7 @@ async function main(): Promise<void> {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
 	process.on(signal, () => {
-		// The second time: the kernel ends the clusters with us.
+		// At the second signal, the kernel ends the clusters with this process.
 		if (stop.signal.aborted) process.exit(130);
 		stop.abort(new SetupError("Stopped"));
 	});

@@ -1,18 +1,18 @@
-// Old revisions as Deployments leave them behind: ten ReplicaSets each, without pods. The controllers must be asleep (fillCluster), or they
-// would delete them. The first Deployment and its first ReplicaSet are made by requests. The others are copies of what the API server
-// stored of them, and are written to etcd: that takes seconds for 20,000, and not minutes.
+// Creates old revisions as Deployments leave them behind: ten ReplicaSets each, without pods. The controllers must be frozen (fillCluster),
+// because they would delete them. Requests create the first Deployment and its first ReplicaSet. The others are copies of what the API
+// server stored, written directly to etcd. For 20,000, that takes seconds instead of minutes.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { askEtcd } from "../controlplane/etcd-gateway.ts";
 
-/** As many as a Deployment keeps if it does not say otherwise. */
+/** The number that a Deployment keeps by default. */
 const revisions = 10;
-/** etcd takes 128 in one transaction. */
+/** etcd accepts 128 in one transaction. */
 const writesAtOnce = 100;
 const servedWithinMs = 30_000;
-/** Makes a ReplicaSet of 4 KB, of which 2.5 KB are metadata: managedFields name each variable too. */
+/** Makes the ReplicaSet 4 KB large, 2.5 KB of which are metadata, because managedFields also name each variable. */
 const env = Array.from({ length: 20 }, (_, number) => ({
 	name: `SETTING_${number}`,
 	value: `http://example.com/${number}`,
@@ -22,7 +22,7 @@ interface Created {
 	readonly metadata: { readonly name: string; readonly uid: string };
 }
 
-/** Makes the Deployments of these numbers, with ten ReplicaSets each, in a namespace that has those up to `from`. */
+/** Creates the Deployments with these numbers, with ten ReplicaSets each, in a namespace that already has those up to `from`. */
 export async function createOldRevisions(
 	{ client, server }: RunningCluster,
 	namespace: string,
@@ -34,7 +34,7 @@ export async function createOldRevisions(
 	const replicaSet = await valueOf(server, stored("replicasets", first.replicaSet.name));
 	const puts: object[] = [];
 	for (let number = from; number < to; number += 1) {
-		// Names and uids are as long as those of the first ones: the bytes between them give lengths.
+		// Names and uids are as long as those of the first objects, because the bytes between them contain lengths.
 		const app = nameOf(number);
 		const uid = number === from ? first.deployment.uid : randomUUID();
 		const renamed = (value: string): string =>
@@ -91,7 +91,7 @@ function revisionOf(app: string, revision: number): string {
 	return `${app}-${revision}`;
 }
 
-/** The stored bytes, as a character each. */
+/** Returns the stored bytes, each as one character. */
 async function valueOf(server: string, key: string): Promise<string> {
 	const { kvs } = (await askEtcd(server, "range", { key: base64(key) })) as { kvs?: readonly { value: string }[] };
 	const [found] = kvs ?? [];
@@ -107,7 +107,7 @@ function base64(bytes: string): string {
 	return Buffer.from(bytes, "latin1").toString("base64");
 }
 
-/** Until the API server has them all in its watch cache. */
+/** Waits until the API server has all of them in its watch cache. */
 async function untilServed(client: ApiClient, namespace: string, replicaSets: number): Promise<void> {
 	const until = performance.now() + servedWithinMs;
 	for (;;) {

@@ -1,4 +1,4 @@
-// Which measurements a run makes, and how often each of them runs.
+// Chooses the measurements of a run.
 import { big } from "./big.ts";
 import { budgetLists } from "./budget-lists.ts";
 import { contention } from "./contention.ts";
@@ -42,7 +42,10 @@ export const measurements: readonly Measurement[] = [
 	budgetCrowd,
 ];
 
-/** By the names of measurements, of groups of them, or of ratios; where none is named, all but those that must be. Throws where a name is neither. */
+/**
+ * Chooses measurements by their names, or by those of groups or ratios. By default all except those that run only by name. Throws for an
+ * unknown name.
+ */
 export function choose(names: readonly string[]): readonly Measurement[] {
 	if (names.length === 0) return measurements.filter(({ onlyByName = false }) => !onlyByName);
 	const namesOf = ({ name, group, ratios }: Measurement): readonly string[] => [

@@ -1,26 +1,26 @@
-// What a decision costs, as a table: of each side, and the first over the second.
+// Formats the cost of a decision as a table: of each side, and of the first side divided by the second.
 import { type RoleTimes, roles } from "./price-side.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { median, quantile } from "./statistics.ts";
 
 interface Costs {
-	/** Of each eviction, by block. */
+	/** The time of each eviction, by block. */
 	readonly ms: readonly (readonly number[])[];
-	/** Of each eviction, without what an idle fleet uses. */
+	/** For each eviction, without what an idle fleet uses. */
 	readonly cpu: RoleTimes;
 	readonly requests: RequestCounts;
 }
 
 export interface Price {
 	readonly name: string;
-	/** Resident memory of each agent at the end. */
+	/** The resident memory of each agent at the end. */
 	readonly agentMb: readonly number[];
 	readonly idlePerSecond: RoleTimes;
 	readonly decision: Costs;
 	readonly bare: Costs;
 }
 
-/** Below this much nobody can tell it from what goes on beside it. */
+/** Fewer requests than this cannot be told apart from background requests. */
 const fewestRequests = 0.1;
 
 export function formatPrices(prices: readonly Price[]): string {

@@ -1,4 +1,4 @@
-// One checkout's programs on a fleet of their own: its agents, and its plugin's engine in this process.
+// Runs one checkout's programs on their own fleet: its agents, and its plugin's engine in this process.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,7 +16,7 @@ import type { Workload } from "./workload.ts";
 export const roles = ["plugin", "agents", "API servers", "etcd", "controllers, kwok"] as const;
 type Role = (typeof roles)[number];
 
-/** What is used up, by role: milliseconds of a processor. The plugin is this process, which all sides share. */
+/** The milliseconds of a processor that each role used. The plugin is this process, which all sides share. */
 export type RoleTimes = Readonly<Record<Role, number>>;
 
 export function mapRoles(of: (role: Role) => number): RoleTimes {
@@ -33,26 +33,26 @@ export interface Side {
 	readonly name: string;
 	readonly engine: Evictor;
 	readonly bare: Evictor;
-	/** All replacements are there; pods to evict. */
+	/** Waits until all replacements are ready. Returns the pods to evict. */
 	ready(): Promise<BenchPod[]>;
-	/** Without the plugin. */
+	/** Returns the processor time of all roles except the plugin. */
 	cpu(): Omit<RoleTimes, "plugin">;
 	requests(): Promise<RequestCounts>;
-	/** Resident memory of each agent, in MB. */
+	/** Returns the resident memory of each agent, in MB. */
 	memory(): readonly number[];
 	close(): Promise<void>;
 }
 
 interface SideOptions {
 	readonly name: string;
-	/** Its folder; its programs must be built. */
+	/** The folder of a checkout whose programs have been built. */
 	readonly checkout: string;
 	readonly profiles: string | undefined;
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
 }
 
-/** Of each app in each cluster. */
+/** For each app in each cluster. */
 const replicas = 40;
 
 export async function openSide({ name, checkout, profiles, signal, log }: SideOptions): Promise<Side> {

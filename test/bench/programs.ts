@@ -1,10 +1,10 @@
-// The programs as people start them, with a home that no caches but those of this bench are in.
+// Runs the programs as users start them, with a home that contains only the caches of this bench.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Bench } from "./bench.ts";
 
-/** As Linux keeps it: no look is too late for a peak, only for the last moment. */
+/** Linux keeps the peak, so a late look misses only the process's last moment. */
 const lookEveryMs = 100;
 
 type Program = "kubectl" | "kubectl-xpdb";
@@ -21,7 +21,7 @@ export function programEnvironment({ fleet }: Bench): Readonly<Record<string, st
 	};
 }
 
-/** Resolves when it has ended with 0, with the most memory that it held; rejects with what it said. */
+/** Resolves with the largest memory of the program when it has ended with code 0. Otherwise rejects with its error output. */
 export function runProgram(
 	bench: Bench,
 	program: Program,
@@ -53,7 +53,7 @@ function peakMbOf(pid: number | undefined): number {
 	try {
 		return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
 	} catch {
-		// It has just ended.
+		// The process has just ended.
 		return 0;
 	}
 }

@@ -1,15 +1,15 @@
-// Evictions a minute under one budget with room, and the same by bare calls.
+// Measures evictions per minute under one budget with room, and the same with bare calls.
 import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
-/** As many at a time as the plugin has on their way to each cluster; see plugin/evictions/concurrency-limit.ts. */
+/** As many as the plugin has on their way to each cluster at a time (plugin/evictions/concurrency-limit.ts). */
 export const lanesPerCluster = 100;
 export const podsPerCluster = 100;
 const podsPerSmallCluster = 10;
-/** What x-pdb grants a minute under one budget at best: its lock stays for 5 s. */
+/** The most that x-pdb grants per minute under one budget: it keeps its lock for 5 s. */
 const xpdbPerMinute = 12;
 
 export const rates: Measurement = {
@@ -30,12 +30,12 @@ export const rates: Measurement = {
 			await workload.ready();
 			const before = cpuTimeOf(bench);
 			const rate = await evictAll(workload, evictor, lanes);
-			// The replacements are part of it, however many of them are there already.
+			// The rate includes waiting for the replacements, however many of them are already there.
 			await workload.ready();
 			return { rate, cpu: cpuPerThing(before, cpuTimeOf(bench), clients.length * pods) };
 		};
 		const engine = await openEvictor(bench);
-		// Who just began has code to compile and connections to open; a rate is about what comes after that, for both.
+		// At first, both evictors compile code and open connections. A rate is about the time after that.
 		if (!bench.isSmall) {
 			await measured(engine);
 			await measured(bareEvictor(bench));
@@ -58,7 +58,7 @@ export const rates: Measurement = {
 	},
 };
 
-/** Evicts every pod that is there once; how many a minute that was. */
+/** Evicts every existing pod once. Returns the number of evictions per minute. */
 export async function evictAll(workload: Workload, evictor: Evictor, lanes: number): Promise<number> {
 	await workload.ready();
 	const pods = await benchPods(workload);

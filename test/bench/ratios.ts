@@ -1,9 +1,9 @@
-// The table of issue "fast and hard to break": what each figure means, and where it should be.
+// Lists the ratios: what each figure means, and its goal.
 export interface Ratio {
 	readonly name: string;
 	/** What is compared with what, for people. */
 	readonly what: string;
-	/** Undefined: only reported. */
+	/** Undefined if the ratio is only reported. */
 	readonly goal?: { readonly better: "lower" | "higher"; readonly value: number };
 }
 

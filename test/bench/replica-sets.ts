@@ -1,5 +1,5 @@
-// What ReplicaSets without pods, as old revisions leave them behind, cost an agent: its start, its memory, a count in the namespace that has
-// most of them, and the comparison of its watches with lists of that namespace while a drain waits there.
+// Measures what ReplicaSets without pods, which old revisions leave behind, cost an agent: its start, its memory, a count in the namespace
+// with most of them, and the comparison of its watches with lists of that namespace while a drain waits there.
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,29 +17,29 @@ import { requestCountsOf } from "./request-counts.ts";
 import { quantile } from "./statistics.ts";
 
 const pods = 500;
-/** Of the Deployments, with ten ReplicaSets each: in the budget's namespace, and in two others. */
+/** The number of Deployments, with ten ReplicaSets each, in the budget's namespace and in two others. */
 const sizes = { "2k": [160, 30, 10], "20k": [1_600, 300, 100] } as const;
 type Size = keyof typeof sizes;
-/** A count fails after 8 s; a round then tries again. */
+/** A count fails after 8 s, and a round then tries again. */
 const attempts = 3;
-/** Uncounted: by then, the watches have all workloads, and were compared with a list. */
+/** Not counted. By then, the watches have all workloads and have been compared with a list. */
 const warmUpMs = 6_000;
 const warmUpPauseMs = 100;
-/** Some comparisons, of which there is one every 2 s. */
+/** Long enough for some comparisons. There is one every 2 s. */
 const countForMs = 6_000;
-/** As a drain that waits for a budget does; see disruption/round/grant-looks.ts. */
+/** As a drain that waits for a budget does (disruption/round/grant-looks.ts). */
 const lookEveryMs = 2_000;
 const waitForMs = 20_000;
 
 interface Counting {
-	/** An agent that has not compared its watches there lists for it. */
+	/** An agent that has not yet compared its watches in this namespace lists the workloads for this count. */
 	readonly firstCountMs: number;
 	readonly countMs: number;
-	/** Of the agent, with what it compares meanwhile. */
+	/** The processor time of the agent for a count, including its comparisons meanwhile. */
 	readonly countCpuMs: number;
 }
 
-/** While a drain waits: shares of a core in percent, and what the agent reads of its API server. */
+/** While a drain waits: shares of a core in percent, and what the agent reads from its API server. */
 interface Waiting {
 	readonly agentPercent: number;
 	readonly apiserverPercent: number;
@@ -50,11 +50,11 @@ interface Waiting {
 	readonly lookMs: number;
 }
 
-/** Of one agent, from its start to its end. */
+/** The figures of one agent, from its start to its end. */
 interface Figures {
 	readonly readyMs: number;
 	readonly readyCpuMs: number;
-	/** Why no count was answered. */
+	/** The counts, or the reason why none was answered. */
 	readonly counting: Counting | string;
 	readonly waiting: Waiting;
 	readonly memoryMb: number;
@@ -62,7 +62,7 @@ interface Figures {
 	readonly load: number;
 }
 
-/** What is told of each size; `over`: beside the same agent without ReplicaSets. */
+/** The figures that are reported for each size. `over` compares them with the same agent without ReplicaSets. */
 const told: Readonly<Record<string, { readonly of: (figures: Figures) => number; readonly over?: true }>> = {
 	count: { of: ({ counting }) => numberOf(counting, "countMs"), over: true },
 	count_cpu: { of: ({ counting }) => numberOf(counting, "countCpuMs"), over: true },
@@ -120,7 +120,7 @@ function numberOf(counting: Counting | string, name: keyof Counting): number {
 	return typeof counting === "string" ? Number.NaN : counting[name];
 }
 
-/** Adds what this size has more than the one before. */
+/** Adds the ReplicaSets that this size has in addition to the previous one. */
 async function fill(cluster: RunningCluster, { namespace }: Crowd, size: Size): Promise<void> {
 	const before = sizeNames[sizeNames.indexOf(size) - 1];
 	for (const [place, to] of sizes[size].entries()) {
@@ -158,7 +158,7 @@ async function countedBy(agent: LoneAgent, { filled }: Place): Promise<Counting 
 	return problem;
 }
 
-/** The counts under one acquisition, which is what a decision rests on. */
+/** Measures the counts under one acquisition, on which a decision rests. */
 async function countedOnce({ pid, member }: LoneAgent, filled: Crowd): Promise<Counting> {
 	const request = questionOf(filled);
 	const acquiredAt = performance.now();
@@ -172,7 +172,7 @@ async function countedOnce({ pid, member }: LoneAgent, filled: Crowd): Promise<C
 		if (healthy !== pods) throw new Error(`${healthy} healthy pods were counted, not ${pods}`);
 		return performance.now() - startedAt;
 	};
-	// Counts fail where the Lease was lost.
+	// The counts fail if the Lease is lost.
 	const renewals = setInterval(() => void member.renew(acquisition).catch(() => undefined), renewIntervalMs);
 	try {
 		for (const until = performance.now() + warmUpMs; performance.now() < until; await delay(warmUpPauseMs))
@@ -223,7 +223,7 @@ async function waitingAt({ pid, member }: LoneAgent, { cluster, filled }: Place)
 	};
 }
 
-/** By all reads, nearly all of which are of the network. */
+/** Returns the bytes of all reads, nearly all of which are from the network. */
 function readBytes(pid: number): number {
 	return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }

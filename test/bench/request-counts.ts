@@ -1,7 +1,7 @@
-// What API servers were asked so far, by verb and resource, as their metrics have it.
+// Counts the requests that API servers have received, by verb and resource, from their metrics.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 
-/** "GET leases" and so on, over all clusters; watches that have not ended are not in it. */
+/** By "GET leases" and so on, for all clusters. Watches that have not ended are not counted. */
 export type RequestCounts = ReadonlyMap<string, number>;
 
 const line = /^apiserver_request_total\{(.*)\} (\S+)$/;

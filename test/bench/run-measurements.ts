@@ -1,5 +1,5 @@
-// One measurement after the other, those on the same clusters together. What fails leaves its ratios out, with the reason;
-// the others go on.
+// Runs one measurement after the other, those on the same clusters together. If one fails, its ratios are left out with the reason, and the
+// others continue.
 import { messageOf } from "../../demo/machine/setup-error.ts";
 import { ProgramsUnavailableError } from "../controlplane/fleet-errors.ts";
 import { type Bench, startBench } from "./bench.ts";
@@ -11,11 +11,11 @@ import { spreadOf } from "./statistics.ts";
 
 export interface RunOptions {
 	readonly short: boolean;
-	/** Fewer pods in a short run, and one that is left out fails it. */
+	/** Whether to use fewer pods, as a test. A measurement that is left out then fails the run. */
 	readonly isSmall: boolean;
 	/** A folder for CPU profiles of the agents. */
 	readonly profiles: string | undefined;
-	/** The plugin that is measured, where it is not that of scripts/build.ts. */
+	/** The plugin that is measured. By default that of scripts/build.ts. */
 	readonly plugin: string | undefined;
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
@@ -25,7 +25,7 @@ export interface RunResult {
 	/** In the order of the table. */
 	readonly outcomes: readonly Outcome[];
 	readonly details: Readonly<Record<string, unknown>>;
-	/** Nothing at all could be measured, or of a small run something was not. */
+	/** Whether nothing could be measured, or a part of a small run could not. */
 	readonly failed: boolean;
 }
 

@@ -4,7 +4,7 @@ import { limitMs, quietMs, runsThatFit } from "./runs-that-fit.ts";
 
 const ofAll = measurements.filter(({ onlyByName = false }) => !onlyByName);
 
-/** Minutes of a run of everything in an hour that makes all of it slower by this factor, and how often each measurement ran. */
+/** Returns the duration of a run of everything if all of it is slower by this factor, and how many times each measurement ran. */
 function run(slowness: number): { readonly ms: number; readonly runs: readonly number[] } {
 	const runs: number[] = [];
 	let expectedMs = 0;

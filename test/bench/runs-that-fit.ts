@@ -1,20 +1,20 @@
-// How often each measurement of a full run is repeated, so that all of them come into its 15 minutes in a slow hour too.
+// Decides how many times each measurement of a full run is repeated, so that all of them fit into 15 minutes even in a slow hour.
 import type { Measurement } from "./measurement.ts";
 
-/** The rest of its 15 minutes a run needs for clusters that start and stop. */
+/** The rest of the 15 minutes is for clusters that start and stop. */
 export const limitMs = 14 * 60_000;
 
 export interface Progress {
 	readonly elapsedMs: number;
-	/** What the measurements so far took. */
+	/** The time that the measurements so far took. */
 	readonly measuredMs: number;
-	/** What they would have taken in a quiet hour; 0 at the beginning. */
+	/** The time that they would have taken in a quiet hour. 0 at the beginning. */
 	readonly expectedMs: number;
 }
 
 /**
- * How often the first of `rest`, which are still to come, may run. At least once, and as a whole where its time is not known; what is
- * left when each of them has run once is shared by all.
+ * Returns how many times the first of `rest`, the measurements still to come, may run. At least once, and in full if its time is not known.
+ * All of them share the time that is left after one run of each.
  */
 export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredMs, expectedMs }: Progress): number {
 	const [next] = rest;
@@ -30,7 +30,7 @@ export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredM
 	return 1 + Math.round((full - 1) * share);
 }
 
-/** What so many runs take in a quiet hour. */
+/** Returns what this number of runs takes in a quiet hour. */
 export function quietMs({ seconds }: Measurement, runs: number): number {
 	return seconds === undefined ? 0 : (seconds.once + seconds.each * runs) * 1_000;
 }

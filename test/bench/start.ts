@@ -1,6 +1,6 @@
-// How fast the plugin reaches its first result, beside kubectl. One pod without a budget, in a namespace without one: from the start of the
-// process to the eviction in the audit log. A table of one budget, and kubectl's of its pods: from start to end. All take turns, so that
-// they meet the same machine; all have run once before, with their caches in a home of their own.
+// Measures how fast the plugin reaches its first result, compared with kubectl. For one pod in a namespace without budgets: from the start
+// of the process to the eviction in the audit log. For a table of one budget, compared with kubectl's table of its pods: from start to end.
+// All take turns, so that they run under the same conditions. All have run once before, with their caches in their own home.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Bench } from "./bench.ts";
@@ -11,7 +11,7 @@ import { median } from "./statistics.ts";
 import { createWorkload } from "./workload.ts";
 
 const pairs = { full: 8, short: 5, small: 1 };
-/** The clocks of the process and of the audit log are one; the log is written at once, but not in the same moment. */
+/** The process and the audit log have the same clock. The log is written promptly, but a moment later. */
 const auditedWithinMs = 5_000;
 
 const evictions = ["ours", "kubectl", "oursInThreeContexts"] as const;
@@ -51,11 +51,11 @@ export const start: Measurement = {
 };
 
 interface Scene extends AsyncDisposable {
-	/** Milliseconds of each, so many times, one after the other. */
+	/** Returns the milliseconds of each, measured this many times, one after the other. */
 	takeTurns(count: number): Promise<Times>;
 }
 
-/** A node of the first cluster with a single pod, which comes back to it; and a budget in another namespace. */
+/** Creates a node of the first cluster with a single pod, which returns to it, and a budget in another namespace. */
 async function createScene(bench: Bench): Promise<Scene> {
 	const { fleet } = bench;
 	const [cluster] = fleet.clusters;
@@ -68,7 +68,7 @@ async function createScene(bench: Bench): Promise<Scene> {
 	await cordon(client, node, true);
 	const clients = fleet.clusters.map((each) => each.client);
 	const covered = made.use(await createWorkload({ clients, apps: 1, replicas: 1, budget: { maxUnavailable: 1 } }));
-	// Not on the node, which kubectl drains.
+	// Its pods are not on the node that kubectl drains.
 	await covered.ready();
 	await cordon(client, node, false);
 	await cordonOthers(client, node);

@@ -5,7 +5,7 @@ export interface Spread {
 	readonly high: number;
 }
 
-/** The value that this part of the samples (0 to 1) stays at or below. */
+/** Returns the smallest sample that this part (0 to 1) of the samples does not exceed. */
 export function quantile(samples: readonly number[], part: number): number {
 	const sorted = samples.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];

@@ -1,4 +1,5 @@
-// A long way: 80 ms of round trip on every link between plugin, agents and API servers, against the same links without it.
+// Measures long distances: a round trip of 80 ms on every link between plugin, agents and API servers, compared with the same links without
+// it.
 import type { Bench } from "./bench.ts";
 import { byPlugin, createDrainScene } from "./drains.ts";
 import { openEvictor } from "./evictor.ts";

@@ -1,4 +1,4 @@
-/** Takes the items one after the other in as many lanes as there are; the time that it took, in milliseconds. */
+/** Processes the items in order, in this number of lanes. Returns the time that it took, in milliseconds. */
 export async function inLanes<T>(
 	lanes: number,
 	items: readonly T[],
@@ -14,7 +14,7 @@ export async function inLanes<T>(
 	return performance.now() - startedAt;
 }
 
-/** One of each list in turn: the clusters' pods side by side. */
+/** Returns the items of the lists in turn, so that the pods of the clusters alternate. */
 export function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
 	const longest = Math.max(...lists.map((list) => list.length));
 	return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();

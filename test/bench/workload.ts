@@ -1,4 +1,4 @@
-// Deployments of plain pods in a namespace of their own, the same in every cluster, and budgets over them.
+// Creates Deployments of plain pods in a separate namespace, the same in every cluster, and budgets over them.
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -9,20 +9,20 @@ import type { Bench } from "./bench.ts";
 
 export interface Workload extends AsyncDisposable {
 	readonly namespace: string;
-	/** Waits until every pod of every Deployment is ready, and none is left of earlier ones. */
+	/** Waits until every pod of every Deployment is ready, and no earlier pods are left. */
 	ready(): Promise<void>;
-	/** The pods of each cluster, in the order of the clusters. */
+	/** Returns the pods of each cluster, in the order of the clusters. */
 	pods(): Promise<readonly (readonly V1Pod[])[]>;
 }
 
 export interface WorkloadOptions {
-	/** One of each cluster, as the administrator. */
+	/** One client for each cluster, for the administrator. */
 	readonly clients: readonly ApiClient[];
-	/** Deployments in each cluster: web-0, web-1 … */
+	/** The number of Deployments in each cluster: web-0, web-1 and so on. */
 	readonly apps: number;
-	/** Of each Deployment. */
+	/** For each Deployment. */
 	readonly replicas: number;
-	/** The spec of every app's budget without its selector; none where it is left out. */
+	/** The spec of every app's budget without its selector. By default there are no budgets. */
 	readonly budget?: Readonly<Record<string, unknown>>;
 }
 
@@ -66,7 +66,7 @@ export async function createWorkload(options: WorkloadOptions): Promise<Workload
 		async [Symbol.asyncDispose]() {
 			await Promise.all(clients.map((client) => client.send("DELETE", `/api/v1/namespaces/${namespace}`)));
 			for (const client of clients) {
-				// What still goes away would be measured with whatever comes next.
+				// Pods that still terminate would affect the next measurement.
 				while ((await listPods(client, namespace)).length > 0) await delay(250);
 			}
 		},
@@ -75,13 +75,13 @@ export async function createWorkload(options: WorkloadOptions): Promise<Workload
 	return workload;
 }
 
-/** One app, and a budget over it that always has room. */
+/** Creates one app with a budget that always has room. */
 export function createRoomyWorkload({ fleet }: Bench, replicas: number): Promise<Workload> {
 	const clients = fleet.clusters.map(({ client }) => client);
 	return createWorkload({ clients, apps: 1, replicas, budget: { maxUnavailable: "100%" } });
 }
 
-/** The selector of an app's budget, as rounds name it. */
+/** Returns the selector of an app's budget, as rounds name it. */
 export function selectorOf(app: string): LabelSelector {
 	return parseLabelSelector({ matchLabels: { app } }, "selector");
 }
@@ -90,7 +90,7 @@ interface Deployment {
 	readonly status?: { readonly readyReplicas?: number };
 }
 
-/** By the Deployments first: they are few, and pods are many. */
+/** Checks the Deployments first, because they are few and pods are many. */
 async function isReady(client: ApiClient, namespace: string, pods: number): Promise<boolean> {
 	const { items } = await client.get<{ items: readonly Deployment[] }>(deploymentsPath(namespace));
 	const ready = items.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0);

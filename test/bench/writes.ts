@@ -1,5 +1,4 @@
-// Lease writes by the audit logs of all clusters, for batches of ten pods: those that failed count too, and so do those that
-// clean up afterwards.
+// Counts Lease writes in the audit logs of all clusters, for batches of ten pods. Failed writes and later clean-ups also count.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { leaseName } from "../../disruption/lease/lease.ts";
@@ -12,14 +11,14 @@ import { createRoomyWorkload } from "./workload.ts";
 const batch = 10;
 const batches = 10;
 const smallBatches = 2;
-/** Idle budgets are swept after ten seconds, by a second agent after five more. */
+/** Idle budgets are swept after ten seconds, and by the second agent five seconds later. */
 const sweptAfterMs = 16_500;
 
 export const writes: Measurement = {
 	name: "writes",
 	ratios: ["writes_per_eviction"],
 	on: "fleet",
-	// A count, not a time: the same in each run.
+	// This is a count and not a time, so it is the same in each run.
 	runs: { full: 1, short: 1 },
 	seconds: { once: 17, each: 20 },
 	async measure(bench, runs) {
@@ -27,14 +26,14 @@ export const writes: Measurement = {
 		await using stack = new AsyncDisposableStack();
 		const measured: { readonly lease: string; readonly before: LeaseWrites; readonly evicting: LeaseWrites }[] = [];
 		for (let run = 1; run <= runs; run += 1) {
-			// A budget of its own for each run: what cleans up after all of them is waited for once.
+			// Each run has its own budget, so that the clean-up of all of them is waited for only once.
 			const workload = stack.use(await createRoomyWorkload(bench, bench.isSmall ? 12 : 40));
 			const lease = leaseName({ namespace: workload.namespace, name: "web-0" });
 			const engine = await openEvictor(bench);
 			stack.defer(() => engine.close());
 			const pods = [...(await benchPods(workload))];
 			const evictBatch = () => Promise.all(pods.splice(0, batch).map((pod) => engine.evict(pod)));
-			// A Lease is made once.
+			// The first batch creates the Lease.
 			await evictBatch();
 			const before = await countWrites(bench, lease);
 			for (let count = 0; count < times; count += 1) await evictBatch();

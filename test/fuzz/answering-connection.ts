@@ -1,4 +1,4 @@
-// The agent's connection to an API server whose answers a function gives, at once and without a network.
+// Plays the agent's connection to an API server. A function gives the answers, at once and without a network.
 import type {
 	ApiAnswer,
 	ApiConnection,
@@ -11,9 +11,9 @@ import { demand } from "./fuzz-target.ts";
 
 export interface AnsweringOptions {
 	readonly answer: (request: ApiRequestOptions) => ApiAnswer;
-	/** The bytes of a watch. Undefined: it stays open, and silent, until it is aborted. */
+	/** Returns the bytes of a watch. Undefined if the watch stays open and silent until it is aborted. */
 	readonly stream?: (options: ApiStreamOptions) => readonly Buffer[] | undefined;
-	/** Told of every path, once it is known to be one. */
+	/** Called with every path, once it is known to be a valid one. */
 	readonly asked?: (path: string) => void;
 }
 
@@ -36,7 +36,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 				await new Promise<void>((resolve) => options.signal.addEventListener("abort", () => resolve()));
 				return undefined;
 			}
-			// As agent/kubernetes/api-connection.ts does with the chunks of a real one.
+			// As agent/kubernetes/api-connection.ts does with the chunks of a real stream.
 			const lines = new LineSplitter((line) => options.line(line));
 			for (const chunk of chunks) {
 				lines.push(chunk);
@@ -48,10 +48,10 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 	};
 }
 
-/** What the API server is asked for is a path of its API, whatever was in the objects that it is made from. */
+/** Demands that a request to the API server is for a path of its API, whatever the objects from which the path is made contain. */
 function demandPath(path: string): void {
 	demand(/^\/(api\/|apis$|apis\/[^/?]+\/)/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
-	// Path and query without what would have to be encoded.
+	// Path and query contain nothing that must be encoded.
 	demand(/^[\w\-.~%!$&'()*+,;=:@/?]+$/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
 	const segments = path.split("?")[0]?.split("/").slice(1) ?? [];
 	demand(

@@ -1,15 +1,15 @@
-// Every mutant has to be noticed by its target, or the target looks at the wrong things.
+// Checks that every mutant is noticed by its target. A target that does not notice it checks the wrong things.
 import { createProgressLine } from "../explore/progress-line.ts";
 import type { FuzzResult } from "./fuzz-job.ts";
 import { fuzzMutants } from "./fuzz-mutants.ts";
 import { runFuzzJobs, threads } from "./fuzz-pool.ts";
 import { findTarget } from "./targets.ts";
 
-/** Inputs for each mutant, at a share of 1. */
+/** The number of inputs for each mutant, at a share of 1. */
 const mostInputs = 60_000;
 const inputsPerJob = 1_500;
 
-/** True where each one was noticed. */
+/** Returns whether each mutant was noticed. */
 export async function checkFuzzMutants(options: {
 	readonly seed: number;
 	readonly only: string | undefined;

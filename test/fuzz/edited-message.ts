@@ -1,4 +1,4 @@
-// Messages as they may come off the wire: fields changed, then bytes, then whatever the decoder makes of them.
+// Makes messages as they may arrive over the wire. First fields are changed, then bytes.
 import fc from "fast-check";
 import { applyEdits, type JsonEdit, jsonEdits, jsonOf } from "./json-edits.ts";
 import type { Json } from "./odd-values.ts";
@@ -17,7 +17,7 @@ export const messageEdits: fc.Arbitrary<MessageEdits> = fc.record({
 	bytes: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteEdits }),
 });
 
-/** Undefined where the edits make no message that could be sent. */
+/** Undefined if the edits make a message that cannot be sent. */
 export function editedBytes({ codec, seeds }: SeedMessages, { seed, fields, bytes }: MessageEdits): Buffer | undefined {
 	const json = applyEdits(JSON.parse(jsonOf(seeds[seed % seeds.length] ?? null)) as Json, fields);
 	let encoded: Uint8Array;
@@ -26,12 +26,12 @@ export function editedBytes({ codec, seeds }: SeedMessages, { seed, fields, byte
 	} catch {
 		return undefined;
 	}
-	// Where a text was wanted, protobuf's JSON reader takes this for one: nobody sends it.
+	// protobuf's JSON reader takes such a value for a text. No program would send it.
 	if (Buffer.from(encoded).includes("[object ")) return undefined;
 	return applyByteEdits(encoded, bytes);
 }
 
-/** Undefined where the decoder gives up: grpc-js says that to the caller, and nobody of ours hears of it. */
+/** Undefined if the decoder fails: grpc-js reports that to the caller, without calling our code. */
 export function decoded(codec: Codec, bytes: Buffer): unknown {
 	try {
 		return codec.decode(bytes);

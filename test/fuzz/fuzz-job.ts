@@ -1,17 +1,17 @@
-// What a thread is asked to try, and what it found.
+// Defines what a thread is asked to try, and what it found.
 export interface FuzzJob {
 	readonly target: string;
-	/** Of the whole run. */
+	/** The seed of the whole run. */
 	readonly seed: number;
-	/** Which part of the target's inputs. */
+	/** The number of the part of the target's inputs. */
 	readonly part: number;
 	readonly inputs: number;
-	/** fast-check's path to one input of the part, in the place of all of them. */
+	/** fast-check's path to one input of the part, which is then the only one. */
 	readonly path?: string;
 }
 
 export interface FuzzFailure {
-	/** What `--replay` takes. */
+	/** The value for `--replay`. */
 	readonly replay: string;
 	readonly message: string;
 	/** The input, shrunk, for people. */
@@ -21,14 +21,14 @@ export interface FuzzFailure {
 export interface FuzzResult {
 	readonly target: string;
 	readonly inputs: number;
-	/** Of the thread's processor. */
+	/** The processor time of the thread. */
 	readonly cpuMs: number;
 	readonly failure?: FuzzFailure;
 }
 
 export interface FuzzWorkerData {
-	/** Name of the mutant to load; the shipped code where undefined. */
+	/** The name of the mutant to load. Undefined for the shipped code. */
 	readonly mutant: string | undefined;
-	/** Two counters: inputs begun in this job, and in all. */
+	/** Two counters: inputs started in this job, and in all jobs. */
 	readonly progress: SharedArrayBuffer;
 }

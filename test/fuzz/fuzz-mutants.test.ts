@@ -3,8 +3,8 @@ import { mutatedSources } from "../explore/mutant.ts";
 import { fuzzMutants } from "./fuzz-mutants.ts";
 import { findTarget } from "./targets.ts";
 
-// One that does not fit is noticed at once, by an error that looks like success. That each one is noticed for what it takes out takes
-// minutes, and `npm run fuzz -- --mutants`.
+// A mutant that does not fit the code would fail at once, and that failure would look like success. `npm run fuzz -- --mutants` tests in
+// some minutes that each mutant is noticed for what it leaves out.
 describe("a mutant of the fuzz targets", () => {
 	for (const mutant of fuzzMutants) {
 		test(`${mutant.name} fits the code as it is, and its target is there`, () => {

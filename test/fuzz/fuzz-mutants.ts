@@ -1,5 +1,5 @@
-// A mutant for each target, two for the most important: the shipped code with one validation taken out, which the target
-// has to notice.
+// Lists a mutant for each target, and two for the most important ones: the shipped code without one validation. The target must notice
+// that.
 import type { Mutant } from "../explore/mutant.ts";
 
 export interface FuzzMutant extends Mutant {

@@ -1,11 +1,11 @@
-// Threads that try inputs; one that hangs or eats its memory is ended, and the input it was at is named.
+// Runs threads that try inputs. A thread that hangs or takes too much memory is ended, and its present input is named.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { FuzzJob, FuzzResult, FuzzWorkerData } from "./fuzz-job.ts";
 
 export const threads = Math.min(2, availableParallelism());
 
-/** Much longer than any input may take, on a machine that is busy with other things. */
+/** Much longer than any input may take, even on a busy machine. */
 const hungAfterMs = 90_000;
 const program = new URL("./fuzz-worker.ts", import.meta.url);
 
@@ -17,7 +17,7 @@ export interface PoolOptions {
 	readonly isEnough: (result: FuzzResult) => boolean;
 }
 
-/** Runs the jobs; ends early, with what there is, once `isEnough` says so of a result. */
+/** Runs the jobs. Ends early, with the results so far, once `isEnough` is true for a result. */
 export async function runFuzzJobs(jobs: readonly FuzzJob[], options: PoolOptions): Promise<void> {
 	const queue = [...jobs];
 	const counters: Int32Array[] = [];
@@ -59,7 +59,7 @@ class FuzzThread {
 
 	constructor(mutant: string | undefined) {
 		const workerData: FuzzWorkerData = { mutant, progress: this.counters.buffer };
-		// A reader that keeps what it is given shows as memory.
+		// Limits the memory, so that a reader that keeps its input is noticed.
 		this.#worker = new Worker(program, { workerData, resourceLimits: { maxOldGenerationSizeMb: 700 } });
 		this.#worker.setMaxListeners(0);
 	}

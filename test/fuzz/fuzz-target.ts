@@ -1,25 +1,25 @@
-// One reader of foreign bytes, and what must hold of it for every input.
+// Defines a target: one reader of foreign bytes, and what must hold for every input.
 import type fc from "fast-check";
 
 export interface FuzzTarget {
 	readonly name: string;
-	/** The foreign bytes, and who reads them. */
+	/** The foreign bytes, and the part that reads them. */
 	readonly reads: string;
-	/** Its part of all inputs, beside the others': less where an input costs milliseconds. */
+	/** Its share of all inputs, relative to the other targets. Lower if an input takes milliseconds. */
 	readonly share: number;
 	open(): OpenTarget | Promise<OpenTarget>;
 }
 
 export interface OpenTarget {
 	readonly input: fc.Arbitrary<unknown>;
-	/** Throws, or rejects, where something does not hold. */
+	/** Throws or rejects if a demand is not met. */
 	readonly check: (input: never) => void | Promise<void>;
-	/** Waits: then a promise that is left alone and fails is found too. */
+	/** Whether to wait after each input, so that a rejected promise that is not awaited is found, too. */
 	readonly isAsync: boolean;
 	readonly close?: () => void | Promise<void>;
 }
 
-/** What does not hold. */
+/** Says which demand was not met. */
 export class Finding extends Error {
 	override readonly name = "Finding";
 }
@@ -28,7 +28,7 @@ export function demand(condition: boolean, what: string): asserts condition {
 	if (!condition) throw new Finding(what);
 }
 
-/** A target that answers at once. */
+/** Returns a target that answers at once. */
 export function syncTarget<T>(input: fc.Arbitrary<T>, check: (input: T) => void): OpenTarget {
 	return { input, check, isAsync: false };
 }

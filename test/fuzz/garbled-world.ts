@@ -1,4 +1,4 @@
-// Two small clusters whose API servers may garble one answer, with the real agents' code over them, and one round.
+// Runs one round over two small clusters whose API servers may garble one answer, with the agents' real code.
 import { createClusterApi } from "../../agent/cluster-api/create-cluster-api.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/kubernetes/api-connection.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
@@ -37,7 +37,7 @@ export interface WorldState {
 
 export const threePods = [podObject("db-0"), podObject("db-1"), podObject("db-2")];
 
-/** Timers are due at once: nothing here is worth a wait. */
+/** All timers are due at once, because waiting has no purpose here. */
 const clock: Clock = {
 	now: () => 0,
 	after: (_ms, callback) => {
@@ -49,7 +49,7 @@ const clock: Clock = {
 
 const clusterIds = ["id-eu", "id-us"];
 
-/** Runs one round for the candidate, in the first cluster; `garble` is asked for every answer of a cluster. */
+/** Runs one round for the candidate in the first cluster. `garble` is called for every answer of a cluster. */
 export async function runGarbledRound(
 	world: WorldState,
 	garble: (cluster: number, kind: ObjectKind) => Garble | undefined,
@@ -89,7 +89,7 @@ export async function runGarbledRound(
 	return { verdicts, reservations: servers.reduce((sum, server) => sum + server.reservations, 0) };
 }
 
-/** The agent's own code over an API server. */
+/** Creates the agent's own code over an API server. */
 export async function openGarbledCluster(
 	connection: ApiConnection,
 	name: string,
@@ -127,7 +127,7 @@ export async function openGarbledCluster(
 
 const workloadsPath = /\/namespaces\/shop\/(deployments|statefulsets|daemonsets|replicasets|replicationcontrollers)$/;
 
-/** As much of an API server as a round asks. */
+/** Plays the part of an API server that a round needs. */
 export class WorldServer {
 	readonly #state: ClusterState;
 	readonly #id: string;
@@ -154,7 +154,7 @@ export class WorldServer {
 		return this.#leases.values();
 	}
 
-	/** In all Leases. */
+	/** Returns the number of reservations in all Leases. */
 	get reservations(): number {
 		let sum = 0;
 		for (const { metadata } of this.#leases.values()) {
@@ -234,7 +234,7 @@ function missing(name: string): ApiAnswer {
 	};
 }
 
-/** The Lease of another budget over the same pods. */
+/** Returns the Lease of another budget over the same pods. */
 export function otherLease(more: Parameters<typeof leaseObject>[0]) {
 	const lease = leaseObject(more);
 	const annotations = { ...lease.metadata.annotations, "xpdb.form3.tech/budget": "shop/other" };

@@ -1,4 +1,4 @@
-// Values that readers are not made for.
+// Generates values that readers are not made for.
 import fc from "fast-check";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -91,7 +91,7 @@ export const oddTexts: readonly string[] = [
 	"12345678901234567890",
 ];
 
-/** Too many levels for whoever walks by calling itself. */
+/** A value with too many levels for recursive functions. */
 export const tooDeep = nested(20_000);
 
 const oddConstants: readonly Json[] = [
@@ -125,7 +125,7 @@ export const oddValue: fc.Arbitrary<Json> = fc.oneof(
 	{ weight: 1, arbitrary: fc.constant(tooDeep) },
 );
 
-/** What no reader may take in the place of `value`: another type, or out of every range. Nothing that could be meant. */
+/** Returns values that no reader may accept instead of `value`: of another type, or out of range. None of them could be meant. */
 export function garbageFor(value: Json): readonly Json[] {
 	const others: readonly Json[] = [true, false, -1, 0.5, 1e308, "", [], {}, [null], { a: 1 }];
 	if (typeof value === "string") return others;

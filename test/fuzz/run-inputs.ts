@@ -1,4 +1,4 @@
-// Tries one part of a target's inputs in this thread, up to the first that fails, which is shrunk.
+// Tries one part of a target's inputs in this thread, up to the first one that fails, which is then shrunk.
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { scheduleSeed } from "../explore/random.ts";
@@ -6,7 +6,7 @@ import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { Finding, type OpenTarget } from "./fuzz-target.ts";
 import { findTarget } from "./targets.ts";
 
-/** No input is worth more of a processor; by its clock, because a busy machine makes everything slow. */
+/** The most processor time for an input. Processor time, because on a busy machine everything is slow. */
 const longestCpuMs = 1_500;
 /** For answers that never come. */
 const longestWaitMs = 20_000;
@@ -36,7 +36,7 @@ export async function runInputs(job: FuzzJob, progress: Int32Array): Promise<Fuz
 					const startedAt = begin();
 					stray = undefined;
 					await withinTime(Promise.resolve(check(input)));
-					// Promises that nobody waits for fail before the next turn.
+					// Promises that are not awaited fail before the next turn.
 					await new Promise(setImmediate);
 					if (stray !== undefined) throw new Finding(`Nobody waited for what failed: ${inspect(stray)}`);
 					demandSoon(startedAt);
@@ -72,7 +72,7 @@ export async function closeTargets(): Promise<void> {
 
 let stray: unknown;
 
-/** From now on a promise or an event that fails behind everybody's back fails the input that caused it. */
+/** Makes a promise or an event that fails unhandled count as a failure of the input that caused it. */
 export function catchStrays(): void {
 	const keep = (error: unknown): void => {
 		stray ??= error ?? "nothing";
@@ -104,7 +104,7 @@ function cpuMs(): number {
 	return (user + system) / 1_000;
 }
 
-/** The input, cut where it is long. */
+/** Returns the input as a text, shortened if it is long. */
 export function shown(input: unknown): string {
 	const text = inspect(input, { depth: 12, maxStringLength: 300, maxArrayLength: 60, breakLength: 120 });
 	return text.length > 6_000 ? `${text.slice(0, 6_000)}…` : text;

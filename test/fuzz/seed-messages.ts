@@ -1,4 +1,4 @@
-// Valid requests and answers of the agent's service, for inputs to begin from.
+// Has valid requests and answers of the agent's service, from which inputs are made.
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import {
 	acquisitionMessage,
@@ -20,7 +20,7 @@ import { updateMessage } from "../../proto/wire-watch.ts";
 import * as samples from "../support/samples.ts";
 import type { Json } from "./odd-values.ts";
 
-/** What the generator makes of every message. */
+/** The generated code of a message. */
 export interface Codec<T = unknown> {
 	encode(message: T): { finish(): Uint8Array };
 	decode(bytes: Uint8Array): T;
@@ -39,7 +39,7 @@ function seedsOf<T>(codec: Codec<T>, ...messages: readonly T[]): SeedMessages {
 }
 
 const { acquireRequest, budget, clusterId, description, grants } = samples;
-/** As a world without a Lease gives it out first. */
+/** The first acquisition in a world without a Lease. */
 export const acquisition = { budget, leaseUid: "new-uid", leaseTransitions: 1, nonce: "nonce-1" };
 const held = acquisitionMessage(acquisition);
 const name = budgetNameMessage(budget);
@@ -114,7 +114,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 	),
 };
 
-/** What an agent tells of its budgets as they change. */
+/** The updates by which an agent reports its budgets as they change. */
 export const watchMessages: SeedMessages = seedsOf(
 	wire.WatchBudgetsResponse,
 	updateMessage(clusterId, {

@@ -1,5 +1,5 @@
-// The record of a drain of so many pods, as `-o json` writes it: nodes of 100 pods in three contexts, under twenty budgets, every fifth
-// pod waits once.
+// Makes the record of a large drain, as `-o json` writes it: nodes of 100 pods in three contexts, under twenty budgets. Every fifth pod
+// waits once.
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 const contexts = ["eu", "us", "ap"];

@@ -1,4 +1,4 @@
-// `kubectl xpdb report` of a drain of 5,000 pods: how long, how large.
+// Measures `kubectl xpdb report` of a drain of 5,000 pods: its time and the size of the page.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export const bigReport: Measurement = {
 	},
 };
 
-/** Seconds. */
+/** Returns the seconds that the report took. */
 function report(bench: Bench, record: string, page: string): Promise<number> {
 	return new Promise((resolve, reject) => {
 		const out = openSync(page, "w");

@@ -1,5 +1,5 @@
-// `budgets -w` of 1,000 budgets in three clusters: idle, with keys, and with 50 changes a second for so many minutes; and a drain that
-// waits. Processor time of single processes is what tells, whatever else runs.
+// Measures `budgets -w` with 1,000 budgets in three clusters: idle, with keys, and with 50 changes per second for some minutes. Also
+// measures a drain that waits. Only the processor time of single processes counts, whatever else runs.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Bench } from "../bench.ts";
@@ -17,13 +17,13 @@ const changesPerSecond = 50;
 const windowMs = 10_000;
 const windowsPerMinute = 60_000 / windowMs;
 const idleWindows = 3;
-/** What a start leaves behind is compiled and collected. */
+/** After this time, the code of a start is compiled and its garbage collected. */
 const settleMs = 10_000;
-/** Clocks and ages take less; rows that change take thousands. */
+/** Clocks and ages take fewer bytes, and changing rows take thousands. */
 const stillBytesPerSecond = 100;
 const stillWithinMs = 180_000;
 const keys = { idle: 200, busy: 100 };
-/** Memory is flat or not over so many minutes, not over one. */
+/** Only after this many minutes can it be said whether memory stays flat. */
 const flatAfterMinutes = 10;
 
 export const budgetCrowd: Measurement = {
@@ -43,7 +43,7 @@ export const budgetCrowd: Measurement = {
 		"ui_idle_drain_percent",
 	],
 	on: "screens",
-	// Minutes of changes.
+	// The numbers of minutes with changes.
 	runs: { full: 10, short: 1 },
 	onlyByName: true,
 	async measure(bench, minutes) {
@@ -77,7 +77,7 @@ export const budgetCrowd: Measurement = {
 interface Scene {
 	readonly bench: Bench;
 	readonly namespace: string;
-	/** The same names in every cluster, one of each budget. */
+	/** The pods' names, which are the same in every cluster. There is one pod of each budget. */
 	readonly pods: readonly string[];
 }
 
@@ -88,7 +88,7 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 	await Promise.all(
 		fleet.clusters.map(async (cluster) => {
 			await fillCluster(cluster, options);
-			// It is the way to the agents too, and makes pods ready and not.
+			// kwok also forwards ports to the agents, and makes pods ready or not ready.
 			cluster.thaw("kwok");
 		}),
 	);
@@ -99,7 +99,7 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 
 interface BusyWindow {
 	readonly plugin: Window;
-	/** The one of all agents that was busiest in all windows together. */
+	/** The agent that was busiest over all windows together. */
 	readonly agent: Window;
 	readonly changesPerSecond: number;
 }
@@ -123,7 +123,7 @@ async function watchBudgets({ bench, namespace, pods }: Scene, minutes: number) 
 	try {
 		await delay(settleMs);
 		const busy = await watchChurn({ bench, screen, churn }, minutes);
-		// By name: where rows go to the end with what they allow, the selected one may be the last, with none below it.
+		// Sorts by name. If rows moved to the end by what they allow, the selected row could be the last one, with none below it.
 		screen.terminal.press("s");
 		await screen.terminal.shows("sort BUDGET");
 		const busyKeys = await keyTimes(screen, keys.busy);
@@ -178,7 +178,7 @@ async function watchChurn(
 	};
 }
 
-/** A budget with one pod down already, and a drain of the node with another one. */
+/** Drains a node with a pod of a budget of which another pod is already down. */
 async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly number[]> {
 	const [here, there] = bench.fleet.clusters;
 	const [pod = ""] = pods;
@@ -202,7 +202,7 @@ async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly
 	return idle;
 }
 
-/** Until nothing changes on it any more: thousands of pods that were just made become ready for a while, the longer the slower the machine. */
+/** Waits until nothing changes on the screen. Thousands of new pods become ready for a while, longer on a slow machine. */
 async function comesToRest({ frames }: BenchScreen): Promise<void> {
 	const until = performance.now() + stillWithinMs;
 	for (;;) {

@@ -1,24 +1,24 @@
-// Pods that become ready and not ready again, at an even pace, over all clusters and budgets.
+// Makes pods ready and not ready again at an even pace, over all clusters and budgets.
 import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 
 export interface Churn {
-	/** Pods that were told to change so far. */
+	/** The number of pods that were told to change so far. */
 	readonly changes: number;
-	/** Resolves when the last one under way is done; rejects with what went wrong meanwhile. */
+	/** Resolves when the last change has finished. Rejects with an error that occurred meanwhile. */
 	stop(): Promise<void>;
 }
 
 export interface ChurnOptions {
-	/** As the administrator. */
+	/** The administrator's clients. */
 	readonly clients: readonly ApiClient[];
 	readonly namespace: string;
-	/** In every cluster. */
+	/** These pods exist in every cluster. */
 	readonly pods: readonly string[];
 	readonly perSecond: number;
 }
 
-/** A cluster that takes longer makes fewer changes, not ever more at once. */
+/** A slow cluster gets fewer changes instead of more and more at once. */
 const atOnce = 20;
 
 export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions): Churn {
@@ -46,7 +46,7 @@ export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions
 					.finally(() => underWay.delete(one));
 				underWay.add(one);
 			}
-			// What could not begin in its time is not made up for.
+			// Changes that could not begin in time are skipped.
 			if (number < due) skipped += due - number;
 			await delay(1_000 / perSecond, undefined, { signal: stop.signal }).catch(() => undefined);
 		}
@@ -66,7 +66,7 @@ export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions
 	};
 }
 
-/** One cluster after the other, one pod after the other; the next time round the pod becomes what it was. */
+/** Goes through the clusters and then the pods. In the next round, each pod changes back. */
 export function changeOf(
 	number: number,
 	{ clusters, pods }: { readonly clusters: number; readonly pods: number },
@@ -75,7 +75,7 @@ export function changeOf(
 	return { cluster: number % clusters, pod, ready: Math.floor(number / (clusters * pods)) % 2 === 1 };
 }
 
-/** kwok does it, as its annotation says. */
+/** Sets the annotation by which kwok changes the pod's readiness. */
 export async function turn(
 	client: ApiClient | undefined,
 	{

@@ -1,6 +1,6 @@
-// What a shell waits for at the Tab key: from the start of the program, as the scripts of `completion` call it, to its end. First with
-// nothing kept, then once more with what the first key left, as a person presses it again. An answer without names is one too, where they
-// would have come too late.
+// Measures how long a shell waits at the Tab key: from the start of the program, as the scripts of `completion` call it, to its end. First
+// nothing is kept. Then the key is pressed once more, with what the first key left. An answer without names also counts if the names would
+// have come too late.
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { loadText } from "./screen.ts";
 
 const calls = 20;
 const withinMs = 300;
-/** A person sees that nothing has come, and presses again. */
+/** The time after which a person sees that nothing has come, and presses again. */
 const betweenKeysMs = 1_000;
 
 export const completion: Measurement = {

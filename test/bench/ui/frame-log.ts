@@ -1,12 +1,12 @@
-// Which frames reached a terminal, and with how many bytes: a frame ends where the screen says so (synchronized output, mode 2026), however
-// the pseudo-terminal has cut it into pieces.
+// Records the frames that reached a terminal, with their sizes. A frame ends where the screen says so (synchronized output, mode 2026),
+// however the pseudo-terminal has split it.
 
 const end = "\u001b[?2026l";
 
 export interface SeenFrame {
-	/** Milliseconds, of the clock that the pieces were seen with. */
+	/** In milliseconds, by the clock of the caller. */
 	readonly at: number;
-	/** With all that came since the frame before. */
+	/** Includes everything since the previous frame. */
 	readonly bytes: number;
 }
 
@@ -14,7 +14,7 @@ export class FrameLog {
 	readonly frames: SeenFrame[] = [];
 	#rest = "";
 
-	/** `data`: the next piece of what was written. */
+	/** `data` is the next piece of output. */
 	see(data: string, at: number): void {
 		const parts = (this.#rest + data).split(end);
 		this.#rest = parts.pop() ?? "";
@@ -25,7 +25,7 @@ export class FrameLog {
 		return this.frames.filter(({ at }) => at >= from && at < to);
 	}
 
-	/** How many in each whole second from `from` on that ends before `to`. */
+	/** Returns the number of frames in each whole second from `from` on that ends before `to`. */
 	perSecond(from: number, to: number): readonly number[] {
 		const seconds = Array.from({ length: Math.floor((to - from) / 1_000) }, () => 0);
 		for (const { at } of this.frames) {

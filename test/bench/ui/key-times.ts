@@ -1,11 +1,11 @@
-// From a key to the frame that answers it.
+// Measures the time from a key to the frame that answers it.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BenchScreen } from "./screen.ts";
 
-/** As fast as a person who keeps a key down does not press. */
+/** Slower than the repetition of a key that is held down. */
 const pauseMs = 100;
 
-/** Milliseconds of each of so many keys, which move the selection down. */
+/** Returns the milliseconds of each key. The keys move the selection down. */
 export async function keyTimes({ terminal }: BenchScreen, keys: number): Promise<readonly number[]> {
 	const selected = (): string | undefined => terminal.screen.lines.find((line) => line.startsWith("> "))?.split(" ")[1];
 	const times: number[] = [];

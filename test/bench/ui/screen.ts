@@ -1,4 +1,4 @@
-// A screen of the shipped plugin on a pseudo-terminal, with the frames that reached it.
+// Opens a screen of the shipped plugin on a pseudo-terminal, and records its frames.
 import { loadavg } from "node:os";
 import { type PseudoTerminal, startInTerminal } from "../../support/pseudo-terminal.ts";
 import type { Bench } from "../bench.ts";
@@ -8,15 +8,15 @@ import { FrameLog } from "./frame-log.ts";
 export interface BenchScreen extends Disposable {
 	readonly terminal: PseudoTerminal;
 	readonly frames: FrameLog;
-	/** When the process was asked for. */
+	/** When the process was requested. */
 	readonly startedAt: number;
-	/** Milliseconds from the start of the process until what was written so far has this. */
+	/** Returns the milliseconds from the start of the process until its output contains this. */
 	timeTo(text: RegExp): Promise<number>;
 }
 
-/** As wide as people have it where three clusters are watched. */
+/** A typical width for watching three clusters. */
 const size = { columns: 140, rows: 40 };
-/** Beside other work a start takes long. */
+/** A start takes long beside other work. */
 const patienceMs = 120_000;
 
 export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
@@ -41,7 +41,7 @@ export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
 			await terminal.until(() => {
 				if (at === 0 && text.test(output)) {
 					at = performance.now();
-					// It grows for as long as somebody looks.
+					// Otherwise the output would grow as long as the screen is watched.
 					output = "";
 				}
 				return at > 0;
@@ -56,7 +56,7 @@ export function contextFlag({ fleet }: Bench): string {
 	return `--contexts=${fleet.contexts.map((context) => `${context}-operator`).join(",")}`;
 }
 
-/** How many processes want a core, over the last minute: what a figure in milliseconds has to be read with. */
+/** Returns how many processes want a core, over the last minute, which is needed to interpret a figure in milliseconds. */
 export function loadText(): string {
 	return `load ${loadavg()[0]?.toFixed(1)}`;
 }

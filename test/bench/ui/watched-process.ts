@@ -1,9 +1,9 @@
-// What a process takes of a processor, window by window, and its memory.
+// Measures a process's share of a processor in consecutive windows, and its memory.
 import { cpuMs } from "../cpu-time.ts";
 import { memoryOf } from "../memory.ts";
 
 export interface Window {
-	/** Of one core. */
+	/** The share of one core. */
 	readonly percent: number;
 	readonly rssMb: number;
 }
@@ -18,7 +18,7 @@ export class WatchedProcess {
 		this.#cpu = cpuMs(pid);
 	}
 
-	/** From the last window's end, or the beginning, until now. */
+	/** Returns the window from the end of the last one, or from the beginning, until now. */
 	window(): Window {
 		const at = performance.now();
 		const cpu = cpuMs(this.pid);

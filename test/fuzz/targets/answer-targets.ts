@@ -1,4 +1,4 @@
-// What the plugin and other agents read of an agent's answers, and what the decision makes of garbled counts.
+// Targets for what the plugin and other agents read from an agent's answers, and for decisions from garbled counts.
 import { EventEmitter } from "node:events";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -26,7 +26,7 @@ import { read, slotsOf, write } from "../json-edits.ts";
 import { oddText } from "../odd-values.ts";
 import { acquisition, answers, type Method, methods } from "../seed-messages.ts";
 
-/** What a call of an agent may fail with. */
+/** The errors with which a call to an agent may fail. */
 export const documentedErrors = [
 	AgentProtocolError,
 	AgentUnavailableError,
@@ -75,7 +75,7 @@ type Answer =
 	| { readonly kind: "message"; readonly edits: MessageEdits }
 	| { readonly kind: "status"; readonly sent: SentStatus };
 
-/** A client whose every call gets this answer. */
+/** Returns a client whose every call gets this answer. */
 function createClient(method: Method, message: unknown, error: ServiceError | undefined): wire.AgentServiceClient {
 	const unary = (_request: unknown, _metadata: unknown, _options: unknown, callback: (...args: unknown[]) => void) => {
 		setImmediate(() => (error ? callback(error) : callback(null, message)));
@@ -131,7 +131,7 @@ const answerTarget: FuzzTarget = {
 			const failed = answer.kind === "status" ? serviceError(answer.sent) : undefined;
 			const client = createClient(method, sent, failed);
 			const cluster = new RemoteCluster({ id: samples.clusterId, name: "eu-1", client });
-			// What an agent says of itself stands alone; what cannot be read has to say whose it is.
+			// An agent's own refusal need not name the agent, but an unreadable answer must name its cluster.
 			const names = failed ? [] : ["eu-1"];
 			const result = await attemptAsync(
 				async () => ({ value: await calls[method](cluster) }),
@@ -174,13 +174,13 @@ export function demandCount(count: Count): void {
 
 const memberIds = ["eu", "us"];
 const candidate = { clusterId: "eu", pod: presentPod("db-0").pod };
-/** Two of three are healthy, and the budget needs two. */
+/** Two of three pods are healthy, and the budget needs two. */
 const counts = [
 	newCount("eu", { healthy: 2, candidates: [presentPod("db-0")] }, memberIds),
 	newCount("us", { healthy: 0, expected: { kind: "known", pods: 0 } }, memberIds),
 ];
 
-/** Out of range, or not sent: what the decoder could hand on, and nothing that could be meant. */
+/** Returns values that are out of range or stand for a missing field. The decoder could produce them, but none of them could be meant. */
 function garbageOf(value: unknown): readonly unknown[] {
 	if (typeof value === "number") return [-1, -(2 ** 31), 0.5, Number.POSITIVE_INFINITY, 2 ** 60];
 	if (typeof value === "string") return ["", "x", "{", "-", "\u0000", "9".repeat(60)];
@@ -204,9 +204,9 @@ const countTarget: FuzzTarget = {
 			const garbled = messages[member];
 			const slots = slotsOf(garbled as never);
 			const slot = slots[at % slots.length];
-			// The decoder's own word for which one it is, and its map, which may be empty and is always there.
+			// The decoder's own key for the chosen message, and its map, which may be empty but is always there.
 			if (!slot || slot.key === "$case" || slot.key === "labels") return;
-			// A message in a list, or in one of several, is there or not.
+			// A message in a list, or as one of several alternatives, is either there or not.
 			const always = Array.isArray(slot.holder) || slot.key === "value";
 			const garbage = always && typeof read(slot) === "object" ? [] : garbageOf(read(slot));
 			if (garbage.length > 0) write(slot, garbage[which % garbage.length]);
@@ -245,7 +245,7 @@ const statusTarget: FuzzTarget = {
 			const error = maker(message, more);
 			const { code = status.OK, details = "", metadata } = statusOfError(error);
 			demand(code !== status.OK, "It took an error for an answer");
-			// As grpc-js writes them: more than 64 KiB of trailers break the call off.
+			// As grpc-js writes them. More than 64 KiB of trailers break the call.
 			const bytes = encodeURI(details).length + JSON.stringify(metadata?.getMap() ?? {}).length;
 			demand(bytes < 60_000, `The trailers have ${bytes} bytes`);
 			const sent = Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });

@@ -1,4 +1,4 @@
-// What the plugin reads of an API server: refusals, and any answer at all over a real connection.
+// Targets for what the plugin reads from an API server: refusals, and arbitrary answers over a real connection.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

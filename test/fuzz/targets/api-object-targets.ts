@@ -1,4 +1,4 @@
-// Objects of the API server that the agent reads: pods, nodes and controllers, scales, lists, refusals.
+// Targets for objects of the API server that the agent reads: pods, nodes and controllers, scales, lists, and refusals.
 import fc from "fast-check";
 import { getScale } from "../../../agent/cluster-api/controller-scale.ts";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
@@ -48,7 +48,7 @@ function demandRecord(pod: unknown, found: PodRecord): void {
 	const { controller: owner } = found;
 	if (owner) demand([owner.apiVersion, owner.kind, owner.name, owner.uid].every(isText), "It took half a controller");
 	const deleted = metadata["deletionTimestamp"];
-	// A pod that is going costs nothing: it must really be going.
+	// A terminating pod is evicted without a grant, so it must really be terminating.
 	demand(found.terminating === isText(deleted), "It took a pod for terminating, or for staying, that is not");
 	demand(found.finished === ["Succeeded", "Failed"].includes(String(status["phase"])), "It took a pod for finished");
 	const conditions = Array.isArray(status["conditions"]) ? (status["conditions"] as unknown[]).map(record) : [];
@@ -139,7 +139,7 @@ const scaleTarget: FuzzTarget = {
 			kinds,
 		});
 		return asyncTarget(input, async ({ references: [reference], body, status, kinds: list }) => {
-			// What is not whole never becomes a reference: it comes from pods and Leases that were read.
+			// An incomplete reference never gets here, because references come from pods and Leases that were read successfully.
 			const owner = attempt(
 				() => controllerOf({ metadata: { ownerReferences: [{ ...record(reference), controller: true }] } }),
 				[TypeError],
@@ -166,7 +166,7 @@ const scaleTarget: FuzzTarget = {
 			const { replicas, ownedBy } = answer;
 			const said = record(record(body)["spec"])["replicas"];
 			demand(Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31, `It took ${replicas} replicas`);
-			// Fewer expected pods let more go: nothing that was not said may lower them. Only a Scale leaves a 0 out.
+			// Fewer expected pods allow more evictions, so only what the object says may lower them. Only a Scale leaves out 0.
 			const isScale = owner.apiVersion !== "apps/v1";
 			demand(
 				said === replicas || (isScale && replicas === 0 && (said === undefined || said === null)),
@@ -212,7 +212,7 @@ const workloadTarget: FuzzTarget = {
 			for (const value of Object.values(found.labels))
 				demand(typeof value === "string", "It took a label that is no text");
 			if (found.isOfDeployment) return;
-			// Without its labels nobody would expect its pods.
+			// Without these labels, its pods would not be expected.
 			const template = record(record(record(object)["spec"])["template"]);
 			for (const key of Object.keys(record(record(template["metadata"])["labels"])))
 				demand(key === "__proto__" || Object.hasOwn(found.labels, key), "It lost a label");

@@ -1,4 +1,4 @@
-// Command lines of the plugin, and the small texts in them: durations and selectors.
+// Targets for command lines of the plugin, and the small texts in them: durations and selectors.
 import fc from "fast-check";
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import { formatDuration, formatElapsed, parseDuration } from "../../../plugin/flags/duration.ts";
@@ -18,7 +18,7 @@ const word = fc.oneof(
 );
 const words = fc.array(word, { maxLength: 6 });
 const named = fc.tuple(fc.constantFrom("drain", "evict", "cordon", "budgets", "version"), words);
-/** What a person types is shown to that person again: the length of the message is theirs. */
+/** What a person types is shown to that person again, so the length of the message is up to that person. */
 const argv = fc
 	.oneof(
 		words,
@@ -51,7 +51,7 @@ const argvTarget: FuzzTarget = {
 				if (flag.kind === "number") demand(Number.isSafeInteger(value), `--${name} is ${JSON.stringify(value)}`);
 				if (flag.kind === "duration") demand(Number.isFinite(value), `--${name} is ${JSON.stringify(value)}`);
 			}
-			// What is longer cannot be waited for: a timer would end at once.
+			// A longer time cannot be waited for: a timer would end at once.
 			demand(
 				input.globals.requestTimeoutMs >= 0 && Number.isFinite(input.globals.requestTimeoutMs),
 				"It would wait for nothing",
@@ -59,7 +59,10 @@ const argvTarget: FuzzTarget = {
 		}),
 };
 
-/** Without a kubeconfig nothing is called: what is left is what a person sees of the line itself. */
+/**
+ * Matches flags by which a command could reach a server. Without a kubeconfig and these, nothing is called, and only what a person sees of
+ * the line is left.
+ */
 const reaching = /^(-s|--server|--kubeconfig|--cluster|-[a-zA-Z]*s)/;
 
 const runTarget: FuzzTarget = {

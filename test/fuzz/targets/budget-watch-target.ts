@@ -1,4 +1,4 @@
-// What the plugin reads of an agent's watch of budgets: a stream of messages, and how it ends.
+// A target for what the plugin reads from an agent's watch of budgets: a stream of messages, and its end.
 import { EventEmitter } from "node:events";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";

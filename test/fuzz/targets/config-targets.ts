@@ -1,4 +1,4 @@
-// Configuration: kubeconfigs of plugin and agent, the fleet's ConfigMap, the agent's flags and environment.
+// Targets for configuration: kubeconfigs of plugin and agent, the fleet's ConfigMap, the agent's flags and environment.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,14 +25,14 @@ import { type Json, oddText } from "../odd-values.ts";
 import { agentArguments, fleets, forgottenLists, kubeconfigs, yamlWords } from "../seed-configs.ts";
 import { editedText } from "../text-edits.ts";
 
-/** A file that each input writes anew. */
+/** Creates a file that each input overwrites. */
 function scratchFile(): { readonly path: string; write(text: string): void; remove(): void } {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-fuzz-"));
 	const path = join(folder, "file");
 	return { path, write: (text) => writeFileSync(path, text), remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** Changed as a text, and changed as what it says. */
+/** Generates texts that are changed as a text, or in their contents. */
 function editedYaml(seeds: readonly string[]): fc.Arbitrary<string> {
 	const objects = seeds.map((seed) => (parse(seed) ?? {}) as Json);
 	const fields = fc
@@ -41,7 +41,7 @@ function editedYaml(seeds: readonly string[]): fc.Arbitrary<string> {
 	return fc.oneof(fields, editedText(seeds, yamlWords));
 }
 
-/** No warning of a library on the terminal of whoever has an odd file. */
+/** Collects warnings of libraries, which must not appear on the terminal of a user with an odd file. */
 function catchWarnings(): { readonly warnings: string[] } {
 	const warnings: string[] = [];
 	process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
@@ -84,7 +84,7 @@ const kubeconfigTarget: FuzzTarget = {
 				const all = { ...noFlags, ...some, ...(named && { kubeconfig: file.path }) };
 				const env = { KUBECONFIG: `/nonexistent/x:${file.path}` };
 				const config = attempt(() => loadKubeconfig(all, env), [KubeconfigError], file.path);
-				// They come with the next turn.
+				// Warnings are emitted in the next turn.
 				await new Promise(setImmediate);
 				demand(warnings.length === 0, `It lets a library warn: ${warnings[0]}`);
 				if (!config) return;
@@ -116,7 +116,7 @@ async function demandConnection(connection: Connection): Promise<void> {
 			"It would send a header that is no text",
 		);
 	}
-	// Whoever is named there would be run.
+	// A program that is named there would be run.
 	if (exec !== undefined || user.authProvider !== undefined) return;
 	const reader = createCredentialReader(connection);
 	try {
@@ -194,7 +194,7 @@ const fleetTarget: FuzzTarget = {
 	},
 };
 
-/** What the anchor says of its sidecars: whoever is named there is believed, so that nothing else may come out. */
+/** A target for the sidecars' namespaces in the ConfigMap. Agents in these namespaces are trusted, so nothing else may be read. */
 const agentNamespacesTarget: FuzzTarget = {
 	name: "agent-namespaces",
 	reads: "the namespaces of agents in the fleet's ConfigMap, by the plugin",

@@ -1,4 +1,4 @@
-// Budgets, selectors, Leases and versions: what the domain reads.
+// Targets for what the domain reads: budgets, selectors, Leases and versions.
 import fc from "fast-check";
 import { readLease, readWatchedLease } from "../../../agent/cluster-api/read-lease.ts";
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget/budget.ts";
@@ -31,7 +31,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 const labels = fc.dictionary(fc.oneof(fc.constantFrom("app", "zone", "owner"), oddText), oddText, { maxKeys: 3 });
 
-/** What a spec must be at the least to be taken, said once more and in other words. */
+/** Demands the minimum for a spec that is accepted, written again in other words than the code. */
 function demandWhole(spec: unknown, parsed: BudgetSpec): void {
 	demand(isRecord(spec), "It took what is no object for a budget");
 	const known = ["selector", "minAvailable", "maxUnavailable", "suspend", "probe"];
@@ -105,7 +105,7 @@ const budgetTarget: FuzzTarget = {
 		}),
 };
 
-/** The same Lease with its state's text cut or spliced. */
+/** Generates the same Lease with its state's text cut or spliced. */
 const cutLeases: fc.Arbitrary<Json> = fc
 	.tuple(fc.constantFrom(...leaseObjects), fc.nat(400), oddText, fc.boolean())
 	.map(([seed, at, text, cut]) => {
@@ -115,7 +115,7 @@ const cutLeases: fc.Arbitrary<Json> = fc
 		return lease;
 	});
 
-/** What a watch keeps of a Lease that cannot be read is good for nothing. */
+/** Demands that what a watch keeps of an unreadable Lease cannot be used. */
 function demandRefused(raw: unknown): void {
 	const kept = attempt(() => readWatchedLease(raw, "eu-1"), [GarbledLeaseError], /Lease/, "eu-1");
 	if (!kept) return;

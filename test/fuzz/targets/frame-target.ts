@@ -1,4 +1,4 @@
-// Raw bytes at an agent's real gRPC server: HTTP/2 streams on loopback whose frames, lengths and headers are garbled.
+// A target for raw bytes at an agent's real gRPC server: HTTP/2 streams on loopback with garbled frames, lengths and headers.
 import { type ClientHttp2Session, connect } from "node:http2";
 import { ServerCredentials, status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -174,7 +174,7 @@ export const frameTarget: FuzzTarget = {
 				if (!bytes) return;
 				bugs.length = 0;
 				const { code, message } = await send(current(), method, more, framed(bytes, how));
-				// Without a status the stream was broken off, or it was no gRPC.
+				// Without a status, the stream was broken off, or it was not gRPC.
 				demand(code === undefined || (Number.isInteger(code) && code >= 0 && code <= 16), `Its status is ${code}`);
 				demand(bugs.length === 0, `The agent's log has a bug: ${bugs[0]}`);
 				if (code === undefined || code === 0) return;

@@ -1,4 +1,4 @@
-// Bytes at the plain HTTP port, as they come: in any pieces.
+// A target for bytes at the plain HTTP port, in any pieces.
 import fc from "fast-check";
 import { longestHead, readHttpRequest } from "../../../agent/process/http-request.ts";
 import { demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";

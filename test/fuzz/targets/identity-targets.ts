@@ -1,4 +1,4 @@
-// Who calls: tokens, reviews, certificates.
+// Targets for the identity of callers: tokens, reviews, and certificates.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const accessReview: Json = { kind: "SubjectAccessReview", status: { allowed: tru
 type Fields = Readonly<Record<string, unknown>>;
 const statusOf = (body: unknown): Fields => (body as { status?: Fields } | null)?.status ?? {};
 
-/** Of what was let in, so that it is an object. */
+/** Returns the claims of an admitted token, which are therefore an object. */
 function claimsIn(authorization: unknown): Fields {
 	const claims: Fields = JSON.parse(
 		Buffer.from(String(authorization).split(".")[1] ?? "", "base64url").toString("utf8"),

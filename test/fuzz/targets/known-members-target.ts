@@ -1,4 +1,4 @@
-// The Lease of known members, and greetings: what decides who is missed.
+// A target for the Lease of known members and for greetings, which decide which members are missing.
 import fc from "fast-check";
 import {
 	knownMembersAnnotation,

@@ -1,5 +1,5 @@
-// Never "allowed": clusters in which the pod must not go, one garbled answer of an API server, and the whole real code of
-// agents and round between that answer and the verdict.
+// A target that demands a refusal: clusters in which the pod must not go, with one garbled answer of an API server. All the real code of
+// agents and round is between that answer and the verdict.
 import fc from "fast-check";
 import {
 	AgentProtocolError,
@@ -34,7 +34,7 @@ const reserved = {
 } as const;
 const idle = { pods: [], budgetSpec: atMostOne, replicas: 0 };
 
-/** Each for a reason of its own: pod db-0 (or the candidate named) must not go. */
+/** In each of these, pod db-0 (or the named candidate) must not go, for a different reason. */
 const worlds: Readonly<Record<string, WorldState>> = {
 	"one is down": worldOf({ pods: oneDown, budgetSpec: atMostOne }),
 	"one is reserved": worldOf({ pods: threePods, budgetSpec: atMostOne, leases: [leaseObject({ state: reserved })] }),
@@ -68,7 +68,7 @@ function worldOf(first: WorldState["clusters"][number], candidate = "db-0"): Wor
 	return { clusters: [first, idle], candidate, listsBudgets: false };
 }
 
-/** Here it may go: without a garbled answer it has to, or no refusal above proves anything. */
+/** In this one the pod may go. Without a garbled answer it must, because otherwise the refusals above would prove nothing. */
 const roomy = worldOf({ pods: threePods, budgetSpec: atMostOne });
 
 interface Garbling {
@@ -115,7 +115,7 @@ function garbleBy({ at, which, how }: Garbling): Garble {
 	};
 }
 
-/** Another type in one place, or nothing: never another value that could be meant. */
+/** Puts a value of another type into one place, or removes it. Never puts in another value that could be meant. */
 function garbledPlace(body: unknown, at: number, which: number | undefined): Json {
 	const root = { value: unpacked(body) };
 	const slots = slotsOf(root).filter(
@@ -130,7 +130,7 @@ function garbledPlace(body: unknown, at: number, which: number | undefined): Jso
 
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
-/** Verdict kinds, or why there is none. */
+/** Returns the kinds of the verdicts, or why there is none. */
 async function verdictOf(world: WorldState, garble?: Garbling): Promise<string> {
 	const change = garble && garbleBy(garble);
 	const change0 = (cluster: number, kind: ObjectKind) =>

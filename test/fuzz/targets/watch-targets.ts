@@ -1,4 +1,4 @@
-// Watch streams: lines of events in chunks that end anywhere, some of them garbled.
+// Targets for watch streams: lines of events in chunks that end anywhere, some of them garbled.
 import fc from "fast-check";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
 import { objectMeta } from "../../../agent/kubernetes/kubernetes-objects.ts";
@@ -88,13 +88,13 @@ function lineOf({ kind, pod, ready, edits }: WatchEventInput, index: number): st
 	return edits.length === 0 ? JSON.stringify(whole) : jsonOf(applyEdits(structuredClone(whole) as Json, edits));
 }
 
-/** What the stream says up to the first line that says nothing: the plainest reading there is. */
+/** Reads the stream in the plainest way, up to the first line that cannot be read. */
 class Model {
 	readonly pods = new Map<string, PodRecord>();
 	version = "";
 	isListed = false;
 	isOver = false;
-	/** By uid: what is deleted while it is listed is no part of the list. */
+	/** By uid. A pod that is deleted while the list is sent is not part of the list. */
 	readonly #first = new Map<string, PodRecord>();
 	readonly #project = createPodProjection();
 
@@ -136,7 +136,7 @@ class Model {
 		else this.#put(pod);
 	}
 
-	/** Of two pods under one name, or of one uid, the later one is there. */
+	/** Keeps the later of two pods with the same name or the same uid. */
 	#put(pod: PodRecord): void {
 		for (const [uid, other] of this.pods) {
 			if (other.name === pod.name && other.namespace === pod.namespace) this.pods.delete(uid);
