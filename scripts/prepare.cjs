@@ -1,5 +1,5 @@
 // npm runs this at the end of `npm ci`. It builds the shipped programs and compiles what `npm start` runs, so that the first start is as
-// quick as the next one. What fails here is made, or its failure reported, when it is needed.
+// quick as the next one. If a step fails here, it is repeated when its result is needed, and its failure is reported then.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const { existsSync } = require("node:fs");

@@ -1,4 +1,4 @@
-// Evicts pods whose number no scale says, with the built plugin, under bounds that need that number.
+// Tests evictions by the built plugin of pods for which no scale says how many are expected.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget } from "./database.ts";

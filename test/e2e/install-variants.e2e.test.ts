@@ -1,4 +1,4 @@
-// Tests other than plain installations, in a namespace other than the default. Some use certificates from cert-manager (simulated in
+// Tests installations that are not plain, in a namespace that is not the default. Some use certificates from cert-manager (simulated in
 // played-cert-manager.ts) or a person's own. In others, load balancers get their addresses late (the cloud is simulated in
 // played-cloud.ts), or there are teams whose members have their own certificates.
 import { writeFileSync } from "node:fs";

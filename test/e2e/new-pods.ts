@@ -1,5 +1,5 @@
-// Controls the pods that a database gets from now on: a test decides when they become ready or find a node. No fixed time decides it,
-// because a busy machine spends that time otherwise.
+// Controls the pods that a database gets from now on: a test decides when they become ready or find a node. A fixed time would not do,
+// because a busy machine may be late.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson } from "./get-json.ts";

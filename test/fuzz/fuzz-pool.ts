@@ -30,7 +30,7 @@ export async function runFuzzJobs(jobs: readonly FuzzJob[], options: PoolOptions
 		let thread: FuzzThread | undefined;
 		try {
 			for (let job = queue.shift(); job && !enough; job = queue.shift()) {
-				// One finding of a target is enough to work on.
+				// One finding for each target is enough to work on.
 				if (failed.has(job.target)) continue;
 				if (!thread?.isAlive) {
 					thread = new FuzzThread(options.mutant);

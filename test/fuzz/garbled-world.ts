@@ -31,7 +31,7 @@ export interface ClusterState {
 export interface WorldState {
 	readonly clusters: readonly ClusterState[];
 	readonly candidate: string;
-	/** Budgets are counted from a list, because the watch is not alive. */
+	/** Whether budgets are counted from a list, because the watch is not alive. */
 	readonly listsBudgets: boolean;
 }
 

@@ -143,7 +143,7 @@ describe.skipIf(isMissing)(name, () => {
 		await mustRun(home, ["krew", "upgrade", "xpdb"]);
 		expect(realpathSync(link)).toBe(join(realpathSync(storeOf("v1.0.1")), "kubectl-xpdb"));
 		expect(existsSync(storeOf("v1.0.0"))).toBe(false);
-		// kubectl has become the plugin, whose file no longer has a name.
+		// kubectl has replaced itself with the plugin, whose file is deleted.
 		const file = os === "linux" ? readlinkSync(`/proc/${drain.pid}/exe`) : "only Linux tells: (deleted)";
 		expect(file).toMatch(/\(deleted\)$/);
 		expect(drain.exitCode).toBeNull();

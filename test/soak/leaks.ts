@@ -5,7 +5,7 @@ import type { Fleet } from "../controlplane/fleet.ts";
 
 /** Below the limit of the shipped Deployment. A flood may take more, but a soak has none. */
 const memoryLimitMb = 160;
-/** A lost grant ends after 30 s, and the other agent leaves the first one 5 s more. */
+/** A lost grant ends after 30 s, and the second agent of a cluster waits 5 s longer than the first. */
 const quietAfterMs = 60_000;
 
 interface LeaseList {

@@ -39,7 +39,8 @@ const conditions: readonly (readonly [name: string, condition: LinkCondition])[]
 ];
 
 /**
- * An acquisition and its count are three requests in a row. With this delay they take longer than 2 s, after which a handover used to end.
+ * An acquisition and its count are three requests in a row, with a round trip of 800 ms each. So they take longer than 2 s, after which a
+ * handover used to end.
  */
 const slowCountDelayMs = 400;
 

@@ -16,7 +16,7 @@ export function minuteLine(state: SoakState): string {
 	].join(", ");
 }
 
-/** Faults last 10 s, and leases no longer. A fleet in which nothing is evicted for a minute is stuck. */
+/** Faults last up to 20 s, and leases 10 s. A fleet in which nothing is evicted for a minute is stuck. */
 const longestPauseSeconds = 60;
 
 /** Returns whether the budgets held, and the lines that say so. */

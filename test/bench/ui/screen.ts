@@ -16,7 +16,7 @@ export interface BenchScreen extends Disposable {
 
 /** A typical width for watching three clusters. */
 const size = { columns: 140, rows: 40 };
-/** A start takes long beside other work. */
+/** A start takes long while other programs run. */
 const patienceMs = 120_000;
 
 export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {

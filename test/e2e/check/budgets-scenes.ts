@@ -187,7 +187,7 @@ async function applyWrong({ name, spec, isInvalid = false, objects }: WrongBudge
 	);
 }
 
-/** Creates the namespace with a ready pod in each cluster that a controller owns. Pods that still start would cause another finding. */
+/** Creates the namespace, with a ready pod of a Deployment in each cluster. A pod that still starts would cause another finding. */
 async function openNamespace(name: string): Promise<void> {
 	const labels = { app: "owned" };
 	const containers = [{ name: "c", image: "example.com/c:1" }];

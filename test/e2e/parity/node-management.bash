@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# kubectl's own test of node management, run from where the Kubernetes module lies: its shell libraries are sourced, and its
-# assertions are written down one by one instead of ending it at the first that fails.
-# Usage: node-management.bash MODULE RECORD SERVER, with KUBECONFIG set and the kubectl that is tested first on the PATH.
+# Runs kubectl's own test of node management, with the shell libraries of the Kubernetes module. Records the verdict of each assertion,
+# instead of ending at the first that fails.
+# Usage: node-management.bash MODULE RECORD SERVER, with KUBECONFIG set and the kubectl under test first on the PATH.
 set -o errexit -o nounset -o pipefail
 
 module=$1
@@ -9,7 +9,7 @@ record=$2
 server=$3
 script="${module}/test/cmd/node-management.sh"
 
-# A check that Kubernetes' script makes of itself leaves a folder in /tmp.
+# A check in Kubernetes' script leaves a folder in /tmp. Here, the folder is made in TMPDIR.
 mktemp() { command mktemp "${@/#\/tmp\//${TMPDIR}/}"; }
 
 # As in the module's hack/make-rules/test-cmd.sh, which would also build and start an API server.
@@ -17,12 +17,12 @@ source "${module}/hack/lib/init.sh"
 source "${module}/hack/lib/test.sh"
 source "${module}/test/cmd/legacy-script.sh"
 
-# As in runTests of legacy-script.sh, with ALLOW_SKEW, for the plugin has no version that a server could match.
+# As in runTests of legacy-script.sh, with ALLOW_SKEW, because the plugin has no version that a server could match.
 export id_field=".metadata.name"
 kube_flags=(-s "${server}" --insecure-skip-tls-verify)
 CONTEXT=$(kubectl config current-context)
 
-# Each assertion that the script makes writes its verdict and line: "passed 94".
+# Replaces each assertion of the script by one that also records its verdict and line, for example "passed 94".
 for assertion in $(grep -o 'kube::test::[a-z_]*' "${script}" | sort -u); do
 	eval "original::$(declare -f "${assertion}")"
 	eval "${assertion}() {

@@ -6,7 +6,7 @@ import { createAuthority } from "../../../demo/machine/certificates.ts";
 
 export interface Webhook {
 	/**
-	 * A path follows it: `/WHO/CODE/TIMES`, optionally with `/SECONDS` for Retry-After. WHO gets this code so many times, and is then
+	 * A path follows it: `/WHO/CODE/TIMES`, optionally with `/SECONDS` for Retry-After. WHO gets this code that many times, and is then
 	 * allowed.
 	 */
 	readonly address: string;

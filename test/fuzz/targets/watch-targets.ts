@@ -150,7 +150,7 @@ class Model {
 
 	#advance(version: string): void {
 		if (this.#isBehind(version)) {
-			// Versions that go back void everything.
+			// If the versions go back, nothing seen before is valid any more.
 			this.pods.clear();
 			this.version = "";
 			throw new Error("over");

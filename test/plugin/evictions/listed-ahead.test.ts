@@ -4,7 +4,7 @@ import type { ListedBudgets } from "../../../disruption/budget/coverage-judgemen
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 
-/** Evicts one pod. So many ms before, all members listed no budget. Since then, one may have been created. */
+/** Evicts one pod. `ms` before, all members except `without` listed no budget. With `budget`, one has been created since. */
 async function evictAfter({
 	ms,
 	budget = false,
