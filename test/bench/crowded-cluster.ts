@@ -1,4 +1,4 @@
-// Creates 10,000 ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them. These are frozen, and each
+// Creates many ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them. These are frozen, and each
 // pod is written as they would have left it. Readers of the cluster cannot tell the difference.
 import { randomBytes } from "node:crypto";
 import type { V1Pod } from "@kubernetes/client-node";

@@ -27,7 +27,10 @@ export function* withoutEachField(message: DescMessage, json: JsonObject, above 
 	}
 }
 
-/** Returns the fields that these samples contain, of the message and of messages in it, each with the name of its message. */
+/**
+ * Returns the fields that this sample contains, of the message and of the messages in it except those in maps, each with the name of its
+ * message.
+ */
 export function* saidFields(message: DescMessage, json: JsonObject): Generator<string> {
 	for (const field of message.fields) {
 		const value = json[field.jsonName];

@@ -101,8 +101,7 @@ export function startDemonstration(
 }
 
 /**
- * Returns the numbers of all processes with a path in this folder in their environment (TMPDIR, HOME). Empty if the system does not show
- * it.
+ * Returns the ids of all processes with a path in this folder in their environment (TMPDIR, HOME). Empty if the system does not show it.
  */
 function processesIn(folder: string): string[] {
 	if (process.platform !== "linux") return [];

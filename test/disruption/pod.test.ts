@@ -144,7 +144,7 @@ describe("podRecord()", () => {
 		});
 	}
 
-	// If they were read loosely, each of these would give another answer: terminating (and free to go), ready, or without a controller.
+	// If these were read loosely, a pod could count as terminating (and free to go), as ready, or as one without a controller.
 	const garbled: { name: string; metadata?: object; status?: object; says: string }[] = [
 		{
 			name: "a deletionTimestamp that is false",

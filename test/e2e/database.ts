@@ -20,7 +20,7 @@ export interface DatabaseOptions {
 	readonly replicas: number;
 	/** The budget's spec without its selector. Left out if there is no budget. */
 	readonly budget?: Readonly<Record<string, unknown>>;
-	/** Annotations of the pods, which tell the bench how to start and stop them. */
+	/** Annotations of the pods, which tell kwok how to start and stop them. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly contexts?: readonly string[];
 }

@@ -44,7 +44,7 @@ describeOnFleet("the life of a fleet", () => {
 		return done(await bare.xpdb([...words, "--contexts", names.join(",")]), words);
 	}
 
-	/** Runs xpdb as an operator, who may do nothing but drain. */
+	/** Runs xpdb as an operator of these clusters. Throws for any code but 0. */
 	async function operate(names: readonly string[], ...words: readonly string[]): Promise<Said> {
 		const contexts = names.map((name) => `${name}-${dana.name}`);
 		return done(await bare.xpdb([...words, "--contexts", contexts.join(","), "-n", shop]), words);

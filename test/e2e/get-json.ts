@@ -16,7 +16,7 @@ export function podsPath(namespace: string | undefined, query: Readonly<Record<s
 	return `/api/v1/${folder}pods?${new URLSearchParams(query).toString()}`;
 }
 
-/** Returns the path of the Leases of all budgets, which the agents keep in their own namespace. */
+/** Returns the path of the budgets' Leases, which the agents keep in their own namespace. By default of all of them. */
 export function leasesPath(labelSelector = ""): string {
 	return `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases?${new URLSearchParams({ labelSelector }).toString()}`;
 }

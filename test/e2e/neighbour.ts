@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
-/** Returns the definition of the same API by another owner, with other columns. */
+/** Returns the definition of the same API by another owner, in which one column has another name. */
 export function neighbourDefinition(): object {
 	const text = readFileSync(join(repositoryRoot, "agent", "deploy", "crd.yaml"), "utf8");
 	return parse(text.replace("name: Min Available", "name: MIN"));

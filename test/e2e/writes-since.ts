@@ -16,8 +16,9 @@ const ways = [
 ];
 
 /**
- * Returns what operators and agents wrote since an instant (microseconds), without dry runs. Also leaves out what agents write to Leases,
- * because other tests leave Leases behind, and to pods in other namespaces. leasesOf() has the database's own Leases.
+ * Returns what operators and agents wrote since an instant (microseconds) to cluster-wide objects, in the agents' namespace and in the
+ * database's, without dry runs and `ways`. Also leaves out what agents change in existing Leases, because other tests leave Leases behind.
+ * leasesOf() has the database's own Leases.
  */
 export async function writesSince(since: number, { namespace: own }: Database): Promise<readonly string[]> {
 	const events = await readTimeline(sharedFleet().clusters);

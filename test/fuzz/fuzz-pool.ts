@@ -17,7 +17,7 @@ export interface PoolOptions {
 	readonly isEnough: (result: FuzzResult) => boolean;
 }
 
-/** Runs the jobs. Ends early, with the results so far, once `isEnough` is true for a result. */
+/** Runs the jobs, except further ones of a target that has failed. Ends early once `isEnough` is true for a result. */
 export async function runFuzzJobs(jobs: readonly FuzzJob[], options: PoolOptions): Promise<void> {
 	const queue = [...jobs];
 	const counters: Int32Array[] = [];

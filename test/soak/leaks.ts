@@ -22,7 +22,7 @@ interface NodeList {
 	}[];
 }
 
-/** Waits as long as things may take to end by themselves. Returns what is left then, one line each. */
+/** Waits until nothing is left, or as long as things may take to end by themselves. Returns what is left then, one line each. */
 export async function findLeaks(fleet: Fleet): Promise<readonly string[]> {
 	const deadline = performance.now() + quietAfterMs;
 	let left = await findLeftovers(fleet);

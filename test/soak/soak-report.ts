@@ -19,7 +19,10 @@ export function minuteLine(state: SoakState): string {
 /** Faults last up to 20 s, and leases 10 s. A fleet in which nothing is evicted for a minute is stuck. */
 const longestPauseSeconds = 60;
 
-/** Returns whether the budgets held, and the lines that say so. */
+/**
+ * Returns whether the soak succeeded, and the lines of its report. It fails if a budget was violated, something was left behind, a plugin
+ * crashed, or evictions stopped.
+ */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
 	const { verdicts, tally, faults, leaks, evictedPrimaries } = result;
 	const violations = verdicts.flatMap(({ workload, violations: found }) =>

@@ -33,7 +33,7 @@ export interface SoakOptions {
 export interface SoakState {
 	readonly seconds: number;
 	readonly verdicts: readonly Verdict[];
-	/** Evictions of pods whose evicted version was the primary, one line each. */
+	/** Evictions that took a primary, or that named no version, one line each. */
 	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
 	/** The faults that have ended. */
@@ -53,7 +53,7 @@ export interface EndedFault {
 	readonly recoverySeconds: number | undefined;
 }
 
-/** Long enough for a drain to make progress between two faults, so that recovery can be seen. */
+/** The longest pause between two faults. A drain can make progress in it, so that recovery can be seen. */
 const calmSeconds = 8;
 /** The probability that two faults come at once. */
 const doubleChance = 0.25;

@@ -178,7 +178,10 @@ async function watchChurn(
 	};
 }
 
-/** Drains a node with a pod of a budget of which another pod is already down. */
+/**
+ * Drains a node with a pod of a budget of which another pod is already down. Returns what the screen uses while it waits, in percent of a
+ * core.
+ */
 async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly number[]> {
 	const [here, there] = bench.fleet.clusters;
 	const [pod = ""] = pods;

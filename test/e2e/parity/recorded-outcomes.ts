@@ -36,7 +36,9 @@ export class RecordedOutcomes {
 		return this.#mode === "" ? this.#kept(situation) : undefined;
 	}
 
-	/** Returns the recorded and the played outcome if they differ. Undefined if nothing is recorded. */
+	/**
+	 * Returns the recorded and the played outcome if they differ. Undefined if they do not, if nothing is recorded, and in a recording run.
+	 */
 	difference(situation: Situation, played: Outcome): { readonly kept: Outcome; readonly played: Outcome } | undefined {
 		const kept = this.#mode === "record" ? undefined : this.#kept(situation);
 		return kept !== undefined && JSON.stringify(kept) !== JSON.stringify(played) ? { kept, played } : undefined;

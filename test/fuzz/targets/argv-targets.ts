@@ -51,7 +51,7 @@ const argvTarget: FuzzTarget = {
 				if (flag.kind === "number") demand(Number.isSafeInteger(value), `--${name} is ${JSON.stringify(value)}`);
 				if (flag.kind === "duration") demand(Number.isFinite(value), `--${name} is ${JSON.stringify(value)}`);
 			}
-			// A longer time cannot be waited for: a timer would end at once.
+			// No other value can be waited for: a timer would end at once.
 			demand(
 				input.globals.requestTimeoutMs >= 0 && Number.isFinite(input.globals.requestTimeoutMs),
 				"It would wait for nothing",
