@@ -44,8 +44,8 @@ const shippable: ReadonlySet<string> = new Set([
 const usable: ReadonlySet<string> = new Set([...shippable, "MPL-2.0"]);
 
 /**
- * Returns one line for each package whose licence does not allow Apache-2.0 to ship it, or is unknown. `known` has the licences of packages
- * that do not name theirs.
+ * Returns one line for each package whose licence is unknown, or does not allow us to ship it with Apache-2.0 or, if it is only for
+ * development, to use it. `known` has the licences of packages that do not name theirs.
  */
 export function findUnshippableLicences(
 	packages: Readonly<Record<string, LockEntry>>,

@@ -30,7 +30,7 @@ export const rates: Measurement = {
 			await workload.ready();
 			const before = cpuTimeOf(bench);
 			const rate = await evictAll(workload, evictor, lanes);
-			// The rate includes waiting for the replacements, however many of them are already there.
+			// The processor time includes that of all replacements, however many of them are already there.
 			await workload.ready();
 			return { rate, cpu: cpuPerThing(before, cpuTimeOf(bench), clients.length * pods) };
 		};

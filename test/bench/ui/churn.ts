@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 
 export interface Churn {
-	/** The number of pods that were told to change so far. */
+	/** The number of changes that were made so far. */
 	readonly changes: number;
 	/** Resolves when the last change has finished. Rejects with an error that occurred meanwhile. */
 	stop(): Promise<void>;

@@ -7,7 +7,7 @@ import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 import { newDatabase } from "./new-database.ts";
 
-/** Replaces each pod a few looks after it went away. */
+/** Replaces the pods that are gone, at each look at the first member. */
 function replacePods(fleet: FakeFleet): void {
 	const [first] = fleet.members;
 	if (!first) throw new Error("no members");
