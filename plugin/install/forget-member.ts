@@ -10,6 +10,7 @@ import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kuber
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { ForgetPlan } from "./forget-plan.ts";
+import { isTimeout, noAnswer } from "./install-step.ts";
 import { forgetInList, type MemberList, readMemberList } from "./member-list.ts";
 
 export interface ContextProblem {
@@ -107,7 +108,7 @@ function problemOf(error: unknown): string {
 
 function silenceOf(error: unknown): string {
 	if (error instanceof ConnectionError || error instanceof ApiError) return kubectlErrorLine(error);
-	if (error instanceof Error && error.name === "TimeoutError") return "its API server gave no answer in time";
+	if (isTimeout(error)) return noAnswer;
 	if (error instanceof UsageError) return errorText(error);
 	throw error;
 }

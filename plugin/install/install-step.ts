@@ -3,6 +3,13 @@ import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-e
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 
+export const noAnswer = "its API server gave no answer in time";
+
+/** Whether AbortSignal.timeout() ended a call: the API server accepted the connection, and then said nothing. */
+export function isTimeout(error: unknown): boolean {
+	return error instanceof Error && error.name === "TimeoutError";
+}
+
 /** Throws UsageError, with the cluster and the step, if the API server refuses or does not answer. Passes on any other error. */
 export async function installStep<T>(
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
@@ -12,6 +19,7 @@ export async function installStep<T>(
 	try {
 		return await answer;
 	} catch (error) {
+		if (isTimeout(error)) throw new UsageError(`${name}: cannot ${action}: ${noAnswer}`);
 		if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
 		throw new UsageError(`${name}: cannot ${action}: ${whyNot(error)}`, hintFor(error, { name, suggest }));
 	}

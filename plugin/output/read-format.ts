@@ -20,10 +20,7 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
-/**
- * Even with every character escaped as six, a text on a line of its own stays below the longest line (guarded-streams.ts), so it is not cut
- * there.
- */
+/** In UTF-16 units. Longer texts are shortened: a document has many of them, and none of them may fill the reader's screen. */
 const longestText = 8_000;
 
 function boundText(value: unknown): unknown {
@@ -43,5 +40,5 @@ export function writeDocument(
 		format === "json"
 			? `${isLine ? JSON.stringify(bounded) : JSON.stringify(bounded, null, 4)}\n`
 			: `${isLine ? "---\n" : ""}${stringify(bounded, { lineWidth: 0 })}`;
-	stdout.write(text);
+	stdout.write(text, { isDocument: true });
 }

@@ -5,8 +5,8 @@
 // Text is guarded here and not where it comes in, because there are hundreds of such places: every answer of every API server and agent,
 // and every object. Each new command adds more, and a test can only show that a known place is guarded. Lengths are also bounded where
 // messages are made (disruption/bounded-error.ts), because a useful line needs both the beginning and the end of a message. The limit here
-// is for all other text. JSON stays valid: its characters are escaped as in JSON, and its lines are shorter (output/fit-line.ts,
-// output/read-format.ts).
+// is for all other text. JSON stays valid: its characters are escaped as in JSON, events are made to fit (output/fit-line.ts), and lines of
+// documents are not cut (output/read-format.ts).
 import { printable } from "../../disruption/printable.ts";
 import type { Streams, TextSink } from "./streams.ts";
 
@@ -19,7 +19,10 @@ export function guardStreams(streams: Streams): Streams {
 
 export function guardSink(sink: TextSink): TextSink {
 	return {
-		write: (text) => sink.write(boundLines(printable(text))),
+		write(text, options) {
+			const shown = printable(text);
+			sink.write(options?.isDocument === true ? shown : boundLines(shown));
+		},
 		get columns() {
 			return sink.columns;
 		},

@@ -8,7 +8,8 @@ export interface Streams {
 }
 
 export interface TextSink {
-	write(text: string): void;
+	/** `isDocument`: a line may be of any length, because a program reads it. Without it, very long lines are cut. */
+	write(text: string, options?: { readonly isDocument?: boolean }): void;
 	/** The width of a terminal. Undefined for a pipe or a file. */
 	readonly columns?: number | undefined;
 }

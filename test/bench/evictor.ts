@@ -35,7 +35,7 @@ export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench
 		kubeconfig: kubeconfigPath,
 		contexts: contexts.map((context) => `${context}-operator`),
 	});
-	const opened = openContexts(flags, {}, process.stderr);
+	const opened = openContexts(flags, {}, { write: (text) => void process.stderr.write(text) });
 	const { fleet } = await connectFleet(opened);
 	if (!fleet) throw new Error("the bench's clusters have no agents");
 	const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };

@@ -34,7 +34,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		const contexts = openContexts(
 			{ ...flags, kubeconfig: sharedFleet().kubeconfigPath, contexts: ["c1-operator", "c2-operator", "c3-operator"] },
 			process.env,
-			process.stderr,
+			{ write: (text) => void process.stderr.write(text) },
 		);
 		const connection = await connectFleet(contexts);
 		if (!connection.fleet) throw new Error("The contexts have agents");

@@ -24,6 +24,12 @@ test.each([
 		"c1: cannot read its version: The connection to the server c1.example:6443 was refused - did you specify the right host or port?",
 		undefined,
 	],
+	[
+		"a server that says nothing",
+		new DOMException("The operation was aborted due to timeout", "TimeoutError"),
+		"c1: cannot read its version: its API server gave no answer in time",
+		undefined,
+	],
 ])("says what to do of %s", async (_, error, message, hint) => {
 	await expect(installStep(context, "read its version", Promise.reject(error))).rejects.toMatchObject({
 		message,

@@ -57,6 +57,14 @@ describe("guardStreams()", () => {
 		expect(JSON.parse(collected.out())).toEqual({ by: `a\u009b${"\u202e".repeat(7_998)}…`, list: [1, null] });
 	});
 
+	test("documents with very many texts stay JSON on one line, too", () => {
+		const collected = collectStreams();
+		const many = { items: Array.from({ length: 20_000 }, (_, index) => `lease-${index}`) };
+		writeDocument(guardStreams(collected).stdout, "json", many, { isLine: true });
+		expect(collected.out().length).toBeGreaterThan(longestLine);
+		expect(JSON.parse(collected.out())).toEqual(many);
+	});
+
 	test("documents in YAML have lines with an end", () => {
 		const collected = collectStreams();
 		writeDocument(guardStreams(collected).stdout, "yaml", document);
