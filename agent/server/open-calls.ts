@@ -24,7 +24,10 @@ export class OpenCalls {
 		this.#cluster = cluster;
 	}
 
-	/** Counts an Acquire until the returned function is called; throws AgentUnavailableError if the caller has too many. */
+	/**
+	 * Counts an Acquire until the returned function is called; throws AgentUnavailableError if the caller, or all callers together, have
+	 * too many.
+	 */
 	beginAcquire(caller: Caller, candidates: number): () => void {
 		return this.#begin([...boundsOf("acquire", caller)], 1 + Math.ceil(candidates / candidatesPerUnit));
 	}

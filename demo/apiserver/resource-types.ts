@@ -20,7 +20,7 @@ export interface ResourceType {
 	readonly shortNames: readonly string[];
 	/** "status", "scale" and others, under their names in discovery. */
 	readonly subresources: readonly string[];
-	/** Set for a CustomResourceDefinition: its columns. Such a kind accepts no strategic merge patch. */
+	/** Set for a kind that a CustomResourceDefinition defines: its columns. Such a kind accepts no strategic merge patch. */
 	readonly custom?: { readonly columns: readonly PrinterColumn[] };
 	/** The path of the number of replicas, for kinds with "scale". */
 	readonly replicasPath?: string;

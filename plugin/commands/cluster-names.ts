@@ -158,7 +158,7 @@ const listKey =
 
 const valuesOf = (names: readonly Completion[]): readonly string[] => names.map(({ value }) => value);
 
-/** Asks each context separately, so that a silent one does not delay or drop the others. */
+/** Asks each context separately, so that a silent one does not cost the names of the others. They are returned when the time is up. */
 async function ask(
 	flags: GlobalFlags,
 	{ path, others }: NameList,

@@ -20,7 +20,7 @@ import {
 	type NameSource,
 } from "./cluster-names.ts";
 
-/** cobra's directives, as bits: files: complete file names. noFiles: do not. goesOn: no file names, and no space after the value. */
+/** cobra's directives, as bits. `files`: complete file names. `noFiles`: do not. `goesOn`: no file names, and no space after the value. */
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
 /** 300 ms in all. The program's own start and end take 50 ms of it, which its clock does not see. */
 const answerWithinMs = 250;

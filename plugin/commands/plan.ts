@@ -6,7 +6,6 @@ import { planLines } from "../output/plan-lines.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { readPlan } from "../run/read-plan.ts";
 import { withContexts } from "../run/with-contexts.ts";
-import { exitCode } from "../terminal/exit.ts";
 
 export const runPlan: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
@@ -15,7 +14,7 @@ export const runPlan: CommandRunner = async (input, deps) => {
 	const options = readDrainOptions(input, deps);
 	return withContexts(input, deps, async (contexts) => {
 		const request = { words: input.words, selector: textFlag(input, "selector"), options };
-		const { plan, isPartial } = await readPlan(contexts, request);
+		const plan = await readPlan(contexts, request);
 		if (isDocument(format)) {
 			writeDocument(streams.stdout, format, plan);
 		} else {
@@ -24,7 +23,6 @@ export const runPlan: CommandRunner = async (input, deps) => {
 			const lines = planLines(plan, { several: contexts.length > 1, wide: format === "wide", columns });
 			for (const line of lines) streams.stdout.write(`${line}\n`);
 		}
-		if (!plan.possible) return exitCode.neverPossible;
-		return isPartial ? exitCode.failedClosed : exitCode.done;
+		return plan.exitCode;
 	});
 };

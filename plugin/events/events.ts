@@ -138,7 +138,7 @@ export type RunEvent =
 			readonly why: string;
 			/** One sentence for each pod that failed, or for each filter that refused. */
 			readonly errors: readonly string[];
-			/** Pods that were not evicted yet. Empty if the drain of the node failed before any eviction. */
+			/** If pods failed: names of the pods that a drain would still take from the node. Empty if the node failed for another reason. */
 			readonly pending: readonly string[];
 	  } & InContext)
 	/** Failures, at the end of a run: kubectl repeats them there. */

@@ -261,7 +261,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	return (event) => write(flatEvent(event));
 }
 
-/** Formats several errors as Go's aggregate does. */
+/** Formats several errors as apimachinery's Aggregate does: each message once, and in brackets if there are several. */
 export function aggregate(errors: readonly string[]): string {
 	const unique = [...new Set(errors)];
 	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;

@@ -111,7 +111,7 @@ export interface Plan {
 	readonly client: string;
 	/** Whether every pod can be evicted as things are. */
 	readonly possible: boolean;
-	readonly exitCode: 0 | 3;
+	readonly exitCode: 0 | 3 | 4;
 	readonly waves: number;
 	readonly seconds: {
 		readonly atLeast: number;

@@ -10,6 +10,7 @@ import { makePlan } from "../plan/make-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
+import { exitCode } from "../terminal/exit.ts";
 import { closeConnection, connectWhileFinding } from "./connect-while-finding.ts";
 
 export interface PlanRequest {
@@ -19,18 +20,12 @@ export interface PlanRequest {
 	readonly options: DrainOptions;
 }
 
-export interface ReadPlan {
-	readonly plan: Plan;
-	/** Whether some named or selected nodes may be missing from the plan. */
-	readonly isPartial: boolean;
-}
-
-/** Plans the drain. `connect` is replaced in tests. */
+/** Plans the drain. If named or selected nodes may be missing from the plan, its exit code says so. `connect` is replaced in tests. */
 export async function readPlan(
 	contexts: readonly KubeContext[],
 	{ words, selector, options }: PlanRequest,
 	connect: typeof connectFleet = connectFleet,
-): Promise<ReadPlan> {
+): Promise<Plan> {
 	const { targets, lost, connecting } = await connectWhileFinding(
 		contexts,
 		async () => {
@@ -49,7 +44,7 @@ export async function readPlan(
 			...unreached.map(({ context, problem }) => `${context.name}: ${throughOthersWarning(problem)}`),
 			...made.warnings,
 		];
-		return { plan: { ...made, warnings }, isPartial: lost.length > 0 };
+		return { ...made, warnings, exitCode: made.possible && lost.length > 0 ? exitCode.failedClosed : made.exitCode };
 	} finally {
 		await closeConnection(connecting);
 	}

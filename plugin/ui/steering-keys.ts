@@ -21,7 +21,10 @@ export function isInterrupt(key: KeyPress): boolean {
 	return key.ctrl && controlAction(key) === "interrupt";
 }
 
-/** How many lines the key moves; undefined for a key that does not move. `page`: the number of lines in a page. */
+/**
+ * Returns by how many lines the key moves the selection or the text; negative: up. Undefined for other keys. `page`: the number of lines
+ * in a page.
+ */
 export function stepOf({ name, input }: KeyPress, page: number): number | undefined {
 	switch (name || input) {
 		case "up":

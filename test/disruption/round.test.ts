@@ -151,7 +151,7 @@ describe("runRound() where nobody else is", () => {
 });
 
 describe("runRound() where a cluster cannot be asked", () => {
-	// x-pdb leaves the locks that it got to time out.
+	// x-pdb does not release the locks that it has acquired: they time out.
 	test("a failed remote lock leaves no lease behind", async () => {
 		const { run, eu, us } = setUpRound();
 		us.before.acquire = throwing(unavailable("us-1"));

@@ -1,5 +1,5 @@
-// Scenarios of plugins that discover their fleet with the shipped code. One agent describes all members, or several contexts are several
-// routes, and descriptions grow old or change before they are used.
+// Scenarios of plugins that discover their fleet with the shipped code, through one agent or through several contexts. Members may not
+// answer, and descriptions grow old or change before they are used.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, oneUnavailable } from "./scenario-parts.ts";
 import { drainSleeps, isCall, server, waitsFor } from "./staging.ts";

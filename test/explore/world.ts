@@ -1,4 +1,4 @@
-// The world of one run: the clusters of a scenario, its processes, the network between them, and everything that can happen next.
+// The world of one run: the clusters of a scenario, its processes, and the network between them. world-steps.ts finds what can happen next.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";

@@ -59,7 +59,7 @@ describe("pods that wait", () => {
 		};
 		await Promise.all([first, second].map(({ member, pod }) => run.evictions.evict(run.job(member, pod))));
 		expect(granted).toBeGreaterThan(85);
-		// Rounds with their own pauses come between the looks.
+		// Every ten seconds, a round runs between two looks. It takes no time here, so each gap is only the pause before a look.
 		const gaps = (from: number, to: number) =>
 			looks.slice(from, to).map((at, index) => at - (looks[from + index - 1] ?? 0));
 		expect(Math.max(...gaps(1, 5))).toBeLessThanOrEqual(300);

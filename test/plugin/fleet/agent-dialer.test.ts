@@ -142,7 +142,10 @@ describe("a connection that was dialed ahead", () => {
 describe("an agent that says nothing", () => {
 	const pods = [newAgent("a"), newAgent("b")];
 
-	/** Returns what the other end of a tunnel receives through the dialer for its words. Undefined if the dialer closes the connection. */
+	/**
+	 * Sends the words through the dialer, one after the other, and returns the joined answers. Undefined if the dialer closes the
+	 * connection.
+	 */
 	async function heard(dialer: AgentDialer, words: readonly string[] = ["x"]): Promise<string | undefined> {
 		const { near, far } = await newSocket();
 		const closed = once(

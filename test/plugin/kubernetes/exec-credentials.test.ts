@@ -23,7 +23,7 @@ function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
 	};
 }
 
-/** A program that exists only in this folder. */
+/** The folder of a program that exists nowhere else. */
 const programs = dirname(write(join("bin", "sh-of-its-own"), "#!/bin/sh\n"));
 chmodSync(join(programs, "sh-of-its-own"), 0o755);
 

@@ -54,7 +54,7 @@ function hear({ method, url, headers }: IncomingMessage): void {
 	heard.push(`${method} ${url} ${headers.authorization ?? headers["proxy-authorization"] ?? ""}`.trim());
 }
 
-/** Starts a TLS server with the stranger's certificate, which records its requests. */
+/** Starts a TLS server that records its requests. By default, it has the stranger's certificate. */
 async function startStranger({ certificate: cert, key } = pair): Promise<number> {
 	const server = createServer({ cert, key }, (request, response) => {
 		hear(request);
