@@ -20,8 +20,8 @@ export function guardStreams(streams: Streams): Streams {
 export function guardSink(sink: TextSink): TextSink {
 	return {
 		write(text, options) {
-			const shown = printable(text);
-			sink.write(options?.isDocument === true ? shown : boundLines(shown));
+			const harmless = printable(text);
+			sink.write(options?.isDocument === true ? harmless : boundLines(harmless));
 		},
 		get columns() {
 			return sink.columns;

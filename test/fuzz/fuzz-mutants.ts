@@ -208,8 +208,8 @@ const rows: readonly Row[] = [
 		target: "command",
 		without: "errors do not steer the terminal",
 		file: "plugin/terminal/guarded-streams.ts",
-		find: "boundLines(printable(text))",
-		replace: "boundLines(text)",
+		find: "const harmless = printable(text);",
+		replace: "const harmless = text;",
 	},
 	{
 		target: "api-error",
