@@ -56,7 +56,8 @@ async function probe(world: World): Promise<void> {
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
 				if (!pod || pod.preActivities.length > 0 || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
-				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 3 });
+				// Stops at awaits and views that lag use up some of its attempts.
+				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 10 });
 				await finish(world, () => drain.finished);
 				if (drain.evicted === 0)
 					fail(world, `a round for pod ${pod.name} is granted nothing at the end: ${drain.last}`);
