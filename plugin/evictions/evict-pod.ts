@@ -23,6 +23,7 @@ import { podReader } from "./send-eviction.ts";
 import { type EvictionStep, stepAfter, type TryAgain } from "./eviction-step.ts";
 import { evictFree, sendFreely } from "./free-eviction.ts";
 import { evictGranted } from "./granted-eviction.ts";
+import { mayBeSent } from "./may-be-sent.ts";
 import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
@@ -178,7 +179,7 @@ async function tryUnder(
 	}
 	suspensions.tell(budgets, lists.lastListed(job.pod.namespace));
 	if (dryRun) return dryRun.judgeDryRun(job, budgets);
-	const { places, holder, emit, evictor } = deps;
+	const { places, holder, emit, evictor, stop } = deps;
 	const member = fleet.memberOf(job.context.name);
 	if (!member) throw new Error(`context ${job.context.name} has a covered pod but is not a member of the fleet`);
 	const tell = (wait: GrantWait, nextMs: number): void => emit(waitingEvent(job, waitOf(job, wait, holder), nextMs));
@@ -189,13 +190,12 @@ async function tryUnder(
 		return { kind: "over", ...(request.last && { last: waitOf(job, request.last, holder) }) };
 	};
 	/**
-	 * Resolves at the pod's turn, once the hold of its node is confirmed, or when the node is lost or `ends` aborts. Call isHeldUp()
+	 * Resolves at the pod's turn, once the hold of its node is confirmed, or when the node is lost or `ends` aborts. Call mayBeSent()
 	 * directly afterwards: a pause, a stop or the timeout may have come meanwhile.
 	 */
 	const itsTurn = async (place: Place): Promise<void> => {
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
 	};
-	const isHeldUp = (): boolean => ends.aborted || places.isPaused;
 	switch (answer?.kind) {
 		case undefined:
 			return over();
@@ -209,7 +209,7 @@ async function tryUnder(
 			try {
 				if (answer.why === "Gone") return { kind: "gone" };
 				await itsTurn(answer.place);
-				if (!isHeldUp()) return await evictFree(job, deps);
+				if (mayBeSent(job, places, stop)) return await evictFree(job, deps);
 				return ends.aborted ? { kind: "over" } : { kind: "again", afterMs: 0 };
 			} finally {
 				answer.place.end();
@@ -217,7 +217,7 @@ async function tryUnder(
 		case "granted": {
 			const { grant } = answer;
 			await itsTurn(grant);
-			if (isHeldUp()) {
+			if (!mayBeSent(job, places, stop)) {
 				const back = grant.giveBack();
 				if (ends.aborted) return over();
 				await back;

@@ -69,7 +69,7 @@ export const drainMutants: readonly Mutant[] = [
 		without: "giving a grant back that was made in a pause, and looking once more right before it is used",
 		scenarios: ["drained-in-time"],
 		edits: [
-			{ ...under, find: "$ends.aborted || $places.isPaused", replace: "$ends.aborted" },
+			{ ...under, find: "!mayBeSent($job, $places, $stop)", replace: "$stop.aborted || $job.timeout.signal.aborted" },
 			{
 				file: "plugin/evictions/granted-eviction.ts",
 				symbol: "evictGranted",
