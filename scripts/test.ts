@@ -149,7 +149,8 @@ try {
 		idle: idleness(),
 		ms: installMs + performance.now() - startedAt,
 	});
-	console.log(["", ...failed, ...skipped, "", ...table].join("\n"));
+	// The failures are last, because often only the end of a long log is shown.
+	console.log(["", ...table, "", ...skipped, ...failed].join("\n"));
 	const total = sum([
 		onePassed,
 		...results.map(({ tally = nothing }) => tally),
