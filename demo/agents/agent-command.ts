@@ -33,6 +33,7 @@ export type AgentContainer = {
 		readonly value?: string;
 		readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
 	}[];
+	readonly resources?: { readonly limits?: { readonly memory?: string } };
 };
 
 /** The ports on which the process of an agent listens. Its pod always names 8443, 8444 and 8080. */
@@ -127,9 +128,20 @@ function environmentOf(container: AgentContainer, pod: AgentPodObject, place: Ag
 				`Cannot resolve the variable "${name}" of pod "${pod.metadata.namespace}/${pod.metadata.name}": ${path ?? "only values and fieldRef are known here"}`,
 			);
 		}
-		env[name] = resolved;
+		env[name] = name === "NODE_OPTIONS" ? withinLimit(resolved, container) : resolved;
 	}
 	return env;
+}
+
+/** Returns Node's options with the heap's share of the memory limit in MB. The process has no container, whose limit Node would see. */
+function withinLimit(options: string, { resources }: AgentContainer): string {
+	const [, number = "", unit] = /^(\d+)(Mi|Gi)$/.exec(resources?.limits?.memory ?? "") ?? [];
+	if (number === "") return options;
+	const limitMb = Number(number) * (unit === "Gi" ? 1024 : 1);
+	return options.replace(
+		/--max-old-space-size-percentage=(\d+)/,
+		(_, share: string) => `--max-old-space-size=${Math.floor((limitMb * Number(share)) / 100)}`,
+	);
 }
 
 // Expands "$(NAME)" as Kubernetes does. A name that is not defined stays as it is.

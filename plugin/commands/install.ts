@@ -1,6 +1,7 @@
 // Implements `kubectl xpdb install` and `upgrade`.
 import { userAtHost } from "../fleet/holder-identity.ts";
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
+import { agentSettingsLines, singleAgentWarnings } from "../install/agent-settings/agent-settings-lines.ts";
 import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../check/run-checks.ts";
@@ -88,9 +89,15 @@ async function setUpIn(
 	const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
 	const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
 	const teams = options.operators.teams.map(teamText);
-	const lines = [...changeLines(fleet), ...notes, ...teams, ...exposureLines(planned), ...budgets];
+	const settings = agentSettingsLines(planned.clusters);
+	const lines = [...changeLines(fleet), ...settings, ...notes, ...teams, ...exposureLines(planned), ...budgets];
 	for (const line of lines) streams.stdout.write(`${line}\n`);
-	const warned = [...warnings.flat(), ...memberWarnings(planned), ...rightWarnings(planned)];
+	const warned = [
+		...warnings.flat(),
+		...memberWarnings(planned),
+		...rightWarnings(planned),
+		...singleAgentWarnings(planned.clusters),
+	];
 	for (const line of warned) streams.stderr.write(`Warning: ${line}\n`);
 	refuseConflicts(fleet);
 	if (options.dryRun === "server") return exitCode.done;

@@ -112,7 +112,7 @@ function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly C
 
 /** The objects that an installation may have made, except those of teams. Only their kinds and names are used. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
-	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
+	const unset = { image: undefined, agents: {}, exposure: undefined };
 	const settings = { ...unset, members: [], forgotten: [], operators: [], teams: [] };
 	const named = (kind: string, name: string): ClusterObject => ({
 		apiVersion: "v1",

@@ -10,6 +10,7 @@ import {
 import type { FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
+import { type AgentSettings, withAgentSettings } from "./agent-settings/agent-settings.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import type { Exposure } from "./expose/exposure.ts";
@@ -21,8 +22,8 @@ export interface FleetSettings {
 	readonly agentNamespace: string;
 	/** Undefined: the image of the manifests. */
 	readonly image: string | undefined;
-	/** The name of the Secret with the registry's login, in the agents' namespace. */
-	readonly imagePullSecret: string | undefined;
+	/** Settings of the agents' Deployment that differ from the shipped ones. */
+	readonly agents: AgentSettings;
 	/** The same in every cluster. */
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
@@ -148,7 +149,7 @@ function filledIn(object: ClusterObject, settings: FleetSettings): ClusterObject
 const rbacGroup = "rbac.authorization.k8s.io";
 
 function filledInDeployment(object: ClusterObject, settings: FleetSettings): ClusterObject {
-	const { agentNamespace, image, imagePullSecret } = settings;
+	const { agentNamespace, image, agents } = settings;
 	const spec = recordOf(object["spec"]);
 	const template = recordOf(spec["template"]);
 	const pod = recordOf(template["spec"]);
@@ -163,12 +164,8 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 		...(image !== undefined && { image }),
 		args: [...listOf(container?.["args"]), ...flags],
 	};
-	const filled = {
-		...pod,
-		...(imagePullSecret !== undefined && { imagePullSecrets: [{ name: imagePullSecret }] }),
-		containers: [agent, ...more],
-	};
-	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
+	const filled = { ...pod, containers: [agent, ...more] };
+	return withAgentSettings({ ...object, spec: { ...spec, template: { ...template, spec: filled } } }, agents);
 }
 
 /** Replaces the namespace in every rule that names one. */

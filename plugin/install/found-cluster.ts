@@ -7,6 +7,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { type AgentSettings, readAgentSettings } from "./agent-settings/agent-settings.ts";
 import { allInOrder } from "./all-in-order.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
@@ -24,7 +25,8 @@ export interface FoundCluster {
 	readonly fleet: DeclaredFleet | undefined;
 	/** The image of the agents' Deployment; undefined if there is none. */
 	readonly image: string | undefined;
-	readonly imagePullSecret: string | undefined;
+	/** The settings of that Deployment that differ from the shipped ones. */
+	readonly agentSettings: AgentSettings;
 	/** The groups that may drain. */
 	readonly operators: readonly string[];
 	readonly teams: readonly Team[];
@@ -62,13 +64,12 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	const id = at(kubeSystem, "metadata", "uid");
 	if (typeof id !== "string" || id === "") throw new UsageError(`${name}: namespace kube-system has no UID`);
 	const [container] = listAt(deployment, "spec", "template", "spec", "containers");
-	const [pullSecret] = listAt(deployment, "spec", "template", "spec", "imagePullSecrets");
 	return {
 		context,
 		id,
 		fleet: readFleet(context, list),
 		image: textAt(container, "image"),
-		imagePullSecret: textAt(pullSecret, "name"),
+		agentSettings: readAgentSettings(deployment),
 		operators: groupsOf(binding),
 		teams,
 		peers,

@@ -1,5 +1,6 @@
 // Defines the flags that install and upgrade share.
 import type { FlagTable } from "../flags/flag.ts";
+import { agentSettingsFlags } from "./agent-settings/agent-settings-flags.ts";
 import { certificateFlags } from "./certificate-flags.ts";
 import { exposeFlags } from "./expose/expose-flags.ts";
 
@@ -10,12 +11,7 @@ export const installFlags: FlagTable = {
 		value: "IMAGE",
 		describe: "The agents' image, as the clusters pull it; if not given, the current one",
 	},
-	"image-pull-secret": {
-		kind: "text",
-		default: "",
-		value: "SECRET",
-		describe: "The Secret in the agents' namespace with the image registry's login",
-	},
+	...agentSettingsFlags,
 	address: {
 		kind: "list",
 		value: "MEMBER=HOST:PORT",

@@ -4,6 +4,7 @@ import { type CommandInput, booleanFlag, listFlag, textFlag, timeoutFlag } from 
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
+import { type AgentSettingsChoice, readAgentSettingsChoice } from "./agent-settings/agent-settings-flags.ts";
 import { type CertificateChoice, readCertificateChoice } from "./certificate-flags.ts";
 import { type ExposeChoice, readExposeChoice } from "./expose/expose-flags.ts";
 import { type Operators, readOperators } from "./team.ts";
@@ -15,7 +16,7 @@ export interface InstallOptions {
 	/** The folder in which each cluster gets a subfolder, instead of one text. */
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
-	readonly imagePullSecret: string | undefined;
+	readonly agentSettings: AgentSettingsChoice;
 	readonly operators: Operators;
 	/** The namespace in which Prometheus runs. */
 	readonly metricsNamespace: string | undefined;
@@ -43,7 +44,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		asYaml: output !== "",
 		outputDir: outputDir === "" ? undefined : outputDir,
 		image: readImage(input),
-		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
+		agentSettings: readAgentSettingsChoice(input),
 		operators: readOperators(listFlag(input, "operators")),
 		metricsNamespace: readObjectName("metrics-namespace", textFlag(input, "metrics-namespace")),
 		addresses: readAddresses(listFlag(input, "address")),

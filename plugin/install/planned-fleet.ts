@@ -2,6 +2,8 @@
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import type { AgentSettings } from "./agent-settings/agent-settings.ts";
+import { planAgentSettings, type SettingsChange } from "./agent-settings/plan-agent-settings.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import type { Exposure } from "./expose/exposure.ts";
 import { chooseAddress } from "./expose/offered-addresses.ts";
@@ -20,6 +22,10 @@ export interface PlannedCluster {
 	/** Existing objects that are no longer wanted. */
 	readonly removed: readonly ClusterObject[];
 	readonly exposure: Exposure | undefined;
+	/** The settings of the agents that differ from the shipped ones. */
+	readonly settings: AgentSettings;
+	/** What the flags say about these settings. */
+	readonly change: SettingsChange;
 }
 
 export interface PlannedFleet extends PlannedMembers {
@@ -37,7 +43,7 @@ export interface KeptRight {
 /** Throws UsageError for settings that are missing, contradict each other, or cannot be applied. */
 export function planFleet(
 	found: readonly FoundCluster[],
-	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose"> &
+	options: Pick<InstallOptions, "image" | "agentSettings" | "operators" | "addresses" | "expose"> &
 		Partial<Pick<InstallOptions, "metricsNamespace">>,
 ): PlannedFleet {
 	const listed = found.flatMap(({ fleet }) => fleet?.members ?? []);
@@ -46,6 +52,7 @@ export function planFleet(
 		names: [...new Set([context.name, ...listed.flatMap((member) => (member.id === id ? [member.name] : []))])],
 	}));
 	const wanted = planExposures(named, options.expose);
+	const changed = planAgentSettings(named, options.agentSettings);
 	const exposed = found.map((cluster) => planExposure(cluster, wanted.get(cluster.context.name), { found, listed }));
 	const candidates = exposed.map(({ cluster: { context, id, fleet }, address }) => ({
 		name: context.name,
@@ -60,11 +67,13 @@ export function planFleet(
 	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
 		// A cluster without agents gets the settings of the first one that has them.
-		const { image, imagePullSecret, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
+		const { image, agentSettings, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
+		const change = changed.get(cluster.context.name) ?? {};
+		const settings = withChange(agentSettings ?? {}, change);
 		const objects = fleetObjects({
 			agentNamespace: cluster.context.agents.namespace,
 			image: options.image ?? image ?? refuseNoImage(),
-			imagePullSecret: options.imagePullSecret ?? imagePullSecret,
+			agents: settings,
 			metricsNamespace: options.metricsNamespace ?? metricsNamespace,
 			members,
 			forgotten,
@@ -77,9 +86,13 @@ export function planFleet(
 			teams: withTeams(cluster.image === undefined ? (elsewhere?.teams ?? []) : cluster.teams, options.operators.teams),
 			exposure,
 		});
-		return { found: cluster, objects, removed, exposure };
+		return { found: cluster, objects, removed, exposure, settings, change };
 	});
 	return { ...planned, clusters, keptRights: found.flatMap((cluster) => keptRights(cluster, options.operators.teams)) };
+}
+
+function withChange(found: AgentSettings, change: SettingsChange): AgentSettings {
+	return Object.fromEntries(Object.entries({ ...found, ...change }).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the named teams as the flags say, and all other teams as they are. */

@@ -21,7 +21,7 @@ const us = { id: "0f0d2f60-0000-4000-8000-000000000002", name: "us" };
 const plain: FleetSettings = {
 	agentNamespace: "xpdb-system",
 	image: "registry.example.com/xpdb-agent:0.2.0",
-	imagePullSecret: undefined,
+	agents: {},
 	members: [eu, us],
 	forgotten: [],
 	operators: [],
@@ -35,9 +35,12 @@ const bare = (kind: Exposure["kind"]): Exposure => ({ kind, annotations: {}, sou
 const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
 
 /** Returns the chart's values for the same settings. */
-function valuesOf({ image, imagePullSecret, exposure, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
+function valuesOf({ image, agents, exposure, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
+	const { imagePullPolicy, imagePullSecret, memory, ...agent } = agents;
 	return {
 		...others,
+		agent: { ...agent, ...(memory && { memory: memory.limit }) },
+		...(imagePullPolicy !== undefined && { imagePullPolicy }),
 		...(image !== undefined && { image }),
 		...(imagePullSecret !== undefined && { imagePullSecret }),
 		...(exposure && { expose: exposure }),
@@ -96,7 +99,18 @@ describe.skipIf(isMissing)(name, () => {
 				agentNamespace: "budgets",
 				image:
 					"registry.example.com:5000/team/xpdb-agent@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-				imagePullSecret: "registry.login",
+				agents: {
+					imagePullSecret: "registry.login",
+					imagePullPolicy: "Always",
+					memory: { request: "512Mi", limit: "512Mi" },
+					cpu: "100m",
+					replicas: 3,
+					nodeSelector: { "kubernetes.io/os": "linux", pool: "infra" },
+					tolerations: [{ key: "dedicated", operator: "Equal", value: "infra", effect: "NoSchedule" }],
+					affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } },
+					priorityClass: "system-cluster-critical",
+					annotations: { "example.com/scrape": "true" },
+				},
 				members: [eu, us],
 				forgotten: [{ id: "3", name: "gone: #1" }, { id: "0x4" }],
 				operators: ["team: a", "oidc:platform"],

@@ -267,6 +267,37 @@ describeOnFleet("an installation of another kind", () => {
 		expect(clusters.map((cluster) => versions(cluster, all))).toEqual(before);
 	});
 
+	test("keeps the agents' size that a person has set, shows it, and changes it where flags say so", async () => {
+		const inNamespace = ["-n", anchor];
+		const ofAgent = (path: string): string =>
+			bare.kubectl("c1", ["get", "deployment/xpdb-agent", ...inNamespace, "-o", `jsonpath={.spec${path}}`]);
+		const limit = ".template.spec.containers[0].resources.limits.memory";
+		bare.kubectl("c1", ["set", "resources", "deployment/xpdb-agent", "--limits=memory=512Mi", ...inNamespace]);
+		bare.kubectl("c2", ["scale", "deployment/xpdb-agent", "--replicas=3", ...inNamespace]);
+		const settings = ["--agent-cpu=c2=30m", "--agent-annotations=c1=example.com/size=large"];
+		const [planned, back, foolish] = await Promise.all([
+			install([...settings, "--dry-run=server"]),
+			install(["--agent-memory=c1="]),
+			install(["--agent-memory=c3=1Gi"]),
+		]);
+		expect(planned.code, planned.out + planned.err).toBe(0);
+		expect(planned.out).toContain(
+			'Agents of c1: memory 512Mi, 80Mi of it requested (kept), annotations {"example.com/size":"large"}\n' +
+				"Agents of c2: CPU 30m, 3 replicas (kept)\n",
+		);
+		expectRefused(
+			back,
+			/ {6}\.spec\.template\.spec\.containers\[name="agent"\]\.resources\.limits\.memory, kept by kubectl/,
+			/--force-conflicts/,
+		);
+		expectRefused(foolish, /--agent-memory names no member that has a context here: "c3=1Gi"/);
+		const [kept, taken] = [await install(settings), await install(["--agent-memory=c1=", "--force-conflicts"])];
+		expectInstalled(kept);
+		expectInstalled(taken);
+		expect(ofAgent(limit)).toBe("224Mi");
+		expect(ofAgent(".template.metadata.annotations")).toBe('{"example.com/size":"large"}');
+	}, 180_000);
+
 	test("lets a team's people evict in their namespace, and the operators everywhere, and names what others may not", async () => {
 		await openShop(bare, clusters);
 		for (const cluster of clusters) apply(cluster, [...bank, ...mayEvict(team, "bank")]);

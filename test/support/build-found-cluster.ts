@@ -8,7 +8,7 @@ export function newFoundCluster(context: KubeContext, changes: Partial<FoundClus
 		id: `id-${context.name}`,
 		fleet: undefined,
 		image: undefined,
-		imagePullSecret: undefined,
+		agentSettings: {},
 		operators: [],
 		teams: [],
 		peers: undefined,

@@ -6,6 +6,20 @@
 {{- $agent := first $pod.containers }}
 {{- if .values.image }}{{ $_ := set $agent "image" .values.image }}{{ end }}
 {{- if .values.imagePullSecret }}{{ $_ := set $pod "imagePullSecrets" (list (dict "name" .values.imagePullSecret)) }}{{ end }}
+{{- if .values.imagePullPolicy }}{{ $_ := set $agent "imagePullPolicy" .values.imagePullPolicy }}{{ end }}
+{{- with .values.agent }}
+{{- if .memory }}
+{{- $_ := set $agent.resources.requests "memory" .memory }}
+{{- $_ := set $agent.resources.limits "memory" .memory }}
+{{- end }}
+{{- if .cpu }}{{ $_ := set $agent.resources.requests "cpu" .cpu }}{{ end }}
+{{- if .replicas }}{{ $_ := set $object.spec "replicas" .replicas }}{{ end }}
+{{- if .nodeSelector }}{{ $_ := set $pod "nodeSelector" .nodeSelector }}{{ end }}
+{{- if .tolerations }}{{ $_ := set $pod "tolerations" .tolerations }}{{ end }}
+{{- if .affinity }}{{ $_ := set $pod "affinity" .affinity }}{{ end }}
+{{- if .priorityClass }}{{ $_ := set $pod "priorityClassName" .priorityClass }}{{ end }}
+{{- if .annotations }}{{ $_ := set $object.spec.template.metadata "annotations" .annotations }}{{ end }}
+{{- end }}
 {{- if ne .values.agentNamespace "xpdb-system" }}
 {{- $flags := list (printf "--agent-namespace=%s" .values.agentNamespace) (printf "--lease-namespace=%s" .values.agentNamespace) }}
 {{- $_ := set $agent "args" (concat $agent.args $flags) }}

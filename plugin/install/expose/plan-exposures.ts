@@ -3,35 +3,40 @@ import { isIP } from "node:net";
 import { quote } from "../../../disruption/quote.ts";
 import { nearest } from "../../flags/nearest.ts";
 import { UsageError } from "../../terminal/errors.ts";
+import {
+	type MemberValue,
+	type NamedMember,
+	ownValues,
+	readMemberValues,
+	refuseTwice,
+	sharedValues,
+} from "../member-values.ts";
 import type { ExposeChoice } from "./expose-flags.ts";
 import { exposePresets } from "./expose-presets.ts";
 import { type Exposure, type ExposureKind, exposureKinds } from "./exposure.ts";
-
-/** A member with every name that it may be called by: its name in the fleet, and its context's name. */
-export interface NamedMember {
-	readonly context: string;
-	readonly names: readonly string[];
-}
 
 /** Returns the wanted Services by context. A member is missing if the flags say nothing about it. Throws UsageError. */
 export function planExposures(
 	members: readonly NamedMember[],
 	choice: ExposeChoice,
 ): ReadonlyMap<string, Exposure | "none"> {
-	const kinds = read("expose", choice.kinds, members);
-	const classes = read("expose-class", choice.classes, members);
-	const annotations = read("expose-annotation", choice.annotations, members);
-	const sources = read("expose-source", choice.sources, members);
+	const kinds = readMemberValues("expose", choice.kinds, members);
+	const classes = readMemberValues("expose-class", choice.classes, members);
+	const annotations = readMemberValues("expose-annotation", choice.annotations, members, {
+		isValue: (text) => annotationPattern.test(text),
+		hint: "; a key that a cloud reads has a prefix with a slash",
+	});
+	const sources = readMemberValues("expose-source", choice.sources, members);
 	refuseTwice("expose", kinds);
 	refuseTwice("expose-class", classes);
 	const wanted = new Map(
 		members.flatMap(({ context }): readonly (readonly [string, Exposure | "none"])[] => {
-			const text = own(kinds, context) ?? shared(kinds)[0];
+			const text = ownValues(kinds, context)[0] ?? sharedValues(kinds)[0];
 			if (text === undefined) return [];
 			const { kind, preset } = readKind(text);
 			if (kind === "none") return [[context, kind]];
-			const loadBalancerClass = own(classes, context) ?? shared(classes)[0] ?? preset?.loadBalancerClass;
-			const ownSources = sources.flatMap((each) => (each.context === context ? [each.value] : []));
+			const loadBalancerClass = ownValues(classes, context)[0] ?? sharedValues(classes)[0] ?? preset?.loadBalancerClass;
+			const ownSources = ownValues(sources, context);
 			const exposure: Exposure = {
 				kind,
 				...(kind === "loadbalancer" &&
@@ -44,56 +49,14 @@ export function planExposures(
 								...readAnnotations(annotations, context),
 							}
 						: {},
-				sources: kind === "loadbalancer" ? (ownSources.length > 0 ? ownSources : shared(sources)).map(readSource) : [],
+				sources:
+					kind === "loadbalancer" ? (ownSources.length > 0 ? ownSources : sharedValues(sources)).map(readSource) : [],
 			};
 			return [[context, exposure]];
 		}),
 	);
 	refuseUnused({ classes, annotations, sources }, wanted);
 	return wanted;
-}
-
-/** A value of a flag and its member's context; undefined if the value is for all members. */
-interface OwnedValue {
-	readonly context: string | undefined;
-	readonly value: string;
-}
-
-/** A name may contain any character, even "=", so the longest name that is a member's counts. */
-function read(flag: string, texts: readonly string[], members: readonly NamedMember[]): readonly OwnedValue[] {
-	const names = members
-		.flatMap(({ context, names: all }) => all.map((name) => ({ context, name })))
-		.toSorted((a, b) => b.name.length - a.name.length);
-	return texts.map((text) => {
-		const found = names.find(({ name }) => text.startsWith(`${name}=`));
-		const value = found ? text.slice(found.name.length + 1) : text;
-		if (value === "") throw new UsageError(`--${flag} has no value for ${found?.name ?? "any member"}: ${quote(text)}`);
-		const isNamed = text.includes("=") && !(flag === "expose-annotation" && annotationPattern.test(text));
-		if (!found && isNamed) {
-			const all = members.flatMap(({ names: [name] }) => name ?? []);
-			throw new UsageError(
-				`--${flag} names no member that has a context here: ${quote(text)}`,
-				`There are ${all.join(", ")}${flag === "expose-annotation" ? "; a key that a cloud reads has a prefix with a slash" : ""}`,
-			);
-		}
-		return { context: found?.context, value };
-	});
-}
-
-function own(values: readonly OwnedValue[], context: string): string | undefined {
-	return values.find((each) => each.context === context)?.value;
-}
-
-function shared(values: readonly OwnedValue[]): readonly string[] {
-	return values.flatMap(({ context, value }) => (context === undefined ? [value] : []));
-}
-
-function refuseTwice(flag: string, values: readonly OwnedValue[]): void {
-	const seen = new Set<string | undefined>();
-	for (const { context } of values) {
-		if (seen.has(context)) throw new UsageError(`--${flag} says two things of ${context ?? "all members"}`);
-		seen.add(context);
-	}
 }
 
 function readKind(text: string): {
@@ -123,7 +86,10 @@ function readClass(text: string): string {
 
 const annotationPattern = /^([a-z0-9][-a-z0-9.]*\/[A-Za-z0-9][-A-Za-z0-9_.]*)=(.*)$/s;
 
-function readAnnotations(values: readonly OwnedValue[], context: string | undefined): Readonly<Record<string, string>> {
+function readAnnotations(
+	values: readonly MemberValue[],
+	context: string | undefined,
+): Readonly<Record<string, string>> {
 	const found = new Map<string, string>();
 	for (const { value } of values.filter((each) => each.context === context)) {
 		const [, key = "", text = ""] = annotationPattern.exec(value) ?? [];
@@ -148,7 +114,7 @@ function readSource(text: string): string {
 
 /** Refuses settings of a load balancer that will not exist: a user would think that they are in effect. */
 function refuseUnused(
-	values: Readonly<Record<"classes" | "annotations" | "sources", readonly OwnedValue[]>>,
+	values: Readonly<Record<"classes" | "annotations" | "sources", readonly MemberValue[]>>,
 	wanted: ReadonlyMap<string, Exposure | "none">,
 ): void {
 	const balanced = [...wanted].flatMap(([context, exposure]) =>

@@ -73,4 +73,12 @@ describe("agentCommand()", () => {
 			'Cannot resolve the variable "TOKEN" of pod "xpdb-system/agent-a"',
 		);
 	});
+
+	test("gives Node the heap that it would have under the container's memory limit", () => {
+		const env = [{ name: "NODE_OPTIONS", value: "--expose-gc --max-old-space-size-percentage=29" }];
+		const optionsWith = (memory: string) => commandOf({ env, resources: { limits: { memory } } }).env["NODE_OPTIONS"];
+		expect(optionsWith("224Mi")).toBe("--expose-gc --max-old-space-size=64");
+		expect(optionsWith("1Gi")).toBe("--expose-gc --max-old-space-size=296");
+		expect(commandOf({ env }).env["NODE_OPTIONS"]).toBe("--expose-gc --max-old-space-size-percentage=29");
+	});
 });

@@ -51,7 +51,10 @@ function clustersOf(
 		const context = newContext(name, client);
 		const found = newFoundCluster(context);
 		const changes = [account, list, agents].map((each): ObjectChange => ({ kind: "created", object: each }));
-		return { cluster: { found, objects: [account, list, agents], removed: [], exposure: undefined }, changes };
+		return {
+			cluster: { found, objects: [account, list, agents], removed: [], exposure: undefined, settings: {}, change: {} },
+			changes,
+		};
 	});
 	return { fleet, asked };
 }

@@ -142,7 +142,10 @@ describe("findChanges(), in a namespace that is about to be made", () => {
 		});
 		const context = newContext("eu", client);
 		const found = newFoundCluster(context);
-		return findChanges({ found, objects: [namespace, certificate], removed: [], exposure: undefined }, false);
+		return findChanges(
+			{ found, objects: [namespace, certificate], removed: [], exposure: undefined, settings: {}, change: {} },
+			false,
+		);
 	}
 
 	test("takes what is not found for what is to be created", async () => {

@@ -14,7 +14,7 @@ const folder = join(import.meta.dirname, "../../../agent/deploy");
 const settings: FleetSettings = {
 	agentNamespace: "xpdb-system",
 	image: undefined,
-	imagePullSecret: undefined,
+	agents: {},
 	members: [
 		{ id: "1-eu", name: "eu", address: "eu.example.com:8444" },
 		{ id: "2-us", name: "us" },
@@ -117,7 +117,7 @@ describe("fleetObjects()", () => {
 		const named = fleetObjects({
 			...settings,
 			image: "registry.example.com/agent@sha256:ab",
-			imagePullSecret: "login",
+			agents: { imagePullSecret: "login" },
 			operators: ["sre", "night shift"],
 		});
 		const changed = named.filter((object, index) => JSON.stringify(object) !== JSON.stringify(plain[index]));

@@ -32,7 +32,7 @@ describe("readInstallOptions()", () => {
 		expect(options).toMatchObject({
 			dryRun: "none",
 			image: `r.example.com:5000/a/agent:0.1@sha256:${digest}`,
-			imagePullSecret: "login",
+			agentSettings: { texts: { imagePullSecret: ["login"] } },
 			operators: {
 				groups: ["sre", "night, shift", "cn=sre,ou=ops"],
 				teams: [{ account: "team-shop", groups: ["oidc:shop", "cn=shop,ou=teams"], namespaces: ["shop", "shop-test"] }],
@@ -77,7 +77,8 @@ describe("readInstallOptions()", () => {
 		{ flags: ["--image=a:"], says: "--image is not a valid image name" },
 		{ flags: ["--image=https://example.com/a"], says: "--image is not a valid image name" },
 		{ flags: ["--image=a@sha256:abc@sha256:abc"], says: "--image is not a valid image name" },
-		{ flags: ["--image-pull-secret=../x"], says: "--image-pull-secret is not the name of an object" },
+		{ flags: ["--agent-affinity=eu=/nope/affinity.yaml"], says: "cannot read the file of --agent-affinity" },
+		{ flags: ["--agent-affinity=package.json"], says: '--agent-affinity: "package.json" is not an affinity' },
 		{ flags: ["--operators="], says: "--operators has a name that is not a group" },
 		{ flags: ["--operators==team-shop:shop"], says: "--operators has a name that is not a group" },
 		{

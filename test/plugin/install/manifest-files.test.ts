@@ -17,6 +17,8 @@ const cluster: PlannedCluster = {
 	objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } }],
 	removed: [],
 	exposure: undefined,
+	settings: {},
+	change: {},
 };
 
 describe("writeManifests()", () => {

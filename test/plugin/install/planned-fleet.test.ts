@@ -7,6 +7,7 @@ import type { FoundCluster } from "../../../plugin/install/found-cluster.ts";
 import { planFleet } from "../../../plugin/install/planned-fleet.ts";
 import { newContext } from "../../support/build-context.ts";
 import { newFoundCluster } from "../../support/build-found-cluster.ts";
+import { newSettingsChoice } from "../../support/settings-choice.ts";
 
 const balancer: Exposure = { kind: "loadbalancer", annotations: {}, sources: [] };
 
@@ -36,7 +37,7 @@ function plan(found: readonly FoundCluster[], kinds: readonly string[], more: ob
 	const expose = { kinds, classes: [], annotations: [], sources: [], ...more };
 	const options = {
 		image: undefined,
-		imagePullSecret: undefined,
+		agentSettings: newSettingsChoice(),
 		operators: { groups: [], teams: [] },
 		addresses: new Map(),
 		expose,

@@ -4,13 +4,19 @@ import { planFleet } from "../../../plugin/install/planned-fleet.ts";
 import type { Team } from "../../../plugin/install/team.ts";
 import { newContext } from "../../support/build-context.ts";
 import { newFoundCluster } from "../../support/build-found-cluster.ts";
+import { newSettingsChoice } from "../../support/settings-choice.ts";
 
 const found = (name: string, changes: Partial<FoundCluster> = {}): FoundCluster =>
 	newFoundCluster(newContext(name), changes);
 
 function plan(clusters: readonly FoundCluster[], teams: readonly Team[] = []) {
 	const expose = { kinds: [], classes: [], annotations: [], sources: [] };
-	const options = { image: "agent:1", imagePullSecret: undefined, addresses: new Map<string, string>(), expose };
+	const options = {
+		image: "agent:1",
+		agentSettings: newSettingsChoice(),
+		addresses: new Map<string, string>(),
+		expose,
+	};
 	return planFleet(clusters, { ...options, operators: { groups: [], teams } });
 }
 

@@ -1,0 +1,58 @@
+// Formats the settings of the agents in the plan of an installation.
+import type { PlannedCluster } from "../planned-fleet.ts";
+import { type AgentSettings, settingKeys } from "./agent-settings.ts";
+
+/** Returns a line for each cluster whose agents are not as xpdb ships them. Clusters that are alike share a line. */
+export function agentSettingsLines(clusters: readonly PlannedCluster[]): readonly string[] {
+	const byText = Map.groupBy(clusters, lineOf);
+	return [...byText].flatMap(([text, alike]) =>
+		text === "" ? [] : [`Agents of ${alike.map(({ found }) => found.context.name).join(", ")}: ${text}`],
+	);
+}
+
+function lineOf({ found, settings, change }: PlannedCluster): string {
+	const origin = found.image === undefined ? "as in the other clusters" : "kept";
+	return settingKeys
+		.flatMap((key) => {
+			const text = settingText(settings, key);
+			if (text === undefined) return [];
+			return [key in change ? text : `${text} (${origin})`];
+		})
+		.join(", ");
+}
+
+function settingText(settings: AgentSettings, key: keyof AgentSettings): string | undefined {
+	const { memory, replicas } = settings;
+	if (key === "memory" && memory) {
+		return memory.request === memory.limit
+			? `memory ${memory.limit}`
+			: `memory ${memory.limit}, ${memory.request} of it requested`;
+	}
+	if (key === "replicas" && replicas !== undefined) return `${replicas} ${replicas === 1 ? "replica" : "replicas"}`;
+	const value = settings[key];
+	if (value === undefined) return undefined;
+	return `${names[key]} ${typeof value === "string" ? value : JSON.stringify(value)}`;
+}
+
+const names: Readonly<Record<keyof AgentSettings, string>> = {
+	memory: "memory",
+	cpu: "CPU",
+	replicas: "replicas",
+	nodeSelector: "node selector",
+	tolerations: "tolerations",
+	affinity: "affinity",
+	priorityClass: "priority class",
+	annotations: "annotations",
+	imagePullPolicy: "image pull policy",
+	imagePullSecret: "image pull secret",
+};
+
+/** Returns a warning for each cluster that is left with one agent. */
+export function singleAgentWarnings(clusters: readonly PlannedCluster[]): readonly string[] {
+	const single = clusters.filter(({ settings }) => settings.replicas === 1).map(({ found }) => found.context.name);
+	if (single.length === 0) return [];
+	return [
+		`${single.join(", ")} ${single.length === 1 ? "has" : "have"} one agent: nothing is evicted in the whole fleet while it restarts. ` +
+			"Use --agent-replicas=2",
+	];
+}

@@ -1,0 +1,157 @@
+// Reads and writes what may be set on the agents' Deployment: their size, their place, and how their image is pulled. Pure.
+import { isDeepStrictEqual } from "node:util";
+import { defaultAgentNamespace } from "../../../disruption/agent-names.ts";
+import { isRecord } from "../../../disruption/record.ts";
+import type { ClusterObject } from "../cluster-object.ts";
+import { deployManifests } from "../deploy-manifests.ts";
+
+/** A setting that is left out is as xpdb ships it. */
+export interface AgentSettings {
+	/** Quantities, such as 512Mi. */
+	readonly memory?: { readonly request: string; readonly limit: string };
+	/** The CPU request. The agents have no limit. */
+	readonly cpu?: string;
+	readonly replicas?: number;
+	readonly nodeSelector?: Readonly<Record<string, string>>;
+	readonly tolerations?: readonly Readonly<Record<string, unknown>>[];
+	/** Replaces the shipped affinity, which spreads the agents over nodes. */
+	readonly affinity?: Readonly<Record<string, unknown>>;
+	readonly priorityClass?: string;
+	/** Annotations of the agents' pods. */
+	readonly annotations?: Readonly<Record<string, string>>;
+	readonly imagePullPolicy?: string;
+	/** The Secret with the registry's login, in the agents' namespace. */
+	readonly imagePullSecret?: string;
+}
+
+/** In the order in which they are shown. */
+export const settingKeys = [
+	"memory",
+	"cpu",
+	"replicas",
+	"nodeSelector",
+	"tolerations",
+	"affinity",
+	"priorityClass",
+	"annotations",
+	"imagePullPolicy",
+	"imagePullSecret",
+] as const satisfies readonly (keyof AgentSettings)[];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** kubectl sets such annotations itself, for example at a rollout restart. */
+const kubectlAnnotation = "kubectl.kubernetes.io/";
+
+/**
+ * Returns the settings that differ from the shipped ones. A flag of an earlier installation has set them, or a person, so an upgrade keeps
+ * them.
+ */
+export function readAgentSettings(deployment: unknown): AgentSettings {
+	const found: Fields = { ...settingsOf(deployment) };
+	const shipped: Fields = { ...settingsOf(shippedDeployment()) };
+	const differing = Object.entries(found).filter(
+		([key, value]) => value !== undefined && !isDeepStrictEqual(value, shipped[key]),
+	);
+	return Object.fromEntries(differing);
+}
+
+export function withAgentSettings(deployment: ClusterObject, settings: AgentSettings): ClusterObject {
+	const { memory, cpu, replicas, nodeSelector, tolerations, affinity, priorityClass, annotations } = settings;
+	const { imagePullPolicy, imagePullSecret } = settings;
+	const spec = recordOf(deployment["spec"]);
+	const template = recordOf(spec["template"]);
+	const metadata = recordOf(template["metadata"]);
+	const pod = recordOf(template["spec"]);
+	const [agent, ...others] = listOf(pod["containers"]).map(recordOf);
+	const resources = recordOf(agent?.["resources"]);
+	const requests = {
+		...recordOf(resources["requests"]),
+		...(cpu !== undefined && { cpu }),
+		...(memory && { memory: memory.request }),
+	};
+	const limits = { ...recordOf(resources["limits"]), ...(memory && { memory: memory.limit }) };
+	const container = {
+		...agent,
+		...(imagePullPolicy !== undefined && { imagePullPolicy }),
+		resources: { ...resources, requests, limits },
+	};
+	const placed = {
+		...pod,
+		...(nodeSelector && { nodeSelector }),
+		...(tolerations && { tolerations }),
+		...(affinity && { affinity }),
+		...(priorityClass !== undefined && { priorityClassName: priorityClass }),
+		...(imagePullSecret !== undefined && { imagePullSecrets: [{ name: imagePullSecret }] }),
+		containers: [container, ...others],
+	};
+	return {
+		...deployment,
+		spec: {
+			...spec,
+			...(replicas !== undefined && { replicas }),
+			template: { ...template, metadata: { ...metadata, ...(annotations && { annotations }) }, spec: placed },
+		},
+	};
+}
+
+function shippedDeployment(): ClusterObject | undefined {
+	return deployManifests(defaultAgentNamespace).find(({ kind }) => kind === "Deployment");
+}
+
+function settingsOf(deployment: unknown): AgentSettings {
+	const spec = recordOf(recordOf(deployment)["spec"]);
+	const template = recordOf(spec["template"]);
+	const pod = recordOf(template["spec"]);
+	const agent = recordOf(listOf(pod["containers"])[0]);
+	const resources = recordOf(agent["resources"]);
+	const [requests, limits] = [recordOf(resources["requests"]), recordOf(resources["limits"])];
+	const [cpu, request, limit] = [textOf(requests["cpu"]), textOf(requests["memory"]), textOf(limits["memory"])];
+	const annotations = textsOf(recordOf(template["metadata"])["annotations"], kubectlAnnotation);
+	const nodeSelector = textsOf(pod["nodeSelector"]);
+	const tolerations = listOf(pod["tolerations"]).filter(isRecord);
+	const priorityClass = textOf(pod["priorityClassName"]);
+	const imagePullPolicy = chosenPullPolicy(agent);
+	const imagePullSecret = textOf(recordOf(listOf(pod["imagePullSecrets"])[0])["name"]);
+	return {
+		...(limit !== undefined && { memory: { request: request ?? limit, limit } }),
+		...(cpu !== undefined && { cpu }),
+		...(typeof spec["replicas"] === "number" && { replicas: spec["replicas"] }),
+		...(nodeSelector && { nodeSelector }),
+		...(tolerations.length > 0 && { tolerations }),
+		...(isRecord(pod["affinity"]) && { affinity: pod["affinity"] }),
+		...(priorityClass !== undefined && { priorityClass }),
+		...(annotations && { annotations }),
+		...(imagePullPolicy !== undefined && { imagePullPolicy }),
+		...(imagePullSecret !== undefined && { imagePullSecret }),
+	};
+}
+
+/** Returns undefined if the policy is the one that the API server sets for such an image. */
+function chosenPullPolicy({ image, imagePullPolicy }: Fields): string | undefined {
+	const name = textOf(image) ?? "";
+	const [, tag = "latest"] = /:([^/:@]+)(?:@|$)/.exec(name) ?? [];
+	const usual = tag === "latest" && !name.includes("@") ? "Always" : "IfNotPresent";
+	const policy = textOf(imagePullPolicy);
+	return policy === usual ? undefined : policy;
+}
+
+/** Returns the entries whose values are text, without keys that begin with `without`. Undefined if none is left. */
+function textsOf(value: unknown, without?: string): Readonly<Record<string, string>> | undefined {
+	const entries = Object.entries(recordOf(value)).flatMap(([key, text]): readonly (readonly [string, string])[] =>
+		typeof text === "string" && (without === undefined || !key.startsWith(without)) ? [[key, text]] : [],
+	);
+	return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function textOf(value: unknown): string | undefined {
+	return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function recordOf(value: unknown): Fields {
+	return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+	return Array.isArray(value) ? value : [];
+}

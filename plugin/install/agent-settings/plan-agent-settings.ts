@@ -1,0 +1,144 @@
+// Decides from the flags which settings the agents of each member get. Pure.
+import { quote } from "../../../disruption/quote.ts";
+import { UsageError } from "../../terminal/errors.ts";
+import { type NamedMember, ownValues, readMemberValues, refuseTwice, sharedValues } from "../member-values.ts";
+import { type AgentSettings, settingKeys } from "./agent-settings.ts";
+import { type AgentSettingsChoice, settingFlags } from "./agent-settings-flags.ts";
+
+/** What the flags say about one cluster. A setting that is undefined becomes what xpdb ships. One that is left out stays as it is. */
+export type SettingsChange = { readonly [Key in keyof AgentSettings]: AgentSettings[Key] | undefined };
+
+/** Returns the changes by context. Throws UsageError for a value that is not one, and for a member that has no context here. */
+export function planAgentSettings(
+	members: readonly NamedMember[],
+	choice: AgentSettingsChoice,
+): ReadonlyMap<string, SettingsChange> {
+	const changes = new Map<string, Record<string, unknown>>(members.map(({ context }) => [context, {}]));
+	const formOf = forms(choice);
+	for (const key of settingKeys) {
+		const form: Form = formOf[key];
+		const flag = settingFlags[key];
+		const { isValue = () => false } = form;
+		const values = readMemberValues(flag, choice.texts[key], members, { isValue, mayBeEmpty: true });
+		if (!form.isList) refuseTwice(flag, values);
+		for (const [context, change] of changes) {
+			const own = ownValues(values, context);
+			const texts = own.length > 0 ? own : sharedValues(values);
+			if (texts.length > 0) change[key] = readSetting(flag, texts, form);
+		}
+	}
+	return changes;
+}
+
+interface Form {
+	readonly isList?: true;
+	/** Whether a text with "=" is a value for all members. */
+	readonly isValue?: (text: string) => boolean;
+	/** Returns undefined if the texts are not a value of the setting. */
+	readonly read: (texts: readonly string[]) => unknown;
+	readonly hint: string;
+}
+
+function readSetting(flag: string, texts: readonly string[], { read, hint }: Form): unknown {
+	if (texts.every((text) => text === "")) return undefined;
+	const value = texts.includes("") ? undefined : read(texts);
+	if (value === undefined) throw new UsageError(`--${flag} cannot be used: ${texts.map(quote).join(", ")}`, hint);
+	return value;
+}
+
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const prefix = "(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)";
+const name = "[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
+const label = new RegExp(`^(${prefix}?${name})=((?:${name})?)$`);
+const toleration = new RegExp(`^(${prefix}?${name})(?:=((?:${name})?))?(?::(NoSchedule|PreferNoSchedule|NoExecute))?$`);
+/** The prefix is required, so that a member's name in front is not taken for the key. */
+const annotation = new RegExp(`^(${prefix}${name})=(.*)$`, "s");
+const pullPolicies = ["Always", "IfNotPresent", "Never"];
+
+function forms({ affinities }: AgentSettingsChoice): Readonly<Record<keyof AgentSettings, Form>> {
+	return {
+		memory: { read: ([text = ""]) => readMemory(text), hint: `Write it as 512Mi or 1Gi, ${leastMemoryMi}Mi at least` },
+		cpu: {
+			read: ([text = ""]) => (/^(?!0+m?$)(\d{1,6}m|\d{1,3}(\.\d{1,3})?)$/.test(text) ? text : undefined),
+			hint: "Write it as 100m or 0.5",
+		},
+		replicas: {
+			read: ([text = ""]) => (/^[1-9]\d?$/.test(text) ? Number(text) : undefined),
+			hint: "Write a number from 1 to 99; 2 keep answering while one restarts",
+		},
+		nodeSelector: {
+			isList: true,
+			isValue: (text) => label.test(text),
+			read: (texts) => pairs(texts, label),
+			hint: "Write each label as KEY=VALUE, and no key twice",
+		},
+		tolerations: {
+			isList: true,
+			isValue: (text) => toleration.test(text),
+			read: readTolerations,
+			hint: "Write each as KEY, KEY=VALUE, KEY:EFFECT or KEY=VALUE:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
+		},
+		affinity: { read: ([text = ""]) => affinities.get(text), hint: "Name a YAML file whose name has no =" },
+		priorityClass: {
+			read: ([text = ""]) => (objectName.test(text) ? text : undefined),
+			hint: "Name a PriorityClass: kubectl get priorityclasses",
+		},
+		annotations: {
+			isList: true,
+			isValue: (text) => annotation.test(text),
+			read: (texts) => pairs(texts, annotation),
+			hint: "Write each as PREFIX/NAME=VALUE, and no key twice",
+		},
+		imagePullPolicy: {
+			read: ([text = ""]) => (pullPolicies.includes(text) ? text : undefined),
+			hint: `Use one of ${pullPolicies.join(", ")}`,
+		},
+		imagePullSecret: {
+			read: ([text = ""]) => (objectName.test(text) ? text : undefined),
+			hint: "It is not the name of an object. Name a Secret in the agents' namespace",
+		},
+	};
+}
+
+/** Undefined if a text does not match, or a key is named twice. */
+function pairs(texts: readonly string[], form: RegExp): Readonly<Record<string, string>> | undefined {
+	const found = texts.flatMap((text) => {
+		const [, key = "", value = ""] = form.exec(text) ?? [];
+		return key === "" ? [] : [[key, value] as const];
+	});
+	const record = Object.fromEntries(found);
+	return Object.keys(record).length === texts.length ? record : undefined;
+}
+
+/** `*` tolerates every taint. */
+function readTolerations(texts: readonly string[]): readonly object[] | undefined {
+	const found = texts.flatMap((text): readonly object[] => {
+		if (text === "*") return [{ operator: "Exists" }];
+		const [, key, value, effect] = toleration.exec(text) ?? [];
+		if (key === undefined) return [];
+		const matched = value === undefined ? { operator: "Exists" } : { operator: "Equal", value };
+		return [{ key, ...matched, ...(effect !== undefined && { effect }) }];
+	});
+	return found.length === texts.length ? found : undefined;
+}
+
+/** An idle agent needs 70 MB. */
+const leastMemoryMi = 128;
+const units: Readonly<Record<string, number>> = {
+	"": 1,
+	k: 1e3,
+	M: 1e6,
+	G: 1e9,
+	T: 1e12,
+	Ki: 2 ** 10,
+	Mi: 2 ** 20,
+	Gi: 2 ** 30,
+	Ti: 2 ** 40,
+};
+
+function readMemory(text: string): AgentSettings["memory"] {
+	const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d{1,3})?)(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+	const bytes = number === "" ? 0 : Number(number) * (units[unit] ?? 0);
+	// The request is the limit: the node has this memory when the agent needs it.
+	return bytes < leastMemoryMi * 2 ** 20 ? undefined : { request: text, limit: text };
+}
