@@ -44,12 +44,13 @@ describe("wrongClock()", () => {
 	test("drifts, and jumps", async () => {
 		const script = `
 			const before = Date.now();
-			const until = performance.now() + 60;
-			while (performance.now() < until);
-			console.log(Date.now() - before);`;
+			const until = performance.now() + 100;
+			let most = 0;
+			while (performance.now() < until) most = Math.max(most, Math.abs(Date.now() - before));
+			console.log(most);`;
 		const passed = async (clock: WrongClock) =>
 			Number((await run(process.execPath, ["-e", script], { env: wrongClock(clock) })).stdout);
 		expect(await passed({ rate: 100 })).toBeGreaterThan(5_000);
-		expect(Math.abs(await passed({ offsetMs: 30_000, jumpEveryMs: 50 }))).toBeGreaterThan(50_000);
+		expect(await passed({ offsetMs: 30_000, jumpEveryMs: 50 })).toBeGreaterThan(50_000);
 	});
 });
