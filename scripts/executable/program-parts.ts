@@ -7,6 +7,20 @@ import { screenDefines, shippedOptions, shippedPlugins, yargsAlone } from "../bu
 import { repositoryRoot } from "../repository-root.ts";
 import type { PartName } from "./start-program.ts";
 
+/** Stands in the plugin for plugin/ui/screens.ts. */
+export const screensStub = `export const { ${(await exportsOf("plugin/ui/screens.ts")).join(", ")} } = await loadPart("screens");`;
+
+async function exportsOf(file: string): Promise<readonly string[]> {
+	const { metafile } = await build({
+		absWorkingDir: repositoryRoot,
+		entryPoints: [file],
+		format: "esm",
+		metafile: true,
+		write: false,
+	});
+	return Object.values(metafile.outputs).flatMap((output) => output.exports);
+}
+
 const parts: Plugin = {
 	name: "parts",
 	setup(bundler) {
@@ -15,10 +29,7 @@ const parts: Plugin = {
 			return name && { path: name, namespace: "part" };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "part" }, ({ path }) => ({
-			contents:
-				path === "screens"
-					? 'export const { openScreen, openBudgetScreen } = await loadPart("screens");'
-					: `module.exports = loadPart(${JSON.stringify(path)});`,
+			contents: path === "screens" ? screensStub : `module.exports = loadPart(${JSON.stringify(path)});`,
 			loader: "js",
 		}));
 	},
