@@ -1,4 +1,4 @@
-// Starts the clusters for the measurements, with the shipped programs. One fleet at a time, because two cores cannot run two.
+// Starts the clusters for the measurements, with the shipped programs.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,9 +11,9 @@ import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet
 
 export interface Bench {
 	readonly fleet: Fleet;
-	/** A client for each cluster as the operator. It has the same rights, queues of the API server and links as the plugin. */
+	/** One client per cluster, with the operator's rights and over the plugin's links. */
 	readonly operators: readonly ApiClient[];
-	/** Whether only to test that the measurement works, not how fast it is: with fewer pods, and without warming up. */
+	/** Whether only to test that the measurement works: with fewer pods and without warming up. */
 	readonly isSmall: boolean;
 	readonly log: (line: string) => void;
 	stop(): Promise<void>;
@@ -22,7 +22,6 @@ export interface Bench {
 export async function startBench(
 	options: Pick<FleetOptions, "clusters" | "nodes" | "links" | "agentEnvironment" | "signal"> & {
 		readonly log: (line: string) => void;
-		/** By default the plugin of scripts/build.ts. */
 		readonly plugin?: string | undefined;
 		readonly isSmall?: boolean;
 	},

@@ -1,5 +1,5 @@
-// Measures a drain of ten times as many pods, 1,000 in each of three clusters, and the plugin's memory. Compares it with kubectl drain x 3
-// and with a drain of 100 pods in each cluster.
+// Measures a drain of 1,000 pods in each of three clusters and the plugin's memory, compared with kubectl drain and with a drain of 100
+// pods in each.
 import type { Bench } from "./bench.ts";
 import { byKubectl, byPlugin, createDrainScene } from "./drains.ts";
 import type { Measurement } from "./measurement.ts";
@@ -13,7 +13,7 @@ export const big: Measurement = {
 	async measure(bench, runs) {
 		const small = await ourDrains(bench, 20, runs);
 		await using scene = await createDrainScene(bench, 200);
-		// As with 100 pods. Right after so many pods were created, API servers and etcd still have work of their own.
+		// Not counted: right after so many pods are created, the API servers and etcd are still busy.
 		await scene.time(byPlugin(bench));
 		const ours: number[] = [];
 		const peaks: number[] = [];
@@ -31,7 +31,6 @@ export const big: Measurement = {
 			ratios: {
 				big_drain_vs_kubectl: over(kubectl),
 				big_drain_vs_100: over(small.seconds),
-				// For the additional 2,700 pods.
 				big_plugin_mb_per_1000: peaks.map((peak, run) => (peak - (small.peaks[run] ?? Number.NaN)) / 2.7),
 			},
 			details: {
@@ -46,7 +45,7 @@ async function ourDrains(bench: Bench, podsPerApp: number, runs: number) {
 	await using scene = await createDrainScene(bench, podsPerApp);
 	const seconds: number[] = [];
 	const peaks: number[] = [];
-	// Lets the agents drain once before.
+	// Not counted: warms up the agents.
 	await scene.time(byPlugin(bench));
 	for (let run = 1; run <= runs; run += 1) {
 		seconds.push(await scene.time(byPlugin(bench, (mb) => peaks.push(mb))));

@@ -1,5 +1,4 @@
-// Measures a list of 1,000 budgets by the agent, each of which is a consistent LIST of its API server: its time, and the processor time of
-// both. Then measures the comparisons of the agent's watch, which continue for half a minute after the last list.
+// Measures a list of 1,000 budgets by the agent, and what the agent's comparison of its watch with lists costs afterwards.
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunningCluster } from "../controlplane/cluster.ts";
@@ -11,11 +10,10 @@ import { inLanes } from "./worker-lanes.ts";
 
 const budgets = 1_000;
 const lists = 100;
-/** Not counted, because an agent that has just started is still being compiled. */
+/** Not counted: a new agent is slower while its code is being compiled. */
 const warmUpLists = 50;
-/** Enough for some comparisons. There is one every 2 s. */
+/** Enough for several comparisons, which run every 2 s (agent/views/watch-comparison.ts). */
 const comparedForMs = 20_000;
-/** Requests at a time. */
 const lanes = 24;
 
 export const budgetLists: Measurement = {

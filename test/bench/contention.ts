@@ -1,4 +1,4 @@
-// Measures six evictors on one budget, as if two ran for each cluster, against one.
+// Measures six evictors on one budget, compared with one.
 import { type EngineEvictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { benchPods } from "./rates.ts";
@@ -6,7 +6,6 @@ import { inLanes } from "./worker-lanes.ts";
 import { createRoomyWorkload } from "./workload.ts";
 
 const evictors = 6;
-/** The number of pods that each evictor evicts at a time. */
 const lanes = 8;
 const podsPerEvictor = 40;
 

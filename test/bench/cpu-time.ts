@@ -1,11 +1,11 @@
-// Reads processor time by program. On two cores it limits most figures, and it does not contain the noise of other programs.
+// Reads the processor time of each program from /proc and adds it up over all clusters.
 import { readFileSync } from "node:fs";
 import type { Bench } from "./bench.ts";
 
-/** Milliseconds used so far, for all clusters together. */
+/** Milliseconds by component, summed over all clusters. */
 export type CpuTime = Readonly<Record<string, number>>;
 
-/** Linux counts in hundredths of a second. */
+/** The kernel reports processor time in hundredths of a second. */
 const tickMs = 10;
 
 export function cpuTimeOf({ fleet }: Bench): CpuTime {
@@ -23,26 +23,24 @@ export function cpuTimeOf({ fleet }: Bench): CpuTime {
 	return total;
 }
 
-/** Returns what was used between the two readings, divided by the number of things that were done. */
+/** Returns the milliseconds used between the two readings, per thing. */
 export function cpuPerThing(before: CpuTime, after: CpuTime, things: number): CpuTime {
 	const spent = Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)] as const);
 	const all = spent.reduce((sum, [, ms]) => sum + ms, 0);
 	return Object.fromEntries([...spent, ["all", all] as const].map(([name, ms]) => [name, round(ms / things)]));
 }
 
-/** Returns the processor time that a process has used so far. */
 export function cpuMs(pid: number): number {
 	return ticksOf(pid, [11, 12]) * tickMs;
 }
 
-/** Returns the processor time of all children of this process that have ended. */
 export function endedChildrenCpuMs(): number {
 	return ticksOf(process.pid, [13, 14]) * tickMs;
 }
 
 function ticksOf(pid: number, places: readonly number[]): number {
-	// The program's name is in brackets and may contain spaces. User and system time are the 12th and 13th fields after it, and those of
-	// children the next two.
+	// The process name is in brackets and may contain spaces. The 12th and 13th fields after it are user and system time, the next two those
+	// of children.
 	const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
 	const fields = rest.split(" ");
 	return places.reduce((sum, place) => sum + Number(fields[place]), 0);

@@ -1,4 +1,3 @@
-// Measures one agent, idle and with 10,000 pods: its memory, its time to ready, and the cost of a count.
 import { setTimeout as delay } from "node:timers/promises";
 import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import type { RemoteCluster } from "../../proto/remote-cluster.ts";
@@ -12,9 +11,9 @@ import { selectorOf } from "./workload.ts";
 const apps = 20;
 const podsPerApp = 500;
 const counts = 200;
-/** Not counted, because an agent that has just started is still being compiled. */
+/** Not counted: a new agent is slower while its code is being compiled. */
 const warmUpCounts = 200;
-/** Long enough to collect the garbage of a start. */
+/** Long enough for the garbage of the start to be collected. */
 const settleMs = 5_000;
 
 export const idleMemory: Measurement = {
@@ -69,7 +68,6 @@ export const crowd: Measurement = {
 	},
 };
 
-/** Returns the median time of the counts under one acquisition, on which a decision rests. */
 async function countP50(member: RemoteCluster, filled: Crowd): Promise<number> {
 	const request = questionOf(filled);
 	const outcome = await member.acquire(request, { wait: true, signal: AbortSignal.timeout(20_000) });
@@ -85,7 +83,6 @@ async function countP50(member: RemoteCluster, filled: Crowd): Promise<number> {
 	return quantile(times, 0.5);
 }
 
-/** Returns a request about the first pod of web-0, under its budget. */
 export function questionOf({ namespace, pod: { metadata } }: Crowd): AcquireRequest {
 	return {
 		budget: { namespace, name: "web-0" },

@@ -1,5 +1,5 @@
-// Creates many ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them. These are frozen, and each
-// pod is written as they would have left it. Readers of the cluster cannot tell the difference.
+// Creates many ready pods in one cluster in half the usual time: the controllers, scheduler and kwok are frozen, and each pod is written as
+// they would leave it.
 import { randomBytes } from "node:crypto";
 import type { V1Pod } from "@kubernetes/client-node";
 import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
@@ -8,21 +8,20 @@ import { inLanes } from "./worker-lanes.ts";
 
 export interface Crowd {
 	readonly namespace: string;
-	/** A pod of the first app, web-0. */
+	/** A pod of the app web-0. */
 	readonly pod: V1Pod;
 }
 
 export interface CrowdOptions {
-	/** The number of apps web-0, web-1 and so on, each with a ReplicaSet. */
+	/** The number of apps, named web-0, web-1 and so on, each with a ReplicaSet. */
 	readonly apps: number;
 	readonly podsPerApp: number;
-	/** The number of apps with a budget, from the first on. */
+	/** `apps`: how many apps have a budget, starting with web-0. */
 	readonly budgets: { readonly apps: number; readonly maxUnavailable: number };
 	/** By default a new namespace with a random name. */
 	readonly namespace?: string;
 }
 
-/** Requests at a time. */
 const lanes = 24;
 
 interface Created {
@@ -38,7 +37,7 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 		metadata: { name: namespace },
 	});
 	const { items: nodes } = await client.get<{ items: readonly Created[] }>("/api/v1/nodes");
-	// The controllers create the account that the admission of every pod requires.
+	// Pod admission requires this ServiceAccount, which the controllers create.
 	await untilThere(client, `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
 	for (const component of ["controller-manager", "scheduler", "kwok"] as const) cluster.freeze(component);
 	const names = Array.from({ length: options.apps }, (_, app) => `web-${app}`);

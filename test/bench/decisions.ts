@@ -1,5 +1,4 @@
-// Measures one eviction at a time, with pauses: what the decision costs compared with the bare call. The two take turns, so that both run
-// under the same conditions.
+// Measures how much longer one eviction takes than a bare eviction call. The two alternate, so that both run under the same conditions.
 import { setTimeout as delay } from "node:timers/promises";
 import { bareEvictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
@@ -43,7 +42,7 @@ export const decisions: Measurement = {
 				}
 				return times;
 			};
-			// Agents run for weeks, but are slower in their first minute.
+			// Not counted: agents are slower in their first minute.
 			if (!bench.isSmall) await takeTurns(pairs.full);
 			for (let run = 1; run <= runs; run += 1) {
 				const times = await takeTurns(bench.isSmall ? pairs.small : runs > 1 ? pairs.full : pairs.short);

@@ -1,5 +1,4 @@
-// Measures a drain of one node with 100 pods in each of three clusters, under budgets with room: with the shipped plugin, with kubectl
-// drain x 3, and with bare eviction calls. Two nodes of each cluster take turns: the pods of one come up on the other, for the next drain.
+// Measures a drain of one node with 100 pods in each of three clusters, compared with kubectl drain and with bare eviction calls.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { Bench } from "./bench.ts";
@@ -17,7 +16,7 @@ const podsPerSmallApp = 1;
 const lanes = 25;
 const kubectlFlags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 
-/** Drains one named node of each cluster, in the order of the clusters. Resolves when the last pod is gone. */
+/** Drains one node of each cluster, given in the order of the clusters. Resolves when the last pod is gone. */
 export type Drain = (nodes: readonly string[]) => Promise<void>;
 
 export const drains: Measurement = {
@@ -30,7 +29,7 @@ export const drains: Measurement = {
 		const podsOfApp = bench.isSmall ? podsPerSmallApp : podsPerApp;
 		await using scene = await createDrainScene(bench, podsOfApp);
 		const seconds = { ours: new Array<number>(), bare: new Array<number>(), kubectl: new Array<number>() };
-		// Programs that have just started are slow, and the first drain would pay for that.
+		// Not counted: programs that have just started are slow.
 		if (!bench.isSmall) await scene.time(byBareCalls(bench));
 		for (let run = 1; run <= runs; run += 1) {
 			seconds.ours.push(await scene.time(byPlugin(bench)));
@@ -48,13 +47,12 @@ export const drains: Measurement = {
 };
 
 export interface DrainScene extends AsyncDisposable {
-	/** Returns the seconds of a drain of the nodes with all the pods, in all clusters at once. */
+	/** Returns the seconds that `drain` takes. Each call drains the nodes that received the pods of the previous one. */
 	time(drain: Drain): Promise<number>;
 }
 
 export async function createDrainScene(bench: Bench, podsOfApp = podsPerApp): Promise<DrainScene> {
 	const { clusters } = bench.fleet;
-	// Leaves out nodes with agents, because a drained agent restarts, which is a different measurement.
 	const pairs = await Promise.all(
 		clusters.map(async ({ client }, index) => {
 			const [first, second] = await freeNodes(bench, index);
@@ -95,7 +93,7 @@ export async function createDrainScene(bench: Bench, podsOfApp = podsPerApp): Pr
 	};
 }
 
-/** Returns a drain with the shipped plugin, from the start of its process to its end. `onPeak` gets the largest memory of the process. */
+/** `onPeak` gets the peak memory of the plugin's process. */
 export function byPlugin(bench: Bench, onPeak: (mb: number) => void = () => undefined): Drain {
 	return async (nodes) => {
 		const contexts = bench.fleet.contexts.map((context) => `${context}-operator`);
@@ -127,7 +125,6 @@ function byBareCalls(bench: Bench): Drain {
 				const { items, metadata } = await podsOn(client, node);
 				const left = new Set(items.map((pod) => pod.metadata?.uid));
 				const over = new AbortController();
-				// The watch reports when the pods are gone, at almost no cost.
 				const gone = client.watch<V1Pod>(
 					`${podsPath(node)}&watch=true&resourceVersion=${metadata.resourceVersion}`,
 					({ type, object }) => {

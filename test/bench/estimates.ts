@@ -1,6 +1,5 @@
-// Measures how close a plan's estimate is to the duration of a drain. It simulates drains of pods whose start and end times are drawn at
-// random, with what the API server would show about them. Some pods lost their readiness later, some do not end when told to, and some
-// sleep in a preStop hook.
+// Measures how often a drain's duration lies within its plan's estimate. Simulates drains with random start and end times, and gives the
+// planner only what the API server would show.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PlanPod, PodPace } from "../../plugin/plan/drain-plan.ts";
 import { createPaceReader, estimateRange } from "../../plugin/plan/pod-pace.ts";
@@ -11,7 +10,7 @@ import { newV1Pod } from "../support/build-v1-pod.ts";
 import type { Measurement } from "./measurement.ts";
 
 export interface EstimatedDrain {
-	/** In seconds. */
+	/** In seconds, like the other fields. */
 	readonly atLeast: number;
 	readonly atMost: number;
 	readonly truth: number;
@@ -42,12 +41,11 @@ export const estimates: Measurement = {
 	},
 };
 
-/** Returns the share of the drains that ended within their range. */
+/** Returns the share (0 to 1) of the drains that ended within their estimate. */
 export function partWithin(drains: readonly EstimatedDrain[]): number {
 	return drains.filter(({ atLeast, atMost, truth }) => atLeast <= truth && truth <= atMost).length / drains.length;
 }
 
-/** Returns the largest ratio of the upper to the lower end of an estimate. */
 export function widestRange(drains: readonly EstimatedDrain[]): number {
 	return Math.max(...drains.map(({ atLeast, atMost }) => atMost / Math.max(1, atLeast)));
 }
@@ -57,7 +55,7 @@ export function drawDrains(seed: number, count: number): readonly EstimatedDrain
 	return Array.from({ length: count }, () => drawDrain(random));
 }
 
-/** Draws one database under a budget of one pod at a time, with apps without a budget. */
+/** Draws one app under a budget with maxUnavailable 1, and up to five apps without a budget. */
 function drawDrain(random: () => number): EstimatedDrain {
 	const apps = Array.from({ length: 1 + Math.floor(random() * 6) }, (_, index) => drawApp(`app-${index}`, random));
 	const drained = apps.flatMap(({ pods }) => pods.slice(0, Math.ceil(pods.length / 2)));

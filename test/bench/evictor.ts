@@ -1,5 +1,4 @@
-// Runs the plugin's own engine in this process, over the real tunnel and with the real agents. It does what `kubectl xpdb evict` does after
-// its start.
+// Runs the plugin's eviction engine in this process, against the real agents.
 import type { V1Pod } from "@kubernetes/client-node";
 import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
@@ -13,15 +12,14 @@ import { openContexts } from "../../plugin/kubernetes/open-contexts.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import type { Bench } from "./bench.ts";
 
-/** A pod and the number of its cluster. */
+/** `cluster` is the index of the cluster. */
 export interface BenchPod {
 	readonly cluster: number;
 	readonly pod: V1Pod;
 }
 
-/** Evicts pods. Must be closed. */
 export interface Evictor {
-	/** Resolves when the eviction is accepted. Rejects if it is not. */
+	/** Resolves when the eviction is accepted, otherwise rejects. */
 	evict(pod: BenchPod): Promise<void>;
 	close(): Promise<void>;
 }
@@ -73,7 +71,6 @@ export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench
 	};
 }
 
-/** Returns an evictor that only makes the API server's own eviction call. */
 export function bareEvictor({ operators }: Bench): Evictor {
 	return {
 		async evict({ cluster, pod }) {

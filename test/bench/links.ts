@@ -1,7 +1,6 @@
-// Measures round trips: one eviction at a time, with a delay on the links between the clusters and from the plugin to the API servers, or
-// on every link, including that from the agents to their own API server. Compares it with bare calls on the same links, and with x-pdb's
-// design, which is calculated and not run. Only the time that the delay adds is compared: right before each eviction with the delay, there
-// is one without it. So the processors, which test clusters share and real clusters do not, do not affect the result.
+// Measures the round trips of one eviction, compared with a bare call and with x-pdb's design, whose round trips are calculated.
+// An eviction without the delay precedes each one with it, and only the difference counts, so that slow processors do not affect the
+// result.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bench } from "./bench.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
@@ -11,10 +10,10 @@ import { median } from "./statistics.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
 const turns = 12;
-/** These turns open connections and compile code. */
+/** Not counted: these turns open connections and compile code. */
 const turnsBefore = 3;
 const pauseMs = 100;
-/** The round-trip delay on each link, in milliseconds. */
+/** Round-trip delays in milliseconds. */
 const delays = [20, 80] as const;
 
 interface Place {
@@ -23,9 +22,8 @@ interface Place {
 	/** Takes the link's name: "plugin->c1", "c1->c2", or "c1->c1" from the agents of c1 to their API server. */
 	readonly hasDelay: (link: string) => boolean;
 	/**
-	 * x-pdb's own round trips, in addition to those of a bare eviction. There are two between clusters: Lock at all other clusters at once,
-	 * and GetState at all others at once. There are four to API servers: its Lease is read and written in its own cluster and then, as a
-	 * part of Lock, in the others.
+	 * x-pdb's round trips in addition to those of a bare eviction. Two are between clusters: Lock and GetState, each at all others at once.
+	 * Four are to API servers: x-pdb reads and writes its Lease in its own cluster, then in the others.
 	 */
 	readonly roundTripsOfXpdb: number;
 }
@@ -77,10 +75,10 @@ function ratioName(ms: number, place: Place): string {
 	return `links_${ms}_${place.name}_vs_xpdb_design`;
 }
 
-/** Medians in milliseconds. */
+/** Medians in milliseconds. `near` is without the delay. */
 interface Middle {
 	readonly near: number;
-	/** What the delay adds, from pair to pair. */
+	/** The median difference within a pair of evictions. */
 	readonly added: number;
 }
 

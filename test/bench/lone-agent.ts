@@ -1,4 +1,4 @@
-// Starts and ends agents for a measurement, one at a time. They are called directly, without the tunnel through the API server.
+// Starts single agents for a measurement, and connects to them without the tunnel through the API server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,15 +12,12 @@ const agentNamespace = "xpdb-system";
 
 export interface LoneAgent extends AsyncDisposable {
 	readonly pid: number;
-	/** Milliseconds from its start until it reported ready. */
+	/** Milliseconds from the start of the process. */
 	readonly readyMs: number;
 	readonly member: RemoteCluster;
 }
 
-/**
- * Ends the first cluster's agents for good. Returns a function that starts one with the command, the flags and the identity of one of their
- * pods.
- */
+/** Ends the first cluster's agents for good. Returns a function that starts one with the command line and environment of one of them. */
 export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAgent>> {
 	const [cluster] = bench.fleet.clusters;
 	const [agents] = bench.fleet.agents;
@@ -41,7 +38,7 @@ export async function replaceAgents(bench: Bench): Promise<() => Promise<LoneAge
 	};
 }
 
-/** Connects to the first cluster's agent at this address, as its operator. */
+/** Connects to an agent of the first cluster as its operator. */
 export async function openMember(bench: Bench, ip: string): Promise<{ member: RemoteCluster; close: () => void }> {
 	const [cluster] = bench.fleet.clusters;
 	if (!cluster) throw new Error("no cluster");
@@ -66,7 +63,6 @@ export async function openMember(bench: Bench, ip: string): Promise<{ member: Re
 	};
 }
 
-/** Returns a function that starts the same process again, with its command line and environment. */
 function commandOf(pid: number, logFile: string): () => ManagedProcess {
 	const words = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
 	const [command = "", ...args] = words("cmdline");

@@ -1,6 +1,5 @@
-// `npm run bench`: measures on real clusters how close xpdb is to what the API servers can do, and how it compares with kubectl drain. It
-// prints and never asserts. Exit code 1 means that nothing could be measured, or that a measurement of a short test run failed. With exit
-// code 3, there can be no clusters here.
+// `npm run bench`: measures xpdb on real clusters and never asserts. Exit code 1: an error, no result, or with --once a failed measurement.
+// Exit code 3: the clusters' programs are not available here.
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import yargs from "yargs";
@@ -73,7 +72,7 @@ async function main(): Promise<void> {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
 	process.on(signal, () => {
-		// At the second signal, the kernel ends the clusters with this process.
+		// The kernel ends the clusters with this process.
 		if (stop.signal.aborted) process.exit(130);
 		stop.abort(new SetupError("Stopped"));
 	});

@@ -1,28 +1,27 @@
-// Defines a measurement: it gives some of the ratios, from a given number of runs.
+// Describes a measurement and its results.
 import type { Bench } from "./bench.ts";
 
-/** One number for each run. */
 export interface Figures {
-	/** By the ratio's name. */
+	/** One value per run, by ratio. */
 	readonly ratios: Readonly<Record<string, readonly number[]>>;
-	/** Why a ratio has no number, by its name. */
+	/** The reason why a ratio has no value, by ratio. */
 	readonly missing?: Readonly<Record<string, string>>;
-	/** Other observations, for the JSON. */
+	/** Other observations, for the JSON output. */
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface Measurement {
 	readonly name: string;
-	/** A name by which several measurements are chosen at once. */
+	/** With --only, this name selects all measurements of the group. */
 	readonly group?: string;
 	readonly ratios: readonly string[];
-	/** The clusters that it runs on: three with room, one with 10,000 pods, three over slow links, or three that become crowded. */
+	/** The clusters it needs: three with room, one with 10,000 pods, three with links that can be slowed down, or three for screens. */
 	readonly on: "fleet" | "crowd" | "wan" | "screens";
-	/** How many times it runs. It is left out of a short run if `short` is 0. */
+	/** How often the measurement repeats. A short run leaves it out if `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
-	/** What it takes in a quiet hour. Without this, it is repeated in full, however long that takes. */
+	/** Its duration on an idle machine. Without this, it always repeats in full. */
 	readonly seconds?: { readonly once: number; readonly each: number };
-	/** Whether it takes too long, or is too special, for a run of everything. */
+	/** Whether it runs only if selected by name. */
 	readonly onlyByName?: boolean;
 	measure(bench: Bench, runs: number): Promise<Figures>;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Returns the present and the highest resident memory of a process, in megabytes. */
+/** Returns megabytes of resident memory. `highest` is the peak. */
 export function memoryOf(pid: number): { readonly now: number; readonly highest: number } {
 	const status = readFileSync(`/proc/${pid}/status`, "utf8");
 	const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;

@@ -1,9 +1,9 @@
-// Finds the nodes that a measurement may use, and keeps pods off the others.
+// Finds the nodes that a measurement may use, and cordons others.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import type { Bench } from "./bench.ts";
 
-/** Returns the nodes of a cluster without agents. A drained agent restarts, which is a different measurement. */
+/** Returns the nodes without agents. Draining an agent would restart it, which is a different measurement. */
 export async function freeNodes({ fleet }: Bench, index: number): Promise<readonly string[]> {
 	const client = fleet.clusters[index]?.client;
 	if (!client) throw new Error(`no cluster ${index}`);
@@ -17,7 +17,6 @@ export async function cordon(client: ApiClient, node: string, unschedulable: boo
 	await client.send("PATCH", `/api/v1/nodes/${node}`, { spec: { unschedulable } }, strategicMergePatch);
 }
 
-/** Cordons all nodes except this one, so that new pods go to it. */
 export async function cordonOthers(client: ApiClient, node: string): Promise<void> {
 	for (const name of await nodeNames(client)) await cordon(client, name, name !== node);
 }

@@ -1,18 +1,18 @@
-// Creates old revisions as Deployments leave them behind: ten ReplicaSets each, without pods. The controllers must be frozen (fillCluster),
-// because they would delete them. Requests create the first Deployment and its first ReplicaSet. The others are copies of what the API
-// server stored, written directly to etcd. For 20,000, that takes seconds instead of minutes.
+// Creates Deployments with ten old ReplicaSets each, without pods. The controllers must be frozen (fillCluster), because they would delete
+// them.
+// All but the first are copied inside etcd: that takes seconds for 20,000 instead of minutes.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { askEtcd } from "../controlplane/etcd-gateway.ts";
 
-/** The number that a Deployment keeps by default. */
+/** The default revisionHistoryLimit of a Deployment. */
 const revisions = 10;
-/** etcd accepts 128 in one transaction. */
+/** By default, etcd accepts at most 128 operations in one transaction. */
 const writesAtOnce = 100;
 const servedWithinMs = 30_000;
-/** Makes the ReplicaSet 4 KB large, 2.5 KB of which are metadata, because managedFields also name each variable. */
+/** Makes each ReplicaSet 4 KB, 2.5 KB of which are metadata: managedFields name each variable. */
 const env = Array.from({ length: 20 }, (_, number) => ({
 	name: `SETTING_${number}`,
 	value: `http://example.com/${number}`,
@@ -22,7 +22,7 @@ interface Created {
 	readonly metadata: { readonly name: string; readonly uid: string };
 }
 
-/** Creates the Deployments with these numbers, with ten ReplicaSets each, in a namespace that already has those up to `from`. */
+/** Creates the Deployments numbered from `from` up to but not including `to`. */
 export async function createOldRevisions(
 	{ client, server }: RunningCluster,
 	namespace: string,
@@ -34,7 +34,7 @@ export async function createOldRevisions(
 	const replicaSet = await valueOf(server, stored("replicasets", first.replicaSet.name));
 	const puts: object[] = [];
 	for (let number = from; number < to; number += 1) {
-		// Names and uids are as long as those of the first objects, because the bytes between them contain lengths.
+		// The stored encoding contains lengths, so names and uids must be as long as those of the first objects.
 		const app = nameOf(number);
 		const uid = number === from ? first.deployment.uid : randomUUID();
 		const renamed = (value: string): string =>
@@ -107,7 +107,6 @@ function base64(bytes: string): string {
 	return Buffer.from(bytes, "latin1").toString("base64");
 }
 
-/** Waits until the API server has all of them in its watch cache. */
 async function untilServed(client: ApiClient, namespace: string, replicaSets: number): Promise<void> {
 	const until = performance.now() + servedWithinMs;
 	for (;;) {

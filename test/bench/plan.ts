@@ -1,4 +1,4 @@
-// Chooses the measurements of a run.
+// Lists the measurements and chooses those of a run.
 import { big } from "./big.ts";
 import { budgetLists } from "./budget-lists.ts";
 import { contention } from "./contention.ts";
@@ -43,8 +43,7 @@ export const measurements: readonly Measurement[] = [
 ];
 
 /**
- * Chooses measurements by their names, or by those of groups or ratios. By default all except those that run only by name. Throws for an
- * unknown name.
+ * Chooses measurements by the names of measurements, groups or ratios, by default all that are not onlyByName. Throws for an unknown name.
  */
 export function choose(names: readonly string[]): readonly Measurement[] {
 	if (names.length === 0) return measurements.filter(({ onlyByName = false }) => !onlyByName);

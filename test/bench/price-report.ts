@@ -1,12 +1,12 @@
-// Formats the cost of a decision as a table: of each side, and of the first side divided by the second.
+// Formats what one decision costs as a table. With two sides, adds the ratio of the first to the second.
 import { type RoleTimes, roles } from "./price-side.ts";
 import type { RequestCounts } from "./request-counts.ts";
 import { median, quantile } from "./statistics.ts";
 
 interface Costs {
-	/** The time of each eviction, by block. */
+	/** By block and eviction. */
 	readonly ms: readonly (readonly number[])[];
-	/** For each eviction, without what an idle fleet uses. */
+	/** Milliseconds per eviction, without the idle use. */
 	readonly cpu: RoleTimes;
 	readonly requests: RequestCounts;
 }
@@ -20,7 +20,7 @@ export interface Price {
 	readonly bare: Costs;
 }
 
-/** Fewer requests than this cannot be told apart from background requests. */
+/** Fewer requests per decision than this are background noise. */
 const fewestRequests = 0.1;
 
 export function formatPrices(prices: readonly Price[]): string {

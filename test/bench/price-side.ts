@@ -1,4 +1,4 @@
-// Runs one checkout's programs on their own fleet: its agents, and its plugin's engine in this process.
+// Runs one checkout's agents on their own fleet, and its eviction engine in this process.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,7 +16,7 @@ import type { Workload } from "./workload.ts";
 export const roles = ["plugin", "agents", "API servers", "etcd", "controllers, kwok"] as const;
 type Role = (typeof roles)[number];
 
-/** The milliseconds of a processor that each role used. The plugin is this process, which all sides share. */
+/** Milliseconds of processor time by role. The plugins of all sides run in this process. */
 export type RoleTimes = Readonly<Record<Role, number>>;
 
 export function mapRoles(of: (role: Role) => number): RoleTimes {
@@ -35,24 +35,23 @@ export interface Side {
 	readonly bare: Evictor;
 	/** Waits until all replacements are ready. Returns the pods to evict. */
 	ready(): Promise<BenchPod[]>;
-	/** Returns the processor time of all roles except the plugin. */
 	cpu(): Omit<RoleTimes, "plugin">;
 	requests(): Promise<RequestCounts>;
-	/** Returns the resident memory of each agent, in MB. */
+	/** Returns the resident MB of each agent. */
 	memory(): readonly number[];
 	close(): Promise<void>;
 }
 
 interface SideOptions {
 	readonly name: string;
-	/** The folder of a checkout whose programs have been built. */
+	/** A checkout with built programs. */
 	readonly checkout: string;
 	readonly profiles: string | undefined;
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
 }
 
-/** For each app in each cluster. */
+/** Per app and cluster. */
 const replicas = 40;
 
 export async function openSide({ name, checkout, profiles, signal, log }: SideOptions): Promise<Side> {

@@ -1,6 +1,6 @@
-// `node test/bench/price.ts [--against CHECKOUT]`: measures what one decision costs, in requests and in milliseconds of a processor by
-// role. With another checkout, its programs run on a second fleet at the same time, and the two take turns with every eviction. Then only
-// the ratio of the two is meaningful. Both must have been built (`npm run build`).
+// `node test/bench/price.ts [--against CHECKOUT]`: measures the requests and the processor time of one decision.
+// With another checkout, each runs on its own fleet and they alternate by eviction. Then only their ratio is meaningful. Both must have
+// been built (`npm run build`).
 import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import yargs from "yargs";
@@ -13,7 +13,7 @@ import type { RequestCounts } from "./request-counts.ts";
 
 const blockSize = 20;
 const pauseMs = 100;
-/** Time for replacements to come up and for agents to see them. */
+/** Time for replacements to start and for agents to see them. */
 const settleMs = 1_500;
 
 interface Block {
@@ -47,7 +47,7 @@ const sides: Side[] = [];
 const blocks = new Map<Kind, Map<Side, Block[]>>();
 try {
 	for (const each of checkouts) sides.push(await openSide({ ...each, signal: stop.signal, log }));
-	// Agents run for weeks, so what they compile in their first minute is not counted.
+	// Not counted: agents are slower in their first minute.
 	for (let block = 0; block < 3; block += 1) await measure("decision");
 	for (let done = 0; done < flags.decisions; done += blockSize) {
 		for (const kind of ["decision", "bare", "idle"] as const) {
@@ -69,7 +69,7 @@ try {
 }
 process.exit();
 
-/** Runs one block on every side at the same time. The sides take turns. */
+/** Runs one block. The sides alternate by eviction. */
 async function measure(kind: Kind): Promise<ReadonlyMap<Side, Block>> {
 	const pods = new Map<Side, Awaited<ReturnType<Side["ready"]>>>();
 	for (const side of sides) pods.set(side, await side.ready());
@@ -121,7 +121,7 @@ function priceOf(side: Side): Price {
 	const of = (kind: Kind): readonly Block[] => blocks.get(kind)?.get(side) ?? [];
 	const idle = of("idle");
 	const idleSeconds = secondsOf(idle);
-	// This process also runs the environment of all sides' agents, so its time is counted only during the turns.
+	// This process does other work for the agents of all sides, so its time counts only during the turns.
 	const idlePerSecond = {
 		...scaled(totalOf(idle), 1 / idleSeconds),
 		plugin: totalOf(idle).plugin / turnSecondsOf(idle),

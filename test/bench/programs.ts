@@ -1,10 +1,10 @@
-// Runs the programs as users start them, with a home that contains only the caches of this bench.
+// Runs the shipped programs as users start them, with a separate home directory.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Bench } from "./bench.ts";
 
-/** Linux keeps the peak, so a late look misses only the process's last moment. */
+/** Linux keeps the peak, so only growth after the last reading is missed. */
 const lookEveryMs = 100;
 
 type Program = "kubectl" | "kubectl-xpdb";
@@ -21,7 +21,7 @@ export function programEnvironment({ fleet }: Bench): Readonly<Record<string, st
 	};
 }
 
-/** Resolves with the largest memory of the program when it has ended with code 0. Otherwise rejects with its error output. */
+/** Rejects with the error output if the exit code is not 0. */
 export function runProgram(
 	bench: Bench,
 	program: Program,

@@ -1,15 +1,14 @@
-// Measures evictions per minute under one budget with room, and the same with bare calls.
+// Measures evictions per minute under one budget with room, compared with bare calls.
 import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
-/** As many as the plugin has on their way to each cluster at a time (plugin/evictions/concurrency-limit.ts). */
 export const lanesPerCluster = 100;
 export const podsPerCluster = 100;
 const podsPerSmallCluster = 10;
-/** The most that x-pdb grants per minute under one budget: it keeps its lock for 5 s. */
+/** x-pdb keeps its lock for 5 s, which limits it to 12 grants per minute under one budget. */
 const xpdbPerMinute = 12;
 
 export const rates: Measurement = {
@@ -30,12 +29,12 @@ export const rates: Measurement = {
 			await workload.ready();
 			const before = cpuTimeOf(bench);
 			const rate = await evictAll(workload, evictor, lanes);
-			// The processor time includes that of all replacements, however many of them are already there.
+			// So that the processor time covers all replacements.
 			await workload.ready();
 			return { rate, cpu: cpuPerThing(before, cpuTimeOf(bench), clients.length * pods) };
 		};
 		const engine = await openEvictor(bench);
-		// At first, both evictors compile code and open connections. A rate is about the time after that.
+		// Not counted: both evictors first compile code and open connections.
 		if (!bench.isSmall) {
 			await measured(engine);
 			await measured(bareEvictor(bench));
@@ -58,7 +57,7 @@ export const rates: Measurement = {
 	},
 };
 
-/** Evicts every existing pod once. Returns the number of evictions per minute. */
+/** Evicts every pod once. Returns evictions per minute. */
 export async function evictAll(workload: Workload, evictor: Evictor, lanes: number): Promise<number> {
 	await workload.ready();
 	const pods = await benchPods(workload);

@@ -1,9 +1,9 @@
-// Lists the ratios: what each figure means, and its goal.
+// Lists the ratios with their meaning and goals.
 export interface Ratio {
 	readonly name: string;
-	/** What is compared with what, for people. */
+	/** What is compared with what, for the report. */
 	readonly what: string;
-	/** Undefined if the ratio is only reported. */
+	/** Left out if the ratio is only reported. */
 	readonly goal?: { readonly better: "lower" | "higher"; readonly value: number };
 }
 

@@ -1,5 +1,5 @@
-// Measures what ReplicaSets without pods, which old revisions leave behind, cost an agent: its start, its memory, a count in the namespace
-// with most of them, and the comparison of its watches with lists of that namespace while a drain waits there.
+// Measures what ReplicaSets without pods, which old revisions leave behind, cost an agent: at its start, for a count and while a drain
+// waits.
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -20,26 +20,25 @@ const pods = 500;
 /** The number of Deployments, with ten ReplicaSets each, in the budget's namespace and in two others. */
 const sizes = { "2k": [160, 30, 10], "20k": [1_600, 300, 100] } as const;
 type Size = keyof typeof sizes;
-/** A count fails after 8 s, and a round then tries again. */
+/** A count fails after 8 s (longestCountMs), after which a drain would retry. */
 const attempts = 3;
-/** Not counted. By then, the watches have all workloads and have been compared with a list. */
+/** Not counted. After this time, the agent has compared its watches with a list. */
 const warmUpMs = 6_000;
 const warmUpPauseMs = 100;
-/** Long enough for some comparisons. There is one every 2 s. */
 const countForMs = 6_000;
-/** As a drain that waits for a budget does (disruption/round/grant-looks.ts). */
+/** The longest interval of a drain that waits for a budget (disruption/round/grant-looks.ts). */
 const lookEveryMs = 2_000;
 const waitForMs = 20_000;
 
 interface Counting {
-	/** An agent that has not yet compared its watches in this namespace lists the workloads for this count. */
+	/** Includes acquiring the Lease. An agent that has not yet compared its watches in this namespace first lists the workloads. */
 	readonly firstCountMs: number;
 	readonly countMs: number;
-	/** The processor time of the agent for a count, including its comparisons meanwhile. */
+	/** The agent's processor time per count, including its comparisons. */
 	readonly countCpuMs: number;
 }
 
-/** While a drain waits: shares of a core in percent, and what the agent reads from its API server. */
+/** What the agent and its control plane use while a drain waits. Percentages are of one core. */
 interface Waiting {
 	readonly agentPercent: number;
 	readonly apiserverPercent: number;
@@ -50,11 +49,10 @@ interface Waiting {
 	readonly lookMs: number;
 }
 
-/** The figures of one agent, from its start to its end. */
 interface Figures {
 	readonly readyMs: number;
 	readonly readyCpuMs: number;
-	/** The counts, or the reason why none was answered. */
+	/** The counts, or the reason why all attempts failed. */
 	readonly counting: Counting | string;
 	readonly waiting: Waiting;
 	readonly memoryMb: number;
@@ -62,7 +60,7 @@ interface Figures {
 	readonly load: number;
 }
 
-/** The figures that are reported for each size. `over` compares them with the same agent without ReplicaSets. */
+/** The reported figures of each size. `over`: divided by the figure without ReplicaSets. */
 const told: Readonly<Record<string, { readonly of: (figures: Figures) => number; readonly over?: true }>> = {
 	count: { of: ({ counting }) => numberOf(counting, "countMs"), over: true },
 	count_cpu: { of: ({ counting }) => numberOf(counting, "countCpuMs"), over: true },
@@ -120,7 +118,7 @@ function numberOf(counting: Counting | string, name: keyof Counting): number {
 	return typeof counting === "string" ? Number.NaN : counting[name];
 }
 
-/** Adds the ReplicaSets that this size has in addition to the previous one. */
+/** Adds the ReplicaSets that this size has beyond the previous one. */
 async function fill(cluster: RunningCluster, { namespace }: Crowd, size: Size): Promise<void> {
 	const before = sizeNames[sizeNames.indexOf(size) - 1];
 	for (const [place, to] of sizes[size].entries()) {
@@ -158,7 +156,6 @@ async function countedBy(agent: LoneAgent, { filled }: Place): Promise<Counting 
 	return problem;
 }
 
-/** Measures the counts under one acquisition, on which a decision rests. */
 async function countedOnce({ pid, member }: LoneAgent, filled: Crowd): Promise<Counting> {
 	const request = questionOf(filled);
 	const acquiredAt = performance.now();
@@ -223,7 +220,7 @@ async function waitingAt({ pid, member }: LoneAgent, { cluster, filled }: Place)
 	};
 }
 
-/** Returns the bytes of all reads, nearly all of which are from the network. */
+/** Returns the bytes of all reads, nearly all of them from the network. */
 function readBytes(pid: number): number {
 	return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }

@@ -1,14 +1,13 @@
-// Formats the table on the screen: 80 columns, no colour, and the same in a pipe.
+// Formats the results as a table of plain text.
 import { isMet, type Ratio } from "./ratios.ts";
 import type { Spread } from "./statistics.ts";
 
-/** A ratio that was measured, or the reason why it was not. */
 export type Outcome =
 	| { readonly kind: "measured"; readonly ratio: Ratio; readonly spread: Spread }
 	| { readonly kind: "missing"; readonly ratio: Ratio; readonly reason: string };
 
 const barWidth = 12;
-/** The bar shows up to this many times the goal, which is marked in it. */
+/** The bar ends at this multiple of the goal. */
 const barEnd = 1.5;
 
 export function formatTable(outcomes: readonly Outcome[]): string {
@@ -42,7 +41,7 @@ export function formatTable(outcomes: readonly Outcome[]): string {
 	].join("\n");
 }
 
-/** `part` is the value as a part of the goal. The "|" marks the goal. */
+/** Draws `part`, the value divided by the goal. "|" marks the goal. */
 function bar(part: number): string {
 	const filled = Math.min(barWidth, Math.round((part / barEnd) * barWidth));
 	const at = Math.round(barWidth / barEnd);

@@ -1,7 +1,7 @@
-// Counts the requests that API servers have received, by verb and resource, from their metrics.
+// Counts the requests that the API servers have received, from their metrics.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 
-/** By "GET leases" and so on, for all clusters. Watches that have not ended are not counted. */
+/** By verb and resource, such as "GET leases", over all clusters. Open watches are not counted. */
 export type RequestCounts = ReadonlyMap<string, number>;
 
 const line = /^apiserver_request_total\{(.*)\} (\S+)$/;

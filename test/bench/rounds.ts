@@ -1,5 +1,4 @@
-// Measures rounds per second under one budget, and under 100 at once. The budgets are used up, so that a round acquires, counts, decides
-// and releases. That is two writes in each cluster, as with a grant, and no pod needs to be evicted.
+// Measures rounds per second under one budget and under 100 at once. The budgets are used up, so that no round needs a pod to evict.
 import { runRound } from "../../disruption/round/round.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import { type BenchPod, openEvictor } from "./evictor.ts";
@@ -83,7 +82,7 @@ export const rounds: Measurement = {
 	},
 };
 
-/** Returns one target for each budget, with one of its pods. */
+/** Returns one pod for each budget. */
 async function targetsOf(workload: Workload): Promise<readonly Target[]> {
 	const found = new Map<string, BenchPod>();
 	for (const pod of await benchPods(workload)) found.set(pod.pod.metadata?.labels?.["app"] ?? "", pod);

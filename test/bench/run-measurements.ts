@@ -1,5 +1,4 @@
-// Runs one measurement after the other, those on the same clusters together. If one fails, its ratios are left out with the reason, and the
-// others continue.
+// Runs measurements in order, grouped by the clusters that they need. If one fails, the others continue.
 import { messageOf } from "../../demo/machine/setup-error.ts";
 import { ProgramsUnavailableError } from "../controlplane/fleet-errors.ts";
 import { type Bench, startBench } from "./bench.ts";
@@ -11,11 +10,11 @@ import { spreadOf } from "./statistics.ts";
 
 export interface RunOptions {
 	readonly short: boolean;
-	/** Whether to use fewer pods, as a test. A measurement that is left out then fails the run. */
+	/** Whether only to test the measurements, with fewer pods. A failed measurement then fails the run. */
 	readonly isSmall: boolean;
 	/** A folder for CPU profiles of the agents. */
 	readonly profiles: string | undefined;
-	/** The plugin that is measured. By default that of scripts/build.ts. */
+	/** The plugin file to measure, by default dist/kubectl-xpdb.js. */
 	readonly plugin: string | undefined;
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
@@ -25,7 +24,7 @@ export interface RunResult {
 	/** In the order of the table. */
 	readonly outcomes: readonly Outcome[];
 	readonly details: Readonly<Record<string, unknown>>;
-	/** Whether nothing could be measured, or a part of a small run could not. */
+	/** Whether nothing was measured, or a measurement failed while `isSmall`. */
 	readonly failed: boolean;
 }
 
@@ -38,7 +37,7 @@ const places = {
 	crowd: { clusters: 1, nodes: 10 },
 	screens: { clusters: 3, nodes: 4 },
 } as const;
-/** In the order in which they are started. */
+/** In the order in which they start. */
 const placeNames = ["fleet", "crowd", "wan", "screens"] as const;
 
 export async function runMeasurements(chosen: readonly Measurement[], options: RunOptions): Promise<RunResult> {

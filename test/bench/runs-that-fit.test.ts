@@ -4,7 +4,7 @@ import { limitMs, quietMs, runsThatFit } from "./runs-that-fit.ts";
 
 const ofAll = measurements.filter(({ onlyByName = false }) => !onlyByName);
 
-/** Returns the duration of a run of everything if all of it is slower by this factor, and how many times each measurement ran. */
+/** Simulates a run of all measurements, each slower by this factor. Returns its duration and each measurement's number of runs. */
 function run(slowness: number): { readonly ms: number; readonly runs: readonly number[] } {
 	const runs: number[] = [];
 	let expectedMs = 0;

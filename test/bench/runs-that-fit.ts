@@ -1,20 +1,20 @@
-// Decides how many times each measurement of a full run is repeated, so that all of them fit into 15 minutes even in a slow hour.
+// Decides how often each measurement of a full run repeats, so that the run ends within 15 minutes even on a slow machine.
 import type { Measurement } from "./measurement.ts";
 
-/** The rest of the 15 minutes is for clusters that start and stop. */
+/** The rest of the 15 minutes is for starting and stopping clusters. */
 export const limitMs = 14 * 60_000;
 
 export interface Progress {
 	readonly elapsedMs: number;
-	/** The time that the measurements so far took. */
+	/** How long the measurements with an expected duration took so far. */
 	readonly measuredMs: number;
-	/** The time that they would have taken in a quiet hour. 0 at the beginning. */
+	/** How long they take on an idle machine. */
 	readonly expectedMs: number;
 }
 
 /**
- * Returns how many times the first of `rest`, the measurements still to come, may run. At least once, and in full if its time is not known.
- * All of them share the time that is left after one run of each.
+ * Returns how often the first of the remaining measurements `rest` may run: at least once, and in full without an expected duration. The
+ * remaining ones share the time that one run of each leaves.
  */
 export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredMs, expectedMs }: Progress): number {
 	const [next] = rest;
@@ -30,7 +30,7 @@ export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredM
 	return 1 + Math.round((full - 1) * share);
 }
 
-/** Returns what this number of runs takes in a quiet hour. */
+/** Returns the expected duration on an idle machine, or 0 if none is known. */
 export function quietMs({ seconds }: Measurement, runs: number): number {
 	return seconds === undefined ? 0 : (seconds.once + seconds.each * runs) * 1_000;
 }

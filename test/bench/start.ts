@@ -1,6 +1,6 @@
-// Measures how fast the plugin reaches its first result, compared with kubectl. For one pod in a namespace without budgets: from the start
-// of the process to the eviction in the audit log. For a table of one budget, compared with kubectl's table of its pods: from start to end.
-// All take turns, so that they run under the same conditions. All have run once before, with their caches in their own home.
+// Measures how fast the plugin reaches a result, compared with kubectl: from its start to an eviction in the audit log, and for a table of
+// budgets.
+// They alternate, so that all run under the same conditions.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Bench } from "./bench.ts";
@@ -11,7 +11,7 @@ import { median } from "./statistics.ts";
 import { createWorkload } from "./workload.ts";
 
 const pairs = { full: 8, short: 5, small: 1 };
-/** The process and the audit log have the same clock. The log is written promptly, but a moment later. */
+/** The audit log is written shortly after the eviction. */
 const auditedWithinMs = 5_000;
 
 const evictions = ["ours", "kubectl", "oursInThreeContexts"] as const;
@@ -51,11 +51,10 @@ export const start: Measurement = {
 };
 
 interface Scene extends AsyncDisposable {
-	/** Returns the milliseconds of each, measured this many times, one after the other. */
+	/** Returns the milliseconds of each way, in turn, `count` times. */
 	takeTurns(count: number): Promise<Times>;
 }
 
-/** Creates a node of the first cluster with a single pod, which returns to it, and a budget in another namespace. */
 async function createScene(bench: Bench): Promise<Scene> {
 	const { fleet } = bench;
 	const [cluster] = fleet.clusters;
@@ -68,7 +67,6 @@ async function createScene(bench: Bench): Promise<Scene> {
 	await cordon(client, node, true);
 	const clients = fleet.clusters.map((each) => each.client);
 	const covered = made.use(await createWorkload({ clients, apps: 1, replicas: 1, budget: { maxUnavailable: 1 } }));
-	// Its pods are not on the node that kubectl drains.
 	await covered.ready();
 	await cordon(client, node, false);
 	await cordonOthers(client, node);

@@ -1,11 +1,10 @@
-/** What repeated runs of one measurement gave. */
 export interface Spread {
 	readonly median: number;
 	readonly low: number;
 	readonly high: number;
 }
 
-/** Returns the smallest sample that this part (0 to 1) of the samples does not exceed. */
+/** Returns the smallest sample such that at least `part` (0 to 1) of all samples are not larger. */
 export function quantile(samples: readonly number[], part: number): number {
 	const sorted = samples.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];

@@ -1,4 +1,4 @@
-/** Processes the items in order, in this number of lanes. Returns the time that it took, in milliseconds. */
+/** Processes the items in order, up to `lanes` at a time. Returns milliseconds. */
 export async function inLanes<T>(
 	lanes: number,
 	items: readonly T[],
@@ -14,7 +14,7 @@ export async function inLanes<T>(
 	return performance.now() - startedAt;
 }
 
-/** Returns the items of the lists in turn, so that the pods of the clusters alternate. */
+/** Merges the lists by taking one item of each in turn. */
 export function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
 	const longest = Math.max(...lists.map((list) => list.length));
 	return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();

@@ -1,4 +1,4 @@
-// Creates Deployments of plain pods in a separate namespace, the same in every cluster, and budgets over them.
+// Creates Deployments and their budgets in a new namespace, the same in every cluster.
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
@@ -9,18 +9,18 @@ import type { Bench } from "./bench.ts";
 
 export interface Workload extends AsyncDisposable {
 	readonly namespace: string;
-	/** Waits until every pod of every Deployment is ready, and no earlier pods are left. */
+	/** Waits until every pod is ready and no earlier pod is left. */
 	ready(): Promise<void>;
-	/** Returns the pods of each cluster, in the order of the clusters. */
+	/** Returns the pods of each cluster, without terminating ones. */
 	pods(): Promise<readonly (readonly V1Pod[])[]>;
 }
 
 export interface WorkloadOptions {
-	/** One client for each cluster, for the administrator. */
+	/** The administrator's client of each cluster. */
 	readonly clients: readonly ApiClient[];
-	/** The number of Deployments in each cluster: web-0, web-1 and so on. */
+	/** The number of Deployments in each cluster, named web-0, web-1 and so on. */
 	readonly apps: number;
-	/** For each Deployment. */
+	/** Per Deployment. */
 	readonly replicas: number;
 	/** The spec of every app's budget without its selector. By default there are no budgets. */
 	readonly budget?: Readonly<Record<string, unknown>>;
@@ -75,13 +75,12 @@ export async function createWorkload(options: WorkloadOptions): Promise<Workload
 	return workload;
 }
 
-/** Creates one app with a budget that always has room. */
+/** Creates one app with a budget that always allows evictions. */
 export function createRoomyWorkload({ fleet }: Bench, replicas: number): Promise<Workload> {
 	const clients = fleet.clusters.map(({ client }) => client);
 	return createWorkload({ clients, apps: 1, replicas, budget: { maxUnavailable: "100%" } });
 }
 
-/** Returns the selector of an app's budget, as rounds name it. */
 export function selectorOf(app: string): LabelSelector {
 	return parseLabelSelector({ matchLabels: { app } }, "selector");
 }
@@ -90,7 +89,7 @@ interface Deployment {
 	readonly status?: { readonly readyReplicas?: number };
 }
 
-/** Checks the Deployments first, because they are few and pods are many. */
+/** Checks the few Deployments before the many pods. */
 async function isReady(client: ApiClient, namespace: string, pods: number): Promise<boolean> {
 	const { items } = await client.get<{ items: readonly Deployment[] }>(deploymentsPath(namespace));
 	const ready = items.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0);

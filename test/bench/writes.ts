@@ -1,4 +1,4 @@
-// Counts Lease writes in the audit logs of all clusters, for batches of ten pods. Failed writes and later clean-ups also count.
+// Counts Lease writes in the audit logs of all clusters, for batches of ten evictions. Includes failed writes and later clean-ups.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { leaseName } from "../../disruption/lease/lease.ts";
@@ -11,14 +11,14 @@ import { createRoomyWorkload } from "./workload.ts";
 const batch = 10;
 const batches = 10;
 const smallBatches = 2;
-/** Idle budgets are swept after ten seconds, and by the second agent five seconds later. */
+/** Idle budgets are swept after 10 s, by the second agent 5 s later. */
 const sweptAfterMs = 16_500;
 
 export const writes: Measurement = {
 	name: "writes",
 	ratios: ["writes_per_eviction"],
 	on: "fleet",
-	// This is a count and not a time, so it is the same in each run.
+	// The count is the same in each run.
 	runs: { full: 1, short: 1 },
 	seconds: { once: 17, each: 20 },
 	async measure(bench, runs) {
@@ -26,14 +26,14 @@ export const writes: Measurement = {
 		await using stack = new AsyncDisposableStack();
 		const measured: { readonly lease: string; readonly before: LeaseWrites; readonly evicting: LeaseWrites }[] = [];
 		for (let run = 1; run <= runs; run += 1) {
-			// Each run has its own budget, so that the clean-up of all of them is waited for only once.
+			// Each run has its own budget, so that one wait covers the clean-up of all.
 			const workload = stack.use(await createRoomyWorkload(bench, bench.isSmall ? 12 : 40));
 			const lease = leaseName({ namespace: workload.namespace, name: "web-0" });
 			const engine = await openEvictor(bench);
 			stack.defer(() => engine.close());
 			const pods = [...(await benchPods(workload))];
 			const evictBatch = () => Promise.all(pods.splice(0, batch).map((pod) => engine.evict(pod)));
-			// The first batch creates the Lease.
+			// Not counted: the first batch creates the Lease.
 			await evictBatch();
 			const before = await countWrites(bench, lease);
 			for (let count = 0; count < times; count += 1) await evictBatch();

@@ -1,5 +1,4 @@
-// Makes the record of a large drain, as `-o json` writes it: nodes of 100 pods in three contexts, under twenty budgets. Every fifth pod
-// waits once.
+// Makes the `-o json` record of a large drain: nodes of 100 pods in three contexts, under twenty budgets. Every fifth pod waits once.
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 const contexts = ["eu", "us", "ap"];

@@ -1,4 +1,3 @@
-// Measures `kubectl xpdb report` of a drain of 5,000 pods: its time and the size of the page.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +42,7 @@ export const bigReport: Measurement = {
 	},
 };
 
-/** Returns the seconds that the report took. */
+/** Returns seconds. */
 function report(bench: Bench, record: string, page: string): Promise<number> {
 	return new Promise((resolve, reject) => {
 		const out = openSync(page, "w");

@@ -1,5 +1,5 @@
-// Measures `budgets -w` with 1,000 budgets in three clusters: idle, with keys, and with 50 changes per second for some minutes. Also
-// measures a drain that waits. Only the processor time of single processes counts, whatever else runs.
+// Measures `budgets -w` with 1,000 budgets in three clusters, idle and under changes, and a drain that waits. Uses the processor time of
+// single processes, so that other load does not count.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Bench } from "../bench.ts";
@@ -17,13 +17,13 @@ const changesPerSecond = 50;
 const windowMs = 10_000;
 const windowsPerMinute = 60_000 / windowMs;
 const idleWindows = 3;
-/** After this time, the code of a start is compiled and its garbage collected. */
+/** After this time, code is compiled and the garbage of the start collected. */
 const settleMs = 10_000;
-/** Clocks and ages take fewer bytes, and changing rows take thousands. */
+/** Clocks and ages stay below this, changing rows far above it. */
 const stillBytesPerSecond = 100;
 const stillWithinMs = 180_000;
 const keys = { idle: 200, busy: 100 };
-/** Only after this many minutes can it be said whether memory stays flat. */
+/** A shorter run cannot show whether memory grows. */
 const flatAfterMinutes = 10;
 
 export const budgetCrowd: Measurement = {
@@ -43,7 +43,7 @@ export const budgetCrowd: Measurement = {
 		"ui_idle_drain_percent",
 	],
 	on: "screens",
-	// The numbers of minutes with changes.
+	// In minutes of changes.
 	runs: { full: 10, short: 1 },
 	onlyByName: true,
 	async measure(bench, minutes) {
@@ -77,7 +77,7 @@ export const budgetCrowd: Measurement = {
 interface Scene {
 	readonly bench: Bench;
 	readonly namespace: string;
-	/** The pods' names, which are the same in every cluster. There is one pod of each budget. */
+	/** The pods' names, the same in every cluster. Each budget covers one pod per cluster. */
 	readonly pods: readonly string[];
 }
 
@@ -88,7 +88,7 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 	await Promise.all(
 		fleet.clusters.map(async (cluster) => {
 			await fillCluster(cluster, options);
-			// kwok also forwards ports to the agents, and makes pods ready or not ready.
+			// kwok forwards ports to the agents and sets the pods' readiness.
 			cluster.thaw("kwok");
 		}),
 	);
@@ -99,7 +99,7 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 
 interface BusyWindow {
 	readonly plugin: Window;
-	/** The agent that was busiest over all windows together. */
+	/** The agent that used the most over all windows. */
 	readonly agent: Window;
 	readonly changesPerSecond: number;
 }
@@ -123,7 +123,7 @@ async function watchBudgets({ bench, namespace, pods }: Scene, minutes: number) 
 	try {
 		await delay(settleMs);
 		const busy = await watchChurn({ bench, screen, churn }, minutes);
-		// Sorts by name. If rows moved to the end by what they allow, the selected row could be the last one, with none below it.
+		// Sorted by name, rows stay in place. Otherwise the selected row could become the last one, with none below it.
 		screen.terminal.press("s");
 		await screen.terminal.shows("sort BUDGET");
 		const busyKeys = await keyTimes(screen, keys.busy);
@@ -178,10 +178,7 @@ async function watchChurn(
 	};
 }
 
-/**
- * Drains a node with a pod of a budget of which another pod is already down. Returns what the screen uses while it waits, in percent of a
- * core.
- */
+/** Drains a node with a pod whose budget is used up by another pod. Returns the idle use of the screen in percent of a core. */
 async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly number[]> {
 	const [here, there] = bench.fleet.clusters;
 	const [pod = ""] = pods;
@@ -205,7 +202,7 @@ async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly
 	return idle;
 }
 
-/** Waits until nothing changes on the screen. Thousands of new pods become ready for a while, longer on a slow machine. */
+/** Waits until the screen stops changing, because thousands of new pods take a while to become ready. */
 async function comesToRest({ frames }: BenchScreen): Promise<void> {
 	const until = performance.now() + stillWithinMs;
 	for (;;) {

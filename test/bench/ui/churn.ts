@@ -1,24 +1,23 @@
-// Makes pods ready and not ready again at an even pace, over all clusters and budgets.
+// Makes pods ready and not ready at an even pace, over all clusters and budgets.
 import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 
 export interface Churn {
-	/** The number of changes that were made so far. */
 	readonly changes: number;
-	/** Resolves when the last change has finished. Rejects with an error that occurred meanwhile. */
+	/** Resolves when the last change has finished. Rejects with the first error of a change. */
 	stop(): Promise<void>;
 }
 
 export interface ChurnOptions {
-	/** The administrator's clients. */
+	/** The administrator's client of each cluster. */
 	readonly clients: readonly ApiClient[];
 	readonly namespace: string;
-	/** These pods exist in every cluster. */
+	/** The pods' names, the same in every cluster. */
 	readonly pods: readonly string[];
 	readonly perSecond: number;
 }
 
-/** A slow cluster gets fewer changes instead of more and more at once. */
+/** Limits concurrent changes, so that a slow cluster gets fewer of them. */
 const atOnce = 20;
 
 export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions): Churn {
@@ -46,7 +45,6 @@ export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions
 					.finally(() => underWay.delete(one));
 				underWay.add(one);
 			}
-			// Changes that could not begin in time are skipped.
 			if (number < due) skipped += due - number;
 			await delay(1_000 / perSecond, undefined, { signal: stop.signal }).catch(() => undefined);
 		}
@@ -66,7 +64,7 @@ export function startChurn({ clients, namespace, pods, perSecond }: ChurnOptions
 	};
 }
 
-/** Goes through the clusters and then the pods. In the next round, each pod changes back. */
+/** Changes the first pod in each cluster, then the second pod, and so on. Every second round makes the pods ready again. */
 export function changeOf(
 	number: number,
 	{ clusters, pods }: { readonly clusters: number; readonly pods: number },
@@ -75,7 +73,7 @@ export function changeOf(
 	return { cluster: number % clusters, pod, ready: Math.floor(number / (clusters * pods)) % 2 === 1 };
 }
 
-/** Sets the annotation by which kwok changes the pod's readiness. */
+/** Sets the annotation from which kwok derives the pod's readiness. */
 export async function turn(
 	client: ApiClient | undefined,
 	{

@@ -1,6 +1,4 @@
-// Measures how long a shell waits at the Tab key: from the start of the program, as the scripts of `completion` call it, to its end. First
-// nothing is kept. Then the key is pressed once more, with what the first key left. An answer without names also counts if the names would
-// have come too late.
+// Measures how long a shell waits for completion after the Tab key: first without cached names, then with those that the first key cached.
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +13,7 @@ import { loadText } from "./screen.ts";
 
 const calls = 20;
 const withinMs = 300;
-/** The time after which a person sees that nothing has come, and presses again. */
+/** After this time, a person presses the key again. */
 const betweenKeysMs = 1_000;
 
 export const completion: Measurement = {

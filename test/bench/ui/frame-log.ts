@@ -1,10 +1,10 @@
-// Records the frames that reached a terminal, with their sizes. A frame ends where the screen says so (synchronized output, mode 2026),
-// however the pseudo-terminal has split it.
+// Records the frames that reach a terminal, with their sizes. A frame ends with the end of a synchronized output (mode 2026), not with a
+// chunk of data.
 
 const end = "\u001b[?2026l";
 
 export interface SeenFrame {
-	/** In milliseconds, by the clock of the caller. */
+	/** In milliseconds, by the caller's clock. */
 	readonly at: number;
 	/** Includes everything since the previous frame. */
 	readonly bytes: number;
@@ -14,7 +14,6 @@ export class FrameLog {
 	readonly frames: SeenFrame[] = [];
 	#rest = "";
 
-	/** `data` is the next piece of output. */
 	see(data: string, at: number): void {
 		const parts = (this.#rest + data).split(end);
 		this.#rest = parts.pop() ?? "";
@@ -25,7 +24,7 @@ export class FrameLog {
 		return this.frames.filter(({ at }) => at >= from && at < to);
 	}
 
-	/** Returns the number of frames in each whole second from `from` on that ends before `to`. */
+	/** Returns the number of frames in each whole second between `from` and `to`. */
 	perSecond(from: number, to: number): readonly number[] {
 		const seconds = Array.from({ length: Math.floor((to - from) / 1_000) }, () => 0);
 		for (const { at } of this.frames) {

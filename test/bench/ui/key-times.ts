@@ -1,11 +1,11 @@
-// Measures the time from a key to the frame that answers it.
+// Measures the time from a key to the frame that shows its effect.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BenchScreen } from "./screen.ts";
 
-/** Slower than the repetition of a key that is held down. */
+/** Longer than the repeat interval of a held key. */
 const pauseMs = 100;
 
-/** Returns the milliseconds of each key. The keys move the selection down. */
+/** Moves the selection down with each key. Returns the milliseconds of each. */
 export async function keyTimes({ terminal }: BenchScreen, keys: number): Promise<readonly number[]> {
 	const selected = (): string | undefined => terminal.screen.lines.find((line) => line.startsWith("> "))?.split(" ")[1];
 	const times: number[] = [];

@@ -1,5 +1,5 @@
-// Measures the time from the start of the process to the first frame of `budgets -w`, and to its first row, compared with `budgets` without
-// -w. The two take turns, so that both run under the same conditions.
+// Measures the time from the start of the process to the first frame and row of `budgets -w`, compared with `budgets`.
+// The two alternate, so that both run under the same conditions.
 import type { Bench } from "../bench.ts";
 import { cpuMs } from "../cpu-time.ts";
 import type { Measurement } from "../measurement.ts";
@@ -21,7 +21,7 @@ export const screenStart: Measurement = {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using workload = await createWorkload({ clients, apps, replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = workload;
-		// Both run once before, with their caches in their own home.
+		// Not counted: the first run fills the caches.
 		await takeTurn(bench, namespace);
 		const firstFrame: number[] = [];
 		const firstFrameCpu: number[] = [];
@@ -54,7 +54,7 @@ export const screenStart: Measurement = {
 
 interface Turn {
 	readonly frameMs: number;
-	/** The processor time that the process had used by then. */
+	/** The processor time used until the first frame. */
 	readonly frameCpuMs: number;
 	readonly watchRowMs: number;
 	readonly listRowMs: number;

@@ -8,15 +8,13 @@ import { FrameLog } from "./frame-log.ts";
 export interface BenchScreen extends Disposable {
 	readonly terminal: PseudoTerminal;
 	readonly frames: FrameLog;
-	/** When the process was requested. */
 	readonly startedAt: number;
-	/** Returns the milliseconds from the start of the process until its output contains this. */
+	/** Returns the milliseconds from the start of the process until its output contains this text. */
 	timeTo(text: RegExp): Promise<number>;
 }
 
-/** A typical width for watching three clusters. */
 const size = { columns: 140, rows: 40 };
-/** A start takes long while other programs run. */
+/** Starts are slow while other programs run. */
 const patienceMs = 120_000;
 
 export function openScreen(bench: Bench, args: readonly string[]): BenchScreen {
@@ -56,7 +54,7 @@ export function contextFlag({ fleet }: Bench): string {
 	return `--contexts=${fleet.contexts.map((context) => `${context}-operator`).join(",")}`;
 }
 
-/** Returns how many processes want a core, over the last minute, which is needed to interpret a figure in milliseconds. */
+/** Returns the load average of the last minute, needed to interpret milliseconds. */
 export function loadText(): string {
 	return `load ${loadavg()[0]?.toFixed(1)}`;
 }

@@ -1,9 +1,9 @@
-// Measures a process's share of a processor in consecutive windows, and its memory.
+// Measures a process's processor use in consecutive windows, and its memory.
 import { cpuMs } from "../cpu-time.ts";
 import { memoryOf } from "../memory.ts";
 
 export interface Window {
-	/** The share of one core. */
+	/** Of one core. */
 	readonly percent: number;
 	readonly rssMb: number;
 }
@@ -18,7 +18,7 @@ export class WatchedProcess {
 		this.#cpu = cpuMs(pid);
 	}
 
-	/** Returns the window from the end of the last one, or from the beginning, until now. */
+	/** Returns the use since the last call, or since the constructor. */
 	window(): Window {
 		const at = performance.now();
 		const cpu = cpuMs(this.pid);
