@@ -43,7 +43,7 @@ describeOnFleet("agents on real clusters", () => {
 		const victim = await firstAgent();
 		await connectFleet(sharedFleet().octet).killAgent("c1", victim.name);
 		await until((agents) => twoReady(agents) && agents.some((agent) => agent.restartCount > victim.restartCount));
-		// The API server shows the restart only a moment later, as with a kubelet.
+		// The pod's status shows the restart a moment later.
 		const restarted = `jsonpath={.status.containerStatuses[0].restartCount}=${victim.restartCount + 1}`;
 		for (const what of [restarted, "condition=Ready"]) {
 			await kubectl("-n", victim.namespace, "wait", "pod", victim.name, `--for=${what}`, "--timeout=60s");

@@ -22,19 +22,17 @@ export type AgentsOptions = {
 	readonly clusters: readonly RunningCluster[];
 	readonly binaries: Binaries;
 	readonly dir: string;
-	/** The folder of the built programs. */
 	readonly programs: string;
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly guard?: boolean;
 	readonly links?: Links;
 	readonly signal?: AbortSignal;
-	/** Called with each cluster's agents as soon as there is something to stop. */
+	/** Called for each cluster as soon as there are agents to stop. */
 	readonly onStarted: (pods: AgentPods) => void;
 };
 
 /**
- * Makes one fleet of the clusters: installs the agents with the shipped manifests. Resolves when all agents are ready and the shipped
- * policies are in force.
+ * Installs the agents with the shipped manifests, as one fleet. Resolves when all agents are ready and the shipped policies are in force.
  */
 export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
 	const program = join(options.programs, "agent.js");
@@ -47,7 +45,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 	const authority = await createAuthority("xpdb-fleet-ca");
 	writeFileSync(join(options.dir, "fleet-ca.crt"), authority.certificate);
 	const { links } = options;
-	// With links, the agents of each cluster reach other clusters' agents through links of their own, and each other without a link.
+	// Agents reach other clusters through links, and agents of their own cluster directly.
 	const membersAsSeenFrom = (from: string) =>
 		options.clusters.map(({ id, name, address }) => {
 			const { host, port } =

@@ -1,7 +1,5 @@
-// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It terminates TLS with the server's own certificate. A
-// call
-// with a token continues with that token. Client certificates cannot pass a proxy, so a call without a token continues as the operator,
-// or as the administrator if the test chooses so.
+// An HTTPS proxy in front of one API server that fails or changes chosen calls. Client certificates cannot pass it, so a call without a
+// token continues as the operator or the administrator.
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -15,31 +13,28 @@ import { connect } from "node:tls";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A status; or the connection is dropped before the call arrives; or the call is executed and its answer is lost. */
+/** A status code, "dropped" (the connection closes before the call arrives) or "lost" (the call succeeds, but its answer is lost). */
 export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
 
 export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];
 
-/** One call, for example "GET pods", "PUT leases", "POST pods/eviction" or "GET pods/portforward". */
+/** `kind` is, for example, "GET pods", "PUT leases", "POST pods/eviction" or "GET pods/portforward". */
 export type ApiCall = {
 	readonly kind: string;
 	readonly path: string;
-	/** Whether it is a dry run, which writes nothing. */
 	readonly isDryRun: boolean;
 };
 
 export type ApiProxy = {
 	/** For LinkCondition.via. */
 	readonly endpoint: Endpoint;
-	/** Called for each call. Returns its fault, or undefined to let it pass. */
+	/** Returns the call's fault, or undefined to let it pass. */
 	onCall: (call: ApiCall) => CallFault | undefined;
-	/**
-	 * Called for each call that is forwarded, except port-forwards. Returns a function that changes the text of its answer, or undefined.
-	 */
+	/** Called for forwarded calls except port-forwards. Returns a function that changes the text of the answer, or undefined. */
 	onAnswer: (call: ApiCall) => ((text: string) => string) | undefined;
-	/** Returns how long a call is delayed. Faults and port-forwards are not delayed. */
+	/** Faults and port-forwards are not delayed. */
 	delayMs: (call: ApiCall) => number;
-	/** Cuts the port-forwards that are open now, and returns their number. */
+	/** Closes all open port-forwards. Returns their number. */
 	cutPortForwards(): number;
 	close(): Promise<void>;
 };
@@ -176,7 +171,7 @@ function answerStatus(outgoing: Http2ServerResponse, code: Exclude<CallFault, st
 		reason: reasons[code],
 		code,
 	};
-	// The header is the one that API Priority and Fairness sends.
+	// API Priority and Fairness sends this header, too.
 	outgoing.writeHead(code, { "content-type": "application/json", ...(code === 429 && { "retry-after": "1" }) });
 	outgoing.end(JSON.stringify(status));
 }
@@ -195,10 +190,7 @@ function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 	return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(":") && !hopByHop.has(name)));
 }
 
-/**
- * Returns the call. Its kind has the verb and the resource without a name, as in an audit log: /api/v1/namespaces/NS/pods/NAME/eviction
- * becomes pods/eviction.
- */
+/** Names the call as an audit log does: /api/v1/namespaces/NS/pods/NAME/eviction becomes pods/eviction. */
 function callOf({ method = "GET", url = "/" }: Request): ApiCall {
 	const { pathname, searchParams } = new URL(url, "https://any");
 	const [, , resource = pathname, name, subresource] =

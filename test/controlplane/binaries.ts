@@ -4,15 +4,14 @@ import { SetupError } from "../../demo/machine/setup-error.ts";
 import { type BinaryName, controlPlane, oldestControlPlane } from "./go-programs.ts";
 import { type Environment, findOrBuildPrograms, type ProgramCacheOptions } from "./program-cache.ts";
 
-/** The path of every program of a cluster. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
 
 const assetNames: readonly BinaryName[] = ["etcd", "kube-apiserver", "kubectl"];
 
 /**
- * Finds the programs of a cluster. Builds them if they are missing.
+ * Finds the programs of a cluster, or builds them.
  *
- * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
+ * @throws ProgramsUnavailableError if there is no build and none can be made.
  */
 export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise<Binaries> {
 	const assets = findAssets(options.environment ?? process.env);
@@ -30,9 +29,9 @@ export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise
 }
 
 /**
- * Finds the programs of a cluster of the oldest Kubernetes, with the newest version of everything else. Builds them if they are missing.
+ * Like findOrBuildBinaries(), but with the programs of oldestControlPlane instead of the newest.
  *
- * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
+ * @throws ProgramsUnavailableError if there is no build and none can be made.
  */
 export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheOptions): Promise<Binaries> {
 	const folder = await findOrBuildPrograms(oldestControlPlane, options);
@@ -40,8 +39,7 @@ export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheO
 	return { ...newest, ...oldest };
 }
 
-// Finds the programs in the folder that KUBEBUILDER_ASSETS names. If it is set, a folder without etcd, kube-apiserver or kubectl is an
-// error, and is not ignored.
+// If KUBEBUILDER_ASSETS is set, a folder without etcd, kube-apiserver or kubectl is an error.
 function findAssets(environment: Environment): Partial<Record<BinaryName, string>> {
 	const folder = environment["KUBEBUILDER_ASSETS"];
 	if (folder === undefined || folder === "") {

@@ -1,4 +1,4 @@
-// Builds the agent and the plugin that a fleet runs, with scripts/build.ts, while the clusters start.
+// Builds the agent and the plugin that a fleet runs, with scripts/build.ts.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -6,11 +6,10 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { runCommand } from "../../scripts/run-command.ts";
 
 const programs = ["agent.js", "kubectl-xpdb.js"];
-/** The sources of the bundles. */
 const sources = ["agent", "disruption", "plugin", "proto", "scripts/bundle.ts", "package-lock.json"];
 
 interface BuildOptions {
-	/** Whether to also build programs that are older than a source. Otherwise only missing ones are built. */
+	/** Whether to also rebuild programs that are older than a source. Otherwise only missing ones are built. */
 	readonly ifOld: boolean;
 	readonly log: (line: string) => void;
 }
@@ -28,7 +27,7 @@ export async function buildPrograms(folder: string, { ifOld, log }: BuildOptions
 	}
 }
 
-/** Whether one of these files is missing, or older than one of these sources. A source is a file, or a folder with all its files. */
+/** Returns whether one of the files is missing or older than a source. A source is a file or a folder. */
 export function areOlder(files: readonly string[], from: readonly string[]): boolean {
 	const builtAt = Math.min(...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? -1));
 	return builtAt < Math.max(0, ...from.flatMap(filesIn).map((path) => statSync(path).mtimeMs));

@@ -5,7 +5,7 @@ import { type WrongClock, wrongClock } from "./clock-fault.ts";
 
 const run = promisify(execFile);
 
-/** Returns the time that a process with this clock reports, minus the time here. */
+/** Returns the time that a process with this clock reports, minus the real time. */
 async function deviation(clock: WrongClock, expression: string): Promise<number> {
 	const env = { PATH: process.env["PATH"], ...wrongClock(clock) };
 	const { stdout } = await run(process.execPath, ["-e", `console.log(${expression})`], { env });
@@ -21,7 +21,7 @@ describe("wrongClock()", () => {
 	]) {
 		for (const offsetMs of [60_000, -60_000]) {
 			test(`${expression} is ${offsetMs / 1000} s off`, async () => {
-				// The process itself takes time until it has ended.
+				// The process takes time to end.
 				const off = await deviation({ offsetMs }, expression);
 				expect(off).toBeLessThan(offsetMs + 1_000);
 				expect(off).toBeGreaterThan(offsetMs - 10_000);

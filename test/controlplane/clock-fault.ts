@@ -1,16 +1,14 @@
-/** Describes how the wall clock of a process is wrong. */
 export type WrongClock = {
 	readonly offsetMs?: number;
-	/** How fast the clock runs. For example, 1.1 gains six seconds a minute. */
+	/** The speed of the clock: at 1.1 it gains six seconds a minute. */
 	readonly rate?: number;
-	/** The time between two jumps, from `offsetMs` ahead to `offsetMs` behind, or back. With 0, the clock does not jump. */
+	/** The interval at which the clock jumps between `offsetMs` ahead and `offsetMs` behind. 0 means no jumps. */
 	readonly jumpEveryMs?: number;
 };
 
 /**
- * Returns the environment of a Node process with a wrong clock, for a plugin, or for agents through giveAgentsEnvironment(). Node loads a
- * module first that makes the clock wrong. This works in the same way on every machine, and affects only the clock that our code reads.
- * libfaketime does neither.
+ * Returns the environment of a Node process with a wrong wall clock, for a plugin or for giveAgentsEnvironment(). Unlike libfaketime, this
+ * works on every machine and affects only JavaScript's clock.
  */
 export function wrongClock({ offsetMs = 0, rate = 1, jumpEveryMs = 0 }: WrongClock): Readonly<Record<string, string>> {
 	return {

@@ -21,10 +21,8 @@ import { Supervisor } from "./supervisor.ts";
 export type ClusterOptions = {
 	readonly binaries: Binaries;
 	readonly octet: number;
-	/** The number in the name: 1 for c1. */
 	readonly index: number;
 	readonly nodes: number;
-	/** Created if it does not exist. It contains all files of the cluster. */
 	readonly dir: string;
 	readonly extraFlags?: Partial<Record<ComponentName, readonly string[]>>;
 	readonly signal?: AbortSignal;
@@ -39,26 +37,25 @@ export type RunningCluster = {
 	/** The UID of kube-system, as agents report it. */
 	readonly id: string;
 	readonly dir: string;
-	/** The administrator's kubeconfig, with one context named like the cluster. */
+	/** The administrator's kubeconfig. Its only context is named like the cluster. */
 	readonly kubeconfigPath: string;
 	readonly auditLog: string;
 	readonly certificates: ClusterCertificates;
-	/** The administrator's client. */
 	readonly client: ApiClient;
 	readonly components: Readonly<Record<ComponentName, ManagedProcess>>;
 	freeze(component: ComponentName): void;
 	thaw(component: ComponentName): void;
 	kill(component: ComponentName): Promise<void>;
-	/** Starts the component again with the same flags, and waits until it is ready. If it still runs, it is killed first. */
+	/** Restarts the component with the same flags and waits until it is ready. Kills it first if it still runs. */
 	restart(component: ComponentName): Promise<void>;
 	stop(): Promise<void>;
 };
 
 const here = dirname(fileURLToPath(import.meta.url));
-// Three clusters are ready in 8 s on two idle cores. A machine that also compiles needs several times that.
+// Three clusters start in 8 s on two idle cores. A busy machine needs several times that.
 const startTimeoutMs = 120_000;
 
-/** Starts one complete cluster. Resolves when its nodes take pods. */
+/** Starts one complete cluster. Resolves when its nodes accept pods. */
 export async function startCluster(options: ClusterOptions): Promise<RunningCluster> {
 	const place: ClusterPlace = {
 		index: options.index,
@@ -85,7 +82,6 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 	const stop = async () => {
 		client.close();
 		for (const process of Object.values(started)) supervisor.release(process);
-		// The clients of the API server end first and at the same time, because their order does not matter.
 		await Promise.all(
 			[started.kwok, started.scheduler, started["controller-manager"]].map(async (process) => await process?.stop()),
 		);
@@ -132,7 +128,7 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 				await components[component].kill();
 				components[component].restart();
 				supervisor.watch(components[component]);
-				// Other components may be down on purpose.
+				// Watches only this component, because others may be down on purpose.
 				await waitUntilReady({
 					component,
 					place,
@@ -181,7 +177,7 @@ async function prepare(place: ClusterPlace): Promise<ClusterCertificates> {
 			},
 		]);
 	}
-	// The audit log must exist before the first event, because a reader may open it earlier.
+	// A reader may open the audit log before the first event.
 	writeFileSync(join(place.dir, "audit.jsonl"), "", { flag: "a", mode: 0o600 });
 	return certificates;
 }
@@ -204,19 +200,18 @@ async function waitUntilReady(options: {
 	const checks: Record<ComponentName, () => Promise<boolean>> = {
 		etcd: async () => await answersOk(`http://${place.address}:2379/health`),
 		apiserver: async () => (await client.get<string>("/readyz")) === "ok",
-		// The controller manager creates this account. Without it, no pod is admitted.
+		// Pod admission requires this ServiceAccount, which the controller manager creates.
 		"controller-manager": async () => {
 			await client.get("/api/v1/namespaces/default/serviceaccounts/default");
 			return true;
 		},
-		// The scheduler is not asked, because its port has a self-signed certificate. Pods wait until it works.
+		// Not checked, because its port has a self-signed certificate. Pods wait until it works.
 		scheduler: () => Promise.resolve(true),
 		kwok: async () => await answersOk(`http://${place.address}:${kwokPort}/healthz`),
 	};
 	await poll({ ...options, what: component }, checks[component]);
 }
 
-// With a timeout, because another program that listens there may never answer.
 async function answersOk(url: string): Promise<boolean> {
 	return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
 }
@@ -251,7 +246,7 @@ async function poll(waiting: Waiting, check: () => Promise<boolean>): Promise<vo
 	}
 }
 
-// Recognises a port that is in use, by the words of Go's net package.
+// "address already in use" is the message of Go's net package.
 function describeFailure(
 	error: unknown,
 	place: ClusterPlace,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ProcessSpec } from "../../demo/machine/process.ts";
 import type { Binaries } from "./binaries.ts";
 
-/** The programs of a cluster, in the order in which they start. They stop in the reverse order, the last three at the same time. */
+/** In start order. They stop in reverse, the last three at the same time. */
 export const componentNames = ["etcd", "apiserver", "controller-manager", "scheduler", "kwok"] as const;
 export type ComponentName = (typeof componentNames)[number];
 
@@ -10,7 +10,7 @@ export type ClusterPlace = {
 	/** The number in the name: 1 for c1. */
 	readonly index: number;
 	readonly name: string;
-	/** 127.<octet>.<index>.1: all programs of this cluster listen here and nowhere else. */
+	/** 127.<octet>.<index>.1, the only address on which programs of this cluster listen. */
 	readonly address: string;
 	readonly dir: string;
 	readonly certificates: string;
@@ -23,21 +23,21 @@ export function serviceRange(index: number): string {
 	return `10.0.${index}.0/24`;
 }
 
-/** Returns the pod range of one node. The ranges of all nodes are parts of 10.<200 + index>.0.0/16. */
+/** Returns the pod range of one node, a part of 10.<200 + index>.0.0/16. */
 export function podRange(place: ClusterPlace, node: { readonly number: number; readonly of: number }): string {
 	const bits = Math.max(4, Math.ceil(Math.log2(node.of)));
 	const offset = node.number * 2 ** (16 - bits);
 	return `10.${200 + place.index}.${offset >> 8}.${offset & 255}/${16 + bits}`;
 }
 
-// A test run stores Events, 3 nodes and a few thousand pods. Five minutes of history are plenty, and half a gigabyte is never used up.
+// A test run needs at most five minutes of history, and far less than the quota of 512 MiB.
 const etcdHistory = [
 	"--auto-compaction-mode=periodic",
 	"--auto-compaction-retention=5m",
 	"--quota-backend-bytes=536870912",
 ];
 
-// Only the controllers that workloads need: 90 MB instead of 150.
+// Only the controllers that the tests need: 90 MB instead of 150.
 const controllers = [
 	"serviceaccount-controller",
 	"root-ca-certificate-publisher-controller",
@@ -73,8 +73,7 @@ export function componentSpec(
 		name: `${place.name} ${programs[component]}`,
 		command: binaries[programs[component]],
 		args: [...flagsOf(component, place), ...extraFlags],
-		// Memory is plentiful, and processor time is not. So Go collects garbage only when a heap has five times the size of its live data.
-		// The default is twice.
+		// Trades memory for processor time: Go collects garbage when the heap is five times its live data, instead of twice.
 		env: { PATH: process.env["PATH"] ?? "", HOME: join(place.dir, "home"), GOGC: "400" },
 		cwd: place.dir,
 		logFile: join(place.dir, `${component}.log`),
@@ -90,7 +89,7 @@ function flagsOf(component: ComponentName, place: ClusterPlace): string[] {
 			return [
 				`--name=${name}`,
 				`--data-dir=${join(dir, "etcd")}`,
-				// With this, a killed process loses nothing. Only a machine that fails loses data.
+				// A killed process still loses nothing. Only a failing machine loses data.
 				"--unsafe-no-fsync",
 				"--log-level=warn",
 				`--listen-client-urls=http://${address}:2379`,
@@ -153,7 +152,7 @@ function flagsOf(component: ComponentName, place: ClusterPlace): string[] {
 			return [
 				kubeconfig,
 				`--config=${join(dir, "kwok.yaml")}`,
-				// One PortForward object for each agent pod names the address of that pod.
+				// A PortForward object for each agent pod holds the pod's address.
 				"--enable-crds=PortForward",
 				"--manage-all-nodes=true",
 				`--node-ip=${address}`,

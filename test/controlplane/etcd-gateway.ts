@@ -1,7 +1,7 @@
-// Calls etcd directly, without the API server, for states that no request can create.
+// Calls etcd directly, without the API server, to create states that no request can create.
 import type { KnownCluster } from "./admin-client.ts";
 
-/** Calls etcd's JSON gateway: "range", "put", "txn" or "compaction". */
+/** Calls etcd's JSON gateway, for example "range", "put", "txn" or "compaction". */
 export async function askEtcd(server: string, call: string, body: object): Promise<unknown> {
 	const response = await fetch(`http://${new URL(server).hostname}:2379/v3/kv/${call}`, {
 		method: "POST",
@@ -14,11 +14,10 @@ export async function askEtcd(server: string, call: string, body: object): Promi
 export interface StoredBudget {
 	readonly namespace: string;
 	readonly name: string;
-	/** If left out, the object has no spec. */
 	readonly spec?: unknown;
 }
 
-/** Stores a budget that today's definition would refuse. An earlier definition, or x-pdb's own, accepted it. */
+/** Stores a budget that today's CRD would reject. An earlier CRD, or x-pdb's own, may have accepted it. */
 export async function storeBudget({ server }: KnownCluster, { namespace, name, spec }: StoredBudget): Promise<void> {
 	const object = {
 		apiVersion: "x-pdb.form3.tech/v1alpha1",

@@ -1,23 +1,21 @@
-// Faults of a running fleet. Each function starts its fault and resolves with the function that ends it. They need only FleetControl, so
-// any process can cause them, even several at once.
+// Faults of a running fleet. Each function starts a fault and resolves to a function that ends it. They use only FleetControl, so any
+// process can call them.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ComponentName } from "./components.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import type { LinkCondition } from "./link-proxy.ts";
 
-/** Ends the fault. Resolves when the broken part works again. */
+/** Resolves when the broken part works again. */
 export type EndFault = () => Promise<void>;
 
 type Component = { readonly cluster: string; readonly component: ComponentName };
 type Agent = { readonly cluster: string; readonly pod: string };
 
-/** Freezes the component: it does not answer, but it does not disappear either. */
 export async function freezeComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.freeze(cluster, component);
 	return async () => await control.thaw(cluster, component);
 }
 
-/** Kills the component. The end of the fault starts it again with the same flags. */
 export async function killComponent(control: FleetControl, { cluster, component }: Component): Promise<EndFault> {
 	await control.kill(cluster, component);
 	return async () => await control.restart(cluster, component);
@@ -49,7 +47,7 @@ export async function freezeAgent(control: FleetControl, { cluster, pod }: Agent
 	return async () => await control.thawAgent(cluster, pod);
 }
 
-/** Kills the agent. It stays dead until the end of the fault, and so do other agents that die in this cluster meanwhile. */
+/** Kills the agent. It stays dead until the end of the fault, like any other agent that dies in this cluster meanwhile. */
 export async function killAgent(control: FleetControl, { cluster, pod }: Agent): Promise<EndFault> {
 	await control.setAgentRestarts(cluster, false);
 	await control.killAgent(cluster, pod);
@@ -59,7 +57,7 @@ export async function killAgent(control: FleetControl, { cluster, pod }: Agent):
 	};
 }
 
-/** Restarts the agents of a cluster with these variables, one after the other, so that one of them always serves. */
+/** Restarts the agents of a cluster with these variables, one at a time, so that one of them always serves. */
 export async function giveAgentsEnvironment(
 	control: FleetControl,
 	cluster: string,
@@ -76,7 +74,6 @@ export async function giveAgentsEnvironment(
 	return async () => await restartAll({});
 }
 
-/** Waits until every agent of the cluster is ready. */
 export async function untilAgentsReady(control: FleetControl, cluster: string, timeoutMs = 120_000): Promise<void> {
 	const deadline = performance.now() + timeoutMs;
 	for (;;) {

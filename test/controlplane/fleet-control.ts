@@ -12,7 +12,7 @@ export type AgentInfo = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly ip: string;
-	/** Undefined between two runs of its process. */
+	/** Undefined while the agent restarts. */
 	readonly pid: number | undefined;
 	readonly ready: boolean;
 	readonly restartCount: number;
@@ -20,29 +20,27 @@ export type AgentInfo = {
 };
 
 /**
- * Causes faults in a running fleet. Test files run in separate processes, and the parts of the fleet are children of another process. So
- * the same calls also work over loopback. A cluster is given by a name such as "c1", and a pod by its own name.
+ * Causes faults in a running fleet. Clusters are given by names such as "c1", pods by their own names.
+ * Test files use it over loopback, because the fleet's processes are children of another process.
  */
 export type FleetControl = {
 	freeze(cluster: string, component: ComponentName): Promise<void>;
 	thaw(cluster: string, component: ComponentName): Promise<void>;
 	kill(cluster: string, component: ComponentName): Promise<void>;
-	/** Starts the component again with the same flags. Resolves when it is ready. */
+	/** Restarts the component with the same flags. Resolves when it is ready. */
 	restart(cluster: string, component: ComponentName): Promise<void>;
 	listAgents(cluster: string): Promise<readonly AgentInfo[]>;
 	freezeAgent(cluster: string, pod: string): Promise<void>;
 	thawAgent(cluster: string, pod: string): Promise<void>;
-	/** Sends SIGKILL. The agent restarts as after any crash. */
 	killAgent(cluster: string, pod: string): Promise<void>;
-	/** Sets the environment of agents that start from now on, for example fail points or a wrong clock. */
+	/** Applies to agents that start from now on. */
 	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
-	/** Sets whether agents that die restart. While this is off, they stay dead until it is on again. */
+	/** While this is off, agents that die stay dead. */
 	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
 	/** Lists the names for setLink() and resetLink() (see links.ts). Empty in a fleet without links. */
 	listLinks(): Promise<readonly string[]>;
-	/** Replaces the previous condition. {} is a link without a fault. */
+	/** Replaces the previous condition. {} removes all faults. */
 	setLink(link: string, condition: LinkCondition): Promise<void>;
-	/** Resets the connections that are open now. */
 	resetLink(link: string): Promise<void>;
 };
 
@@ -107,7 +105,7 @@ export function createFleetControl(
 	};
 }
 
-/** Answers the calls of connectFleet() as long as the fleet runs. */
+/** Serves the calls of connectFleet() while the fleet runs. */
 export async function serveFleetControl(control: FleetControl, octet: number): Promise<Server> {
 	const server = createServer((request, response) => {
 		const answer = async () => {
@@ -115,7 +113,7 @@ export async function serveFleetControl(control: FleetControl, octet: number): P
 			if (!Object.hasOwn(control, method)) {
 				throw new Error(`No such call: "${method}"`);
 			}
-			// Both ends are in this file, so the arguments fit the method.
+			// connectFleet() below sends the arguments, so they fit the method.
 			const call = control[method] as (...all: unknown[]) => Promise<unknown>;
 			return await call(...args);
 		};
@@ -132,7 +130,7 @@ export async function serveFleetControl(control: FleetControl, octet: number): P
 	return server;
 }
 
-/** Reaches the fleet of that octet from any process on this machine. */
+/** Returns a client of serveFleetControl(), for any process on this machine. */
 export function connectFleet(octet: number): FleetControl {
 	const call = async (method: keyof FleetControl, args: readonly unknown[]): Promise<unknown> => {
 		const response = await fetch(`http://${hostOf(octet)}:${controlPort}/`, {

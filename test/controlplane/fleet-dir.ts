@@ -19,7 +19,7 @@ import { isClaimed } from "./octet.ts";
 const stateFile = "fleet.json";
 const ownEntries = /^(c\d+|bin|kubeconfig|demo\.yaml|ready|fleet-ca\.crt|fleet\.json)$/;
 
-/** The data that a fleet writes to its folder, for a later fleet in the same folder. */
+/** A fleet writes this to its folder, for a later fleet in the same folder. */
 export type FleetState = {
 	readonly pid: number;
 	readonly octet: number;
@@ -32,8 +32,8 @@ export type FleetState = {
 };
 
 /**
- * Creates the folder, or removes the entries of an earlier fleet from it. Other entries are kept. It is an error if entries with a fleet's
- * names come from no fleet, or if the earlier fleet still runs.
+ * Creates the folder, or removes an earlier fleet's entries from it and keeps all others. Throws if entries with a fleet's names come from
+ * no fleet, or if the earlier fleet still runs.
  */
 export async function prepareFleetDir(dir: string): Promise<void> {
 	try {
@@ -69,7 +69,7 @@ function unusable(dir: string, why: string, cause?: unknown): SetupError {
 	return new SetupError(`Cannot write to the folder "${dir}": ${why}`, { hint: "Give another with --dir", cause });
 }
 
-// Step by step, because Node's own recursive mkdir never returns for a path such as /proc/x.
+// Node's recursive mkdir never returns for a path such as /proc/x.
 function makeFolder(dir: string): void {
 	if (!existsSync(dir)) {
 		makeFolder(dirname(dir));
@@ -77,7 +77,7 @@ function makeFolder(dir: string): void {
 	}
 }
 
-// A dead process can keep its id while its parent does not collect it, so the octet must be held, too.
+// A zombie process keeps its id, so callers also check whether its octet is claimed.
 function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
@@ -95,7 +95,7 @@ export function readFleetState(dir: string): FleetState | undefined {
 	try {
 		return JSON.parse(readFileSync(path, "utf8")) as FleetState;
 	} catch {
-		// The file was cut off by a hard kill.
+		// A hard kill cut off the file.
 		return { pid: -1, octet: 0, clusters: [] };
 	}
 }
@@ -104,7 +104,7 @@ export function writeFleetState(dir: string, state: FleetState): void {
 	writeFileSync(join(dir, stateFile), `${JSON.stringify(state, undefined, "\t")}\n`);
 }
 
-/** Fills DIR/bin with kubectl and our plugin. The caller puts this folder first on the PATH. */
+/** Fills DIR/bin with kubectl and the plugin, for the PATH. */
 export function writePrograms(dir: string, binaries: Binaries, programs: string): void {
 	const bin = writePluginLauncher(dir, join(programs, "kubectl-xpdb.js"));
 	symlinkSync(binaries.kubectl, join(bin, "kubectl"));

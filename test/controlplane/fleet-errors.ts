@@ -1,9 +1,6 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 
-/**
- * Thrown if programs that are built with Go are not available on this machine. A test run then skips the tests that need them, and names
- * each with this message.
- */
+/** Thrown if programs built with Go are not available on this machine. A test run then skips the tests that need them. */
 export class ProgramsUnavailableError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);

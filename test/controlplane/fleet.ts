@@ -26,17 +26,14 @@ export type FleetOptions = {
 	readonly dir: string;
 	/** The second octet of the fleet's addresses. By default the first free one. */
 	readonly octet?: number;
-	/** Whether to install two agents in each cluster. By default true. */
 	readonly agents?: boolean;
-	/** Whether the agent and the plugin have the fail points that tests of crashes need (dist/test). */
+	/** Whether the agent and the plugin have fail points (dist/test). */
 	readonly failPoints?: boolean;
-	/** Whether to rebuild the agent and the plugin if their sources have changed since. Otherwise only missing ones are built. */
+	/** Whether to rebuild the agent and the plugin if their sources have changed. Otherwise only missing ones are built. */
 	readonly isFresh?: boolean;
-	/** Added to the environment of every agent, for example fail points or a wrong clock. */
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
-	/** Whether to install the admission webhooks with the agents. */
 	readonly guard?: boolean;
-	/** Whether operators and agents use links, whose condition FleetControl.setLink() changes. */
+	/** Whether operators and agents connect through links, which FleetControl.setLink() changes. */
 	readonly links?: boolean;
 	/** The names of the clusters that run the oldest supported Kubernetes. */
 	readonly oldest?: readonly string[];
@@ -47,22 +44,22 @@ export type FleetOptions = {
 export type Fleet = {
 	readonly dir: string;
 	readonly octet: number;
-	/** c1, c2 and so on, as the administrator. The same names with "-operator" are alice of the group xpdb-operators. */
+	/** The administrator's contexts: c1, c2 and so on. With "-operator" appended, they are those of alice in the group xpdb-operators. */
 	readonly contexts: readonly string[];
 	readonly kubeconfigPath: string;
 	readonly binaries: Binaries;
 	readonly clusters: readonly RunningCluster[];
-	/** The agents of each cluster, in the order of the clusters. Empty in a fleet without agents. */
+	/** In the order of the clusters. */
 	readonly agents: readonly AgentPods[];
-	/** Causes faults. Other processes use connectFleet(octet). */
+	/** For this process. Others use connectFleet(octet). */
 	readonly control: FleetControl;
 	stop(): Promise<void>;
 };
 
-// The pod range of a cluster is 10.<200 + index>.0.0/16.
+// The pod range of a cluster is 10.<200 + index>.0.0/16, which limits the index.
 const maximumClusters = 50;
 
-/** Starts all clusters at the same time, and then the agents in them. If any part fails, ends everything again. */
+/** Starts all clusters at once, then their agents. If any part fails, stops everything. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	if (options.clusters < 1 || options.clusters > maximumClusters) {
 		throw new SetupError(`Cannot start ${options.clusters} clusters: 1 to ${maximumClusters} are possible`);
@@ -149,7 +146,7 @@ function writeState(dir: string, octet: Octet, clusters: readonly RunningCluster
 	});
 }
 
-// Only operators and agents use the links. The administrator prepares and observes the fleet without them.
+// Only operators and agents use the links, so that tests can observe the fleet without them.
 function kubeconfigEntries(clusters: readonly RunningCluster[], links: Links | undefined) {
 	const serverOf = (cluster: RunningCluster, user: "admin" | "operator") => {
 		if (user === "admin" || links === undefined) return cluster.server;
@@ -192,7 +189,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 			if (!(error instanceof AddressInUseError) || options.octet !== undefined) {
 				throw error;
 			}
-			// A program that does not claim its octet listens in this range, for example one that an earlier run left.
+			// A program that claims no octet uses the address, for example one left by an earlier run.
 			options.log(`${error.message}; trying the next`);
 			from = octet.value + 1;
 			for (const entry of readdirSync(options.dir).filter((name) => /^c\d+$/.test(name))) {
@@ -203,7 +200,7 @@ async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; 
 }
 
 async function startAll(options: ClustersOptions, octet: number) {
-	// If one cluster fails, the others are useless, and must not continue to start.
+	// If one cluster fails, the others stop starting.
 	const abort = new AbortController();
 	const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
 	const results = await Promise.allSettled(

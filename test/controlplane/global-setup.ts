@@ -11,15 +11,15 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 }
 
 /**
- * Starts a fleet for each worker of the real-cluster suites, and ends the fleets afterwards. If a test failed, their logs are kept.
- * `oldest` names the clusters that run the oldest Kubernetes.
+ * Starts a fleet for each worker, and stops the fleets afterwards. If a test failed, keeps their logs. `oldest` names the clusters that run
+ * the oldest Kubernetes.
  */
 export async function startSharedFleets(
 	project: TestProject,
 	oldest: readonly string[],
 ): Promise<(() => Promise<void>) | undefined> {
-	// If agents were frozen or killed before, Node 24 spins for ever in its own clean-up (FreeEnvironment). A process that exits by
-	// itself skips it. All results are written by then.
+	// After agents were frozen or killed, Node 24 spins forever in its clean-up (FreeEnvironment). process.exit() skips that. All results are
+	// written by then.
 	process.once("exit", (code) => process.exit(code));
 	const fleets: Fleet[] = [];
 	const stop = () => Promise.all(fleets.map((fleet) => fleet.stop()));

@@ -60,7 +60,7 @@ export function findGo(): GoVersion {
 	return { kind: "found", version };
 }
 
-/** Builds all programs into the target folder, which appears only when it is complete. */
+/** The target folder appears only when it is complete. */
 export async function buildPrograms(
 	{ what, duration, modules }: GoPrograms,
 	target: string,
@@ -88,7 +88,7 @@ function publish(temporary: string, target: string): void {
 	try {
 		renameSync(temporary, target);
 	} catch (error) {
-		// Another run was faster. Its folder was built from the same key.
+		// Another run published a build with the same key first.
 		if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") {
 			throw error;
 		}
@@ -116,7 +116,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 	});
 	const progress = { packages: 0, tail: [] as string[] };
 	createInterface({ input: child.stderr }).on("line", (line) => {
-		// -v prints one package path on each line. Every other line is a download or an error.
+		// With -v, a line is a package path, otherwise a download or an error.
 		if (/^[\w./~-]+$/.test(line)) progress.packages += 1;
 		progress.tail = [...progress.tail, line].slice(-12);
 	});
@@ -142,7 +142,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 }
 
 function buildFailure(names: string, output: string): SetupError {
-	// A missing network is the only failure that says nothing about this repository.
+	// Only an unreachable network makes the programs unavailable. Other failures are errors of this repository.
 	if (/dial tcp|no such host|i\/o timeout|connection refused|GOPROXY/.test(output)) {
 		return new ProgramsUnavailableError(`Cannot download the Go modules of ${names}`, {
 			hint: `The Go module proxy cannot be reached. Go said:\n${output}`,

@@ -1,28 +1,26 @@
-// The programs that tests build with Go, from modules whose versions go/*/go.mod pins. The sources of our own programs are there, too.
+// Lists the Go programs that tests build. The versions are pinned in go/*/go.mod.
 
 export interface GoModule {
-	/** The folder in go/. */
 	readonly folder: string;
 	/** The module whose version the programs are stamped with. */
 	readonly main: string;
 	readonly packages: readonly string[];
-	/** Build tags, with which Go leaves out or adds sources. */
 	readonly tags?: readonly string[];
 	readonly stamps: (version: string) => readonly string[];
-	/** The programs' names by the names that Go gives them, which come from their import paths. */
+	/** The programs' names, by the names that Go derives from import paths. */
 	readonly renames?: Readonly<Record<string, string>>;
 }
 
 export interface GoPrograms<Name extends string = string> {
-	/** The name of their folder in the cache. */
+	/** The folder's name in the cache. */
 	readonly name: string;
-	/** The text for messages about what is built. */
+	/** What is built, for messages. */
 	readonly what: string;
 	readonly duration: string;
 	readonly modules: readonly GoModule[];
-	/** The names of the programs. The build is complete if all of them exist. */
+	/** The build is complete if all of these exist. */
 	readonly programs: readonly Name[];
-	/** An alternative to Go, for the message. */
+	/** An alternative to Go, for messages. */
 	readonly otherwise?: string;
 }
 
@@ -62,7 +60,7 @@ export const controlPlane: GoPrograms<BinaryName> = {
 
 export type OldestName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
 
-/** The programs of the oldest supported Kubernetes that differ between versions. etcd, kwok and kubectl are the newest. */
+/** The programs that tests also run in the oldest supported version. All others come from controlPlane. */
 export const oldestControlPlane: GoPrograms<OldestName> = {
 	name: "oldest",
 	what: "the oldest Kubernetes that is supported",
@@ -74,7 +72,7 @@ export const oldestControlPlane: GoPrograms<OldestName> = {
 			packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(
 				(name) => `k8s.io/kubernetes/cmd/${name}`,
 			),
-			// That version still contained the code for cloud providers. Their clients would add a third to the time of the build.
+			// That version still contains the cloud providers, whose clients would add a third to the build time.
 			tags: ["providerless"],
 			stamps: kubernetesStamps,
 		},
@@ -91,7 +89,7 @@ export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {
 			folder: "krew",
 			main: "sigs.k8s.io/krew",
 			packages: ["sigs.k8s.io/krew/cmd/krew", "sigs.k8s.io/krew/cmd/validate-krew-manifest"],
-			// Without a version, krew considers itself a development version, and does not ask GitHub for a newer one.
+			// Without a version, krew considers itself a development version and does not ask GitHub for a newer one.
 			stamps: () => [],
 		},
 	],
@@ -128,7 +126,7 @@ export const fluxPrograms: GoPrograms<"flux-sync"> = {
 	programs: ["flux-sync"],
 };
 
-// Without stamps in these two packages, /version gives a wrong answer, and clients that compare versions fail.
+// Without these stamps, /version gives a wrong answer, and clients that compare versions fail.
 function kubernetesStamps(version: string): string[] {
 	const [major, minor] = version.replace(/^v/, "").split(".");
 	const values = {

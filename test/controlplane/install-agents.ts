@@ -9,13 +9,11 @@ import type { RunningCluster } from "./cluster.ts";
 export type AgentInstallation = FleetDeclaration & {
 	readonly cluster: RunningCluster;
 	readonly kubectl: string;
-	/** The folder of the shipped manifests. */
 	readonly manifests: string;
-	/** Whether to install the admission webhooks, too. */
 	readonly guard: boolean;
 };
 
-/** Applies the shipped manifests as a person would, with the values of this fleet, for example the addresses of its members and its CA. */
+/** Applies the shipped manifests with the values of this fleet, such as its CA and the addresses of its members. */
 export async function installAgents(installation: AgentInstallation): Promise<void> {
 	const { cluster, guard, manifests } = installation;
 	const documents = agentManifests(manifests, installation)
@@ -29,7 +27,7 @@ export async function installAgents(installation: AgentInstallation): Promise<vo
 function fillIn(manifest: Manifest, installation: AgentInstallation): Manifest {
 	const { cluster, fleetCertificate } = installation;
 	if (manifest.webhooks !== undefined) {
-		// No kube-proxy gives the Service an address here, and EndpointSlices refuse loopback addresses.
+		// No kube-proxy serves the Service's address here, and EndpointSlices reject loopback addresses.
 		const webhooks = manifest.webhooks.map((webhook) => ({
 			...webhook,
 			clientConfig: {

@@ -7,7 +7,7 @@ export type KubernetesModule =
 	| { readonly kind: "found"; readonly dir: string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** Finds the folder where Go keeps the sources of the control plane, with Kubernetes' own tests. */
+/** Finds the module cache's copy of Kubernetes, which contains Kubernetes' own tests. */
 export function findKubernetesModule(): KubernetesModule {
 	const go = findGo();
 	if (go.kind === "missing") return go;

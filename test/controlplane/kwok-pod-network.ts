@@ -4,7 +4,7 @@ import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { ClusterPlace } from "./components.ts";
 import { forwardPorts } from "./port-forwards.ts";
 
-/** Gives each pod its own address. The API server reaches this address through kwok. */
+/** Gives each pod its own address, which the API server reaches through kwok. */
 export function createPodNetwork(
 	client: ApiClient,
 	cluster: Pick<ClusterPlace, "index" | "address" | "name"> & { readonly octet: number },
@@ -19,7 +19,7 @@ export function createPodNetwork(
 	};
 }
 
-/** Gives addresses from 127.<octet>.<index>.10 on, in turn. So a pod does not get the address of the pod that it replaces. */
+/** Gives addresses in turn, so that a replacement does not get the address of the pod that it replaces. */
 function createAddresses(cluster: { readonly octet: number; readonly index: number; readonly name: string }) {
 	const first = 10;
 	const last = 250;

@@ -1,5 +1,5 @@
-// Does to the agents' Leases what an intruder with the agents' own identity could do. The shipped policies do not stop such an intruder. A
-// round that loses its Lease must not commit, and an old grant that loses its reservation must not be used.
+// Changes the agents' Leases as an intruder with the agents' identity could, which the shipped policies do not prevent. A round that loses
+// its Lease must not commit, and a grant that loses its reservation must not be used.
 import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
@@ -24,7 +24,7 @@ async function leasesOf(client: ApiClient, budgetNamespace: string): Promise<rea
 	return items;
 }
 
-/** Deletes the Leases. The fault is over at once, so there is nothing to end. */
+/** Deletes the Leases. The end of the fault does nothing. */
 export async function deleteLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const { metadata } of await leasesOf(client, budgetNamespace)) {
 		await client.send("DELETE", `${leasesPath}/${metadata.name}`);
@@ -32,7 +32,7 @@ export async function deleteLeases(client: ApiClient, budgetNamespace: string): 
 	return () => Promise.resolve();
 }
 
-/** Makes the Leases unreadable. The end of the fault deletes them, as the agents' message tells people to do. */
+/** Makes the Leases unreadable. The end of the fault deletes them, as the agents' error message advises. */
 export async function garbleLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	const leases = await leasesOf(client, budgetNamespace);
 	for (const lease of leases) {
@@ -48,7 +48,7 @@ export async function garbleLeases(client: ApiClient, budgetNamespace: string): 
 	};
 }
 
-/** Takes over the Leases under another name, even from a living holder. The fault ends by itself, because nothing renews the Leases. */
+/** Takes over the Leases under another name, even from a living holder. They expire, so the end of the fault does nothing. */
 export async function stealLeases(client: ApiClient, budgetNamespace: string): Promise<EndFault> {
 	for (const lease of await leasesOf(client, budgetNamespace)) {
 		const state = JSON.parse(lease.metadata.annotations[stateAnnotation] ?? "{}") as Record<string, unknown>;

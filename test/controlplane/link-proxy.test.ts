@@ -11,7 +11,6 @@ afterEach(async () => {
 	for (const end of cleanup.splice(0).toReversed()) await end();
 });
 
-/** Returns what one end of a connection has received so far, and ways to wait for more. */
 function watch(socket: Socket) {
 	let text = "";
 	let over: string | undefined;
@@ -65,7 +64,7 @@ async function linkTo(port: number): Promise<LinkProxy> {
 	return link;
 }
 
-/** Starts a link in this condition, and makes a connection over it. Returns both ends. */
+/** Starts a link in this condition and opens a connection over it. Returns both ends. */
 async function connected(condition: LinkCondition = {}) {
 	const { server, port } = await listening();
 	const link = await linkTo(port);
@@ -89,7 +88,7 @@ describe("startLinkProxy()", () => {
 	});
 
 	test("brings everything later by its delay, a connection by a round trip more", async () => {
-		// Taken before the connection is made: on a slow machine, its round trip can pass before the next lines run.
+		// On a slow machine, the connection's round trip can pass before the next lines run.
 		const startedAt = performance.now();
 		const { client, far } = await connected({ delayMs: 30 });
 		client.socket.write("question");

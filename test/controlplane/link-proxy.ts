@@ -1,5 +1,5 @@
-// One directed link of a fleet, as a TCP proxy on loopback. Tests change its condition while connections are open. Data that cannot pass is
-// kept and passes later, as if TCP sent it again: a connection loses nothing unless it is reset.
+// One directed link of a fleet, as a TCP proxy on loopback whose condition tests change. Data that cannot pass is kept and passes later, so
+// a connection loses nothing unless it is reset.
 import type { Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
@@ -8,15 +8,15 @@ import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 export type LinkWay = "there" | "back";
 
 export type LinkCondition = {
-	/** Half of a round trip: everything arrives this much later, in both directions. A new connection costs one more round trip. */
+	/** Half of a round trip: delays everything by this, in both directions. A new connection costs one more round trip. */
 	readonly delayMs?: number;
-	/** Nothing arrives in these directions, not even ends of connections. */
+	/** Nothing passes in these directions, not even the end of a connection. */
 	readonly blackHole?: LinkWay | "both";
 	/** The highest rate in each direction of each connection. */
 	readonly bytesPerSecond?: number;
 	/** Whether open and new connections are reset. */
 	readonly cut?: boolean;
-	/** Where new connections go instead of the link's far end, for example a proxy of a test. */
+	/** Where new connections go instead of the link's far end. */
 	readonly via?: Endpoint;
 };
 
@@ -24,17 +24,16 @@ export type LinkProxy = {
 	/** The address to which callers connect. */
 	readonly near: Endpoint;
 	readonly condition: LinkCondition;
-	/** Replaces the previous condition. {} is a link without a fault. */
+	/** Replaces the previous condition. {} removes all faults. */
 	set(condition: LinkCondition): void;
-	/** Resets the connections that are open now. */
 	reset(): void;
 	close(): Promise<void>;
 };
 
-/** Something on its way: bytes, the end of what was sent, or the end of the connection. */
+/** Bytes, the end of one direction, or the end of the connection. */
 type Parcel = { readonly dueAt: number; readonly content: Buffer | "end" | "closed" | "reset" };
 
-// While more than this is on its way, the sender waits, as with TCP's own window.
+// While more bytes than this are pending, the sender waits, as with TCP's window.
 const windowBytes = 4 * 1024 * 1024;
 const dripPeriodMs = 50;
 
@@ -48,7 +47,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 			return;
 		}
 		const far = connect({ ...(condition.via ?? options.far), allowHalfOpen: true, noDelay: true });
-		// The handshake of the real link: SYN there, and its answer back.
+		// A TCP handshake takes one round trip.
 		const handshakeMs = 2 * (condition.delayMs ?? 0);
 		const wake = [
 			carry({ from: near, to: far, way: "there", condition: () => condition, handshakeMs }),
@@ -91,7 +90,7 @@ export async function startLinkProxy(options: { readonly near: Endpoint; readonl
 	};
 }
 
-/** Carries the data of one direction. Returns a function that makes it check the condition again. */
+/** Carries the data of one direction. Returns a function that checks the condition again. */
 function carry(options: {
 	readonly from: Socket;
 	readonly to: Socket;

@@ -4,12 +4,11 @@ import type { LinkProxy } from "./link-proxy.ts";
 import { startLinkProxy } from "./link-proxy.ts";
 
 /**
- * The links of a fleet, by name. "plugin->c1" goes from the plugin to the API server of c1, and through it, by port-forward, to the
- * agents there. "c1->c1" goes from the agents of c1 to their API server. "c1->c2" goes from the agents of c1 to those of c2.
+ * The links of a fleet, by name. "plugin->c1" goes from the plugin to the API server of c1, and through it to the agents there.
+ * "c1->c1" goes from the agents of c1 to their API server, "c1->c2" to the agents of c2.
  */
 export type Links = {
 	readonly byName: ReadonlyMap<string, LinkProxy>;
-	/** The address to which the link's caller connects. */
 	near(name: string): Endpoint;
 	close(): Promise<void>;
 };
@@ -17,8 +16,7 @@ export type Links = {
 type LinkedCluster = { readonly name: string; readonly index: number; readonly address: string };
 
 export const peerPort = 8444;
-// A link listens at the address of the called side, so that its certificate fits. Port 7000 is for the plugin, 7001 for the agents of c1,
-// and so on.
+// A link listens at the address of the called side, so that its certificate fits. Port 7000 is for the plugin, 7001 for the agents of c1.
 const firstPort = 7000;
 
 export async function startLinks(clusters: readonly LinkedCluster[]): Promise<Links> {

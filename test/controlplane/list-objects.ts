@@ -1,4 +1,4 @@
-// Lists all objects of a cluster, of every kind, so that a test can compare them before and after.
+// Lists all objects of a cluster, so that tests can compare them before and after.
 import { type ApiClient, isStatus } from "../../demo/machine/api-client.ts";
 
 interface ResourceList {
@@ -10,7 +10,7 @@ interface ObjectList {
 	readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string } }[];
 }
 
-/** The kinds that are left out. Events come and go by themselves. Port-forwards belong to the test setup. */
+/** Left out: Events come and go by themselves, port-forwards belong to the test setup. */
 const left = new Set(["events", "portforwards"]);
 
 /** Returns names such as "secrets xpdb-system/xpdb-agent-tls", sorted. */
@@ -34,7 +34,7 @@ export async function listObjects(client: ApiClient): Promise<readonly string[]>
 	return (await Promise.all(listed)).flat(2).toSorted();
 }
 
-/** Returns `nothing` for a 404: a kind whose definition is being removed is still listed for a moment after it stops answering. */
+/** Returns `nothing` on a 404. A kind that is being removed is still listed for a moment after it stops answering. */
 async function orNothing<T>(answer: Promise<T>, nothing: T): Promise<T> {
 	try {
 		return await answer;

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
 	});
 	printWelcome(fleet, (performance.now() - startedAt) / 1000);
 	await new Promise<void>((resolve) => {
-		// Keeps this process alive, because the children do not.
+		// The children do not keep this process alive.
 		const timer = setInterval(() => undefined, 1 << 30);
 		const end = () => {
 			clearInterval(timer);
@@ -97,7 +97,7 @@ function printWelcome(fleet: Fleet, seconds: number): void {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 	process.on(signal, () => {
 		if (stop.signal.aborted && signal === "SIGINT") {
-			// After the second Ctrl-C, the kernel kills the children with this process.
+			// The kernel kills the children with this process.
 			process.exit(130);
 		}
 		stop.abort(new SetupError("Stopped before the fleet was ready"));

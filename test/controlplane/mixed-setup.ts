@@ -1,9 +1,8 @@
-// Starts the fleets of the project "mixed": one member runs the oldest Kubernetes, so every test that uses the whole fleet uses two
-// versions.
+// Starts fleets in which one member runs the oldest supported Kubernetes.
 import type { TestProject } from "vitest/node";
 import { startSharedFleets } from "./global-setup.ts";
 
-/** Suites that need only one cluster use c1. */
+/** c1 runs the newest Kubernetes, because suites that need only one cluster use it. */
 const oldest = ["c3"];
 
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {

@@ -1,4 +1,5 @@
-// Runs agents in a cluster in which another program installs them. When their mounts change, they get the new files, as from a kubelet.
+// Runs agents in a cluster in which another program installs them. Changes to their Secret and ConfigMap reach their files, as with a
+// kubelet.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentPods, startAgentPods } from "../../demo/agents/agent-pods.ts";
@@ -8,7 +9,7 @@ import { createPodNetwork } from "./kwok-pod-network.ts";
 
 export interface MountedAgents {
 	readonly pods: AgentPods;
-	/** Resolves when everything that the agents need to start is there. */
+	/** Resolves when the files that the agents need to start exist. */
 	mounted(): Promise<void>;
 	stop(): Promise<void>;
 }
@@ -27,7 +28,7 @@ export async function startMountedAgents(
 		namespace,
 		fleetCertificate: "",
 	});
-	// Without their mounts, the agents would end at once, again and again. So they start only when the mounts are there, as pods do.
+	// Without these files, agents would end at once, again and again.
 	pods.setRestarts(false);
 	const dir = join(cluster.dir, "agents");
 	const missing = new Set(["secrets", "configmaps"]);

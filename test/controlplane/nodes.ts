@@ -2,7 +2,7 @@ import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { ClusterPlace } from "./components.ts";
 import { podRange } from "./components.ts";
 
-/** Creates nodes c1-n0, c1-n1 … without a status. Then kwok makes them ready. */
+/** Creates nodes c1-n0, c1-n1 and so on without a status. kwok makes them ready. */
 export async function createNodes(client: ApiClient, place: ClusterPlace, count: number): Promise<void> {
 	await Promise.all(
 		Array.from({ length: count }, async (_, number) => {

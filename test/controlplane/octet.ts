@@ -8,7 +8,7 @@ export type Octet = { readonly value: number; release(): Promise<void> };
 
 const first = 10;
 const last = 250;
-// The port of the listener that shows that the octet is taken. No program ever connects to it.
+// A listener on this port claims the octet. Nothing connects to it.
 const claimPort = 6443;
 
 /** Claims the requested octet, or the first free one from `from` on. The claim ends with this process, even after a kill. */

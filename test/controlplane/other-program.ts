@@ -1,5 +1,4 @@
-// `node --import` loads this into a process. Then XPDB_OTHER_PROGRAM runs instead of the program that the process was started with (see
-// otherProgram() in program-fault.ts).
+// Loaded with `node --import`: runs XPDB_OTHER_PROGRAM instead of the program that the process was started with (see program-fault.ts).
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 

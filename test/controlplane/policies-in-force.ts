@@ -1,5 +1,4 @@
-// Waits until the shipped policies are in force. An API server enforces a new policy about a second after its creation. Until then, a
-// tested account could do what the policy refuses.
+// Waits until the shipped policies are in force. An API server enforces a new policy about a second after its creation.
 import { setTimeout as delay } from "node:timers/promises";
 import { type ApiClient, ApiError, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import { SetupError } from "../../demo/machine/setup-error.ts";
@@ -8,8 +7,8 @@ import { createAdminClient, inTheAgentsName, type KnownCluster } from "./admin-c
 const timeoutMs = 30_000;
 
 /**
- * Resolves when each shipped policy has refused a request that would change nothing. Throws SetupError if xpdb-system has no pod to try
- * this on, or after 30 s.
+ * Resolves when each shipped policy has refused a request that would change nothing. Throws SetupError after 30 s, or if xpdb-system has no
+ * pod to try it on.
  */
 export async function waitForPolicies(cluster: KnownCluster, signal?: AbortSignal): Promise<void> {
 	const admin = createAdminClient(cluster);

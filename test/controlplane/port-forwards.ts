@@ -7,8 +7,7 @@ const group = "kwok.x-k8s.io";
 const version = "v1alpha1";
 
 /**
- * Installs kwok's PortForward kind. Resolves when it is served, because kwok asks for the kind once when it starts, and again only after
- * several seconds.
+ * Installs kwok's PortForward kind. Resolves when it is served: a starting kwok asks for the kind once, and then not for several seconds.
  */
 export async function installPortForwards(client: ApiClient): Promise<void> {
 	await client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -47,7 +46,7 @@ async function isServed(client: ApiClient): Promise<boolean> {
 	}
 }
 
-/** Lets `pods/portforward` of this pod reach the pod's own address. The garbage collector removes the object with the pod. */
+/** Makes `pods/portforward` reach the pod's own address. The garbage collector removes the object with the pod. */
 export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
 	const { name, namespace, uid } = pod.metadata;
 	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;
@@ -57,7 +56,6 @@ export async function forwardPorts(client: ApiClient, pod: AgentPodObject, addre
 		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
 		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
 	};
-	// The object is applied, not created: for two seconds after the installation of a kind, the API server delays every creation of an
-	// object of this kind.
+	// Applied and not created: for two seconds after a CRD is installed, the API server delays every creation of its objects.
 	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);
 }

@@ -1,6 +1,5 @@
-// Builds the Go programs of the tests that are missing: the control plane, and the programs that the arguments name. It is a separate step
-// of `npm test`, so that no test's time includes these minutes. Exit code 3 means that the programs are not available here. The reason is
-// printed.
+// Builds the missing Go programs of the tests, as a separate step of `npm test`, so that no test's time includes the build. Exit code 3:
+// the programs are not available here.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";

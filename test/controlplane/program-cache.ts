@@ -1,4 +1,4 @@
-// Builds programs once with Go and keeps them in ~/.cache/xpdb. The folder's name has a hash of everything that determines them.
+// Builds programs with Go and keeps them in ~/.cache/xpdb, in folders named by a hash of everything that determines them.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface ProgramCacheOptions {
 /**
  * Returns the folder of the programs. Builds them if they are missing.
  *
- * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
+ * @throws ProgramsUnavailableError if there is no build and none can be made.
  */
 export async function findOrBuildPrograms(
 	programs: GoPrograms,
@@ -57,7 +57,7 @@ export type FoundPrograms<Name extends string> =
 	| { readonly kind: "found"; readonly path: (program: Name) => string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** Finds or builds the programs for a suite that is skipped without them. Its name then says why. */
+/** Like findOrBuildPrograms(), for a suite that is skipped without the programs. */
 export async function findPrograms<Name extends string>(programs: GoPrograms<Name>): Promise<FoundPrograms<Name>> {
 	try {
 		const folder = await findOrBuildPrograms(programs, { log: (line) => console.log(line) });

@@ -1,6 +1,6 @@
 /**
- * Returns the environment of a Node process that runs another program than it was started with. With giveAgentsEnvironment(), agents of
- * another version run in the pods of the same Deployment.
+ * Returns the environment of a Node process that runs this program instead of its own. For example, giveAgentsEnvironment() then runs
+ * agents of another version.
  */
 export function otherProgram(path: string): Readonly<Record<string, string>> {
 	return {

@@ -6,7 +6,6 @@ import type { EndFault } from "./faults.ts";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const mergePatch = "application/merge-patch+json";
 
-/** Removes all rights of a cluster's operators. The end of the fault restores them. */
 export async function withdrawOperatorRights(client: ApiClient): Promise<EndFault> {
 	const paths = [`${rbac}/clusterroles/xpdb-operators`, `${rbac}/namespaces/xpdb-system/roles/xpdb-operators`];
 	const before = await Promise.all(
@@ -20,8 +19,8 @@ export async function withdrawOperatorRights(client: ApiClient): Promise<EndFaul
 }
 
 /**
- * Deletes the account whose tokens operators send to the agents, and so invalidates these tokens. The end of the fault creates it again.
- * Resolves when the API server refuses the tokens: for ten seconds, it remembers which tokens were valid.
+ * Deletes the account whose tokens operators send to the agents, which invalidates these tokens.
+ * Resolves when the API server refuses them: it caches valid tokens for ten seconds.
  */
 export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault> {
 	const collection = "/api/v1/namespaces/xpdb-system/serviceaccounts";
@@ -33,7 +32,7 @@ export async function deleteOperatorAccount(client: ApiClient): Promise<EndFault
 	type Reviewed = { readonly status: { readonly authenticated?: boolean } };
 	const isGood = async () =>
 		(await client.send<Reviewed>("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)).status.authenticated;
-	// This is asked just before the deletion, so that the API server forgets this answer later than any other about the account.
+	// Refreshes the API server's cached answer, so that no other one about the account expires later.
 	await isGood();
 	await client.send("DELETE", `${collection}/xpdb-operator`);
 	while ((await isGood()) === true) await delay(250);

@@ -1,10 +1,10 @@
 import { describe, inject } from "vitest";
 
-/** The fleet of a worker that runs real-cluster suites, as other processes see it. */
+/** The fleet of a vitest worker. */
 export type SharedFleet = {
 	readonly dir: string;
 	readonly octet: number;
-	/** Has two contexts for each cluster: one as its administrator, and one as the operator, whose name ends in "-operator". */
+	/** Has two contexts per cluster: the administrator's, and the operator's with "-operator" appended. */
 	readonly kubeconfigPath: string;
 	readonly contexts: readonly string[];
 	/** The clusters that run the oldest Kubernetes. */
@@ -25,8 +25,8 @@ declare module "vitest" {
 }
 
 /**
- * describe() for tests on the shared fleet. If there is no fleet, or `missing` says that something else is not available, the suite is
- * skipped, and its name says why.
+ * describe() for tests on the shared fleet. Skips the suite if there is no fleet, or if `missing` gives the reason why something else is
+ * not available.
  */
 export function describeOnFleet(
 	name: string,
@@ -40,15 +40,12 @@ export function describeOnFleet(
 	else describe.skip(`${name} (skipped: ${reason})`, suite);
 }
 
-/**
- * Returns the clusters that run the oldest Kubernetes in a fleet that a suite starts itself: the last cluster if the shared fleet has such
- * a cluster, otherwise none.
- */
+/** For a suite that starts its own fleet: returns the last cluster's name if the shared fleet has clusters of the oldest Kubernetes. */
 export function oldestOfOwnFleet(clusters: number): readonly string[] {
 	return sharedFleet().oldest.length === 0 ? [] : [`c${clusters}`];
 }
 
-/** Returns the fleet of this worker, for hooks and tests inside describeOnFleet(). Elsewhere there may be none, which is an error. */
+/** Returns this worker's fleet, for hooks and tests inside describeOnFleet(). Throws if there is none. */
 export function sharedFleet(): SharedFleet {
 	const fleets = inject("fleets");
 	if ("unavailable" in fleets) throw new Error(`There is no fleet: ${fleets.unavailable}`);

@@ -1,21 +1,20 @@
-// Restarts processes that end by themselves, as a kubelet does with static pods. For example, a scheduler ends itself if a restarted API
-// server shows it a pod on another node than before. Processes that are ended on purpose stay down.
+// Restarts processes that end by themselves, as a kubelet does with static pods. For example, a scheduler exits if a restarted API server
+// shows it a pod on another node than before.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ManagedProcess } from "../../demo/machine/process.ts";
 
 const restartAfterMs = 500;
 
 export class Supervisor {
-	/** The processes that are restarted. */
 	readonly #watched = new Set<ManagedProcess>();
 
-	/** Watches the process from now on until `release`. It must be running. */
+	/** Restarts the process whenever it ends, until `release`. It must be running. */
 	watch(process: ManagedProcess): void {
 		this.#watched.add(process);
 		void this.#restartAtEnd(process);
 	}
 
-	/** Stops watching the process: from now on, it may end. */
+	/** From now on, the process may end. */
 	release(process: ManagedProcess): void {
 		this.#watched.delete(process);
 	}

@@ -1,5 +1,4 @@
-// `node --import` loads this into a process. Then its wall clock is wrong and its monotonic clock is right, as on a machine with a wrong
-// time (see wrongClock() in clock-fault.ts).
+// Loaded with `node --import`: makes the wall clock of the process wrong and leaves its monotonic clock right (see clock-fault.ts).
 const startedAt = performance.now();
 const offsetMs = Number(process.env["XPDB_CLOCK_OFFSET_MS"] ?? 0);
 const rate = Number(process.env["XPDB_CLOCK_RATE"] ?? 1);

@@ -1,6 +1,5 @@
-// One sync of a GitOps repository, as Flux' kustomize-controller makes it, with that one's own library: the objects from stdin are
-// compared with those in the cluster by server-side dry runs, and applied where they differ. What became of each is a line on stdout:
-// created, configured or unchanged.
+// Applies the objects from stdin as Flux' kustomize-controller does, with its library: only where a server-side dry run differs from the
+// cluster. Prints for each object whether it was created, configured or unchanged.
 //
 //	flux-sync --kubeconfig=FILE --context=NAME <objects.yaml
 package main
@@ -69,7 +68,7 @@ func sync(ctx context.Context, kubeconfig, name string, in io.Reader, out io.Wri
 	return err
 }
 
-// The controller's own account, which is cluster-admin as Flux' installation makes it.
+// Impersonates the controller's account, which is cluster-admin in Flux' installation.
 func accountConfig(kubeconfig, name string) (*rest.Config, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig},
@@ -86,7 +85,7 @@ func accountConfig(kubeconfig, name string) (*rest.Config, error) {
 	return config, nil
 }
 
-// What the controller takes back of others: it matches the names of managers by their beginnings, so that ours is among kubectl's.
+// The controller takes over fields from these managers. It matches prefixes, so "kubectl" includes kubectl-xpdb.
 func options() ssa.ApplyOptions {
 	options := ssa.DefaultApplyOptions()
 	options.Cleanup = ssa.ApplyCleanupOptions{
