@@ -1,4 +1,4 @@
-// Kills an agent at each step of a round, or holds its watch back. The other agent continues, and the budget holds.
+// Kills an agent at each step of a round, or delays its watch. The other agents continue, and the budget holds.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { agentNames, fleetControl, recoverAgents, restartAgent } from "./agents.ts";
@@ -41,7 +41,7 @@ describeOnFleet("two agents, the watch of one held back", () => {
 	afterEach(recoverAgents);
 
 	test("count from what the other one has seen, not from what they see", async () => {
-		// Every agent that starts now sees pods 3 s late. The first agent of each cluster is restarted with that delay.
+		// Only agents that start with this variable see pods 3 s late.
 		await Promise.all(
 			sharedFleet().contexts.map(async (context) => {
 				const [first] = await agentNames(context);

@@ -1,4 +1,3 @@
-// Controls the agents of the shared fleet.
 import { connectFleet, type FleetControl } from "../controlplane/fleet-control.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";
@@ -7,13 +6,13 @@ export function fleetControl(): FleetControl {
 	return connectFleet(sharedFleet().octet);
 }
 
-/** Returns the names of the agents' pods in a cluster, sorted. The first one keeps the line of waiting callers. */
+/** Returns the names of the agents' pods in a cluster, sorted. The first one hosts the queue of waiting callers. */
 export async function agentNames(cluster: string): Promise<readonly string[]> {
 	const agents = await fleetControl().listAgents(cluster);
 	return agents.map(({ name }) => name).toSorted();
 }
 
-/** Kills one agent and waits until it is ready again. It restarts with this environment. */
+/** Kills one agent, which restarts with this environment, and waits until it is ready again. */
 export async function restartAgent(
 	cluster: string,
 	pod: string,
@@ -31,7 +30,7 @@ export async function restartAgent(
 	await control.setAgentEnvironment(cluster, {});
 }
 
-/** Resumes every agent of every cluster and waits until two are ready in each. */
+/** Thaws every agent of every cluster, resets their environment, and waits until two are ready in each. */
 export async function recoverAgents(): Promise<void> {
 	const control = fleetControl();
 	await Promise.all(

@@ -1,5 +1,4 @@
-// Gives wrong input to the built plugin on real clusters. It says what is wrong, where, why and what to do. It never prints a stack trace
-// or says "allowed", and nothing is touched. Tests that need only their own namespace run side by side.
+// Tests wrong input to the built plugin on real clusters. It explains the mistake, never prints a stack trace, and changes nothing.
 import { expect, test } from "vitest";
 import { inTheAgentsName as agentsName, createAdminClient } from "../controlplane/admin-client.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -25,10 +24,7 @@ async function evictFirst(database: Database): Promise<PluginResult> {
 	return plugin(evictArgs(database, pod));
 }
 
-/**
- * Runs the plugin until it has printed each reason, because it may wait for some of them to end, and then interrupts it. Checks that
- * nothing was evicted.
- */
+/** Runs the plugin until it has printed each reason, interrupts it because it may keep waiting, and checks that it evicted nothing. */
 async function expectRefused(database: Database, ...texts: readonly (string | RegExp)[]): Promise<void> {
 	const [pod] = await database.pods();
 	using run = startPlugin(evictArgs(database, pod));
@@ -195,7 +191,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			'xpdb.form3.tech/state={"schema":2}',
 			...inTheAgentsName,
 		]);
-		// If this were left behind, it would refuse all later tests on these clusters.
+		// An unreadable Lease would block all later tests on these clusters.
 		try {
 			await expectRefused(database, /c3/, /schema 2, this version knows 1/);
 		} finally {
@@ -204,7 +200,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 	});
 
 	test.concurrent("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
-		// This refused eviction creates a Lease without reservations.
+		// The refused eviction creates a Lease without reservations.
 		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
 		await expectRefused(database, / healthy, 3 required/);
 		const { items } = await getJson<{ items: { metadata: { name: string; annotations: Record<string, string> } }[] }>(

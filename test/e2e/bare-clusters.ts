@@ -1,5 +1,4 @@
-// Starts clusters that have nothing of xpdb's, to test what the plugin does with them. There is an administrator's context for each
-// cluster, and one for each other person that a test names.
+// Starts clusters without xpdb, with contexts for an administrator and for each person that a test names.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,40 +20,38 @@ export interface Said {
 export interface Person {
 	readonly name: string;
 	readonly group: string;
-	/** From now. If negative, the person's certificate has expired. */
+	/** A negative value makes an expired certificate. */
 	readonly validForMs?: number;
 }
 
 export interface XpdbOptions {
-	/** Added to the environment. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** Called with all output so far, each time that there is more. */
+	/** Called with all output so far, whenever there is more. */
 	readonly onSaid?: (said: Omit<Said, "code">) => void;
 }
 
 export interface BareOptions {
-	/** The number in each cluster. By default one. */
+	/** Per cluster, by default one. */
 	readonly nodes?: number;
-	/** Runs the plugin and the agents as they are shipped, the plugin as one file. By default they have fail points. */
+	/** Whether to run the shipped plugin and agents. By default they have fail points. */
 	readonly shipped?: boolean;
-	/** The namespace of the agents. By default xpdb-system. */
+	/** By default xpdb-system. */
 	readonly agentNamespace?: string;
 }
 
 export interface BareClusters extends AsyncDisposable {
 	readonly fleet: Fleet;
-	/** The plugin's file. */
 	readonly program: string;
 	xpdb(args: readonly string[], options?: XpdbOptions): Promise<Said>;
-	/** Runs kubectl and returns its output. Throws an Error with its standard error if it fails. */
+	/** Returns the output. Throws an Error with the standard error if kubectl fails. */
 	readonly kubectl: (context: string, args: readonly string[], stdin?: string) => string;
-	/** Returns the contexts of all clusters for the administrator or for one person, for example "c1-dana,c2-dana". */
+	/** Returns the contexts of all clusters, for the administrator or for one person, such as "c1-dana,c2-dana". */
 	contexts(person?: string): string;
-	/** Returns each object of any kind whose name contains "xpdb", for example "secrets xpdb-agent-tls". */
+	/** Returns every object whose name contains "xpdb", such as "secrets xpdb-agent-tls". */
 	readonly ours: (cluster: string) => Promise<readonly string[]>;
-	/** The flags --address for all clusters. */
+	/** The --address flags of all clusters. */
 	readonly addresses: readonly string[];
-	/** Resolves when the agents of all clusters have their certificates, which the installation brings. */
+	/** Resolves when the agents of all clusters have the certificates that an installation creates. */
 	bringCertificates(): Promise<void>;
 }
 

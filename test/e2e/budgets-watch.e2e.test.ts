@@ -1,4 +1,4 @@
-// Tests `kubectl xpdb budgets -w` on real clusters, with its lines, its documents and its screen.
+// Tests `kubectl xpdb budgets -w` on real clusters, with its lines, its JSON documents and its screen.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -17,7 +17,7 @@ function watch({ namespace }: Database, ...more: readonly string[]) {
 	return startPlugin(["budgets", "db", "-n", namespace, ...contexts, "-w", ...more]);
 }
 
-/** Deletes the pod, and lets no node take the next one. A pod that is down only for a moment may not be reported. */
+/** No node accepts the replacement, because a pod that is down only for a moment may not be reported. */
 async function takePodDown(cluster: string, database: Database): Promise<void> {
 	await letNodesTakeNewPods(cluster, database, false);
 	await deletePod(cluster, database);
@@ -28,7 +28,6 @@ async function bringPodBack(cluster: string, database: Database): Promise<void> 
 	await deletePod(cluster, database);
 }
 
-/** Deletes the pod, if the controller has created one yet. */
 async function deletePod(cluster: string, { namespace }: Database): Promise<void> {
 	await kubectl(cluster, ["delete", "pod", "db-0", "-n", namespace, "--wait=false", "--ignore-not-found"]);
 }
@@ -36,7 +35,7 @@ async function deletePod(cluster: string, { namespace }: Database): Promise<void
 const whole = / db +1 +3 +2 +3\n/;
 const oneDown = / db +0 +2 +2 +3 +c\d\/db-0 /;
 
-// Each test has its own namespace, and they run at the same time because they mostly wait.
+// Concurrent, because the tests mostly wait. Each has its own namespace.
 describeOnFleet("kubectl xpdb budgets -w", () => {
 	test.concurrent("appends a row when a pod goes, and when it is back; Ctrl-C ends it with 130", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
@@ -85,7 +84,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 			["budgets", "-n", database.namespace, ...contexts, "-w"],
 			{ columns: 140, rows: 30, env: { KUBECONFIG: kubeconfigPath }, patienceMs: 3 * 60_000 },
 		);
-		// Reads early, because a late reader would no longer see this frame.
+		// Reads the raw output, because this frame is soon replaced.
 		await terminal.until(() => terminal.output().includes("asking the agents of all members"));
 		await terminal.shows(/3\/3 live {2}1 budget: 0 used up/);
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
@@ -101,9 +100,8 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(`── EXPLAIN ${budget}`);
 		await terminal.shows(`Yes: budget ${budget} allows an eviction now`);
 		terminal.press("\r");
-		// The history of a minute that all three agents saw.
 		await terminal.shows(/LAST \d+ MIN +[▁█!?]+[^]*[23] healthy/);
-		// One key at a time, as a person presses them.
+		// Waits after each key, as a person does.
 		terminal.press("/");
 		await terminal.shows("/_");
 		terminal.press("zzz");

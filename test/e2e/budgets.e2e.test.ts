@@ -1,4 +1,4 @@
-// Tests on real clusters what `kubectl xpdb budgets` says about the pods that use a budget up.
+// Tests on real clusters how `kubectl xpdb budgets` lists the pods that use a budget up.
 import { hostname, userInfo } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
@@ -44,7 +44,7 @@ describeOnFleet("kubectl xpdb budgets", () => {
 		await run.asleep();
 
 		const me = `${userInfo().username}@${hostname()}`;
-		// The reservation lasts only half a minute.
+		// The reservation expires after half a minute.
 		let found: Documented["items"][number] | undefined;
 		await eventually("the agents to see who was granted", async () => {
 			found = await budgetsOf(database);
@@ -72,7 +72,7 @@ describeOnFleet("kubectl xpdb budgets", () => {
 		]);
 		expect(wide.stdout).toMatch(/^NAMESPACE .* c1 +c2 +c3 +BOUND\n/);
 		expect(wide.stdout).toMatch(/^BUDGET +CLUSTER +POD +STATE +AGE +OPERATION +BY +ACCOUNT +MESSAGE$/m);
-		// Of the two agents, only the one that committed the grant knows the account of the token.
+		// Only the agent that committed the grant knows the token's account.
 		const account = "(xpdb-system/xpdb-operator|-)";
 		expect(wide.stdout).toMatch(
 			new RegExp(`^${namespace}/db +c1 +db-0 +Reserved +\\d+s +evict [0-9a-f]{6} +${me} +${account}$`, "m"),

@@ -1,4 +1,4 @@
-// Tests `kubectl xpdb check` on healthy real clusters. The folder check/ has tests on clusters with problems.
+// Tests `kubectl xpdb check` on healthy real clusters. The folder check/ covers clusters with problems.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { eventuallyFinds, everywhere } from "./check/run-check.ts";
@@ -22,7 +22,7 @@ describeOnFleet("kubectl xpdb check", () => {
 		expect(plain.stdout).toMatch(
 			/^access +c1-operator +c2-operator +c3-operator\nok API server answers, >= 1\.30 +v1\./,
 		);
-		// Agents of a member without a context still answer, through the agents of other members.
+		// Without a context for a member, the plugin reaches its agents through those of other members.
 		const partly = ["MemberWithoutContext in c2", "MemberWithoutContext in c3", "NotChecked in c2", "NotChecked in c3"];
 		const alone = await eventuallyFinds(partly, "--context", "c1-operator", "--fail-on=warn", ...inNamespace(database));
 		expect(alone.exitCode).toBe(3);

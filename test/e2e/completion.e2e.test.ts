@@ -1,5 +1,5 @@
-// Tests completion at the Tab key on real clusters. Most tests call it in this process, so that on a busy machine its 300 ms measure only
-// the clusters. Others run the built program: it ends whatever the cluster does, and keeps names for the next key.
+// Tests shell completion on real clusters. Most tests complete in this process, so that its 300 ms measure only the clusters. Others run
+// the built program.
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -21,14 +21,14 @@ const three = "c1-operator,c2-operator,c3-operator";
 /** Returns the values without their descriptions, and the directive. */
 async function completed(line: string, kubeconfig = sharedFleet().kubeconfigPath) {
 	const streams = collectStreams();
-	// In this process, no program starts and ends, so the 50 ms for that are given back. Without a home, nothing is kept.
+	// Returns the 50 ms that are reserved for starting and ending a program. Without a home, nothing is cached.
 	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => -50 });
 	expect(streams.err()).toBe("");
 	const lines = streams.out().trimEnd().split("\n");
 	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0] ?? ""), directive: lines.at(-1) };
 }
 
-/** Presses the key again until the values come, because a late answer counts as none. */
+/** Retries, because values that come too late are left out. */
 async function comes(line: string, values: readonly string[]): Promise<void> {
 	let last: readonly string[] = [];
 	try {
@@ -41,7 +41,7 @@ async function comes(line: string, values: readonly string[]): Promise<void> {
 	}
 }
 
-/** Starts an API server that accepts every connection and never answers. */
+/** An API server that accepts every connection and never answers. */
 async function silentServer(folder: string) {
 	const sockets = new Set<Socket>();
 	const server = createServer((socket) => void sockets.add(socket.on("error", () => undefined)));
@@ -67,7 +67,7 @@ async function silentServer(folder: string) {
 	};
 }
 
-/** Returns how many processes have all of these words in their command line. */
+/** Returns the number of processes whose command line contains all of these words. */
 function countRunning(...words: readonly string[]): number {
 	return readdirSync("/proc").filter((pid) => {
 		if (!/^\d+$/.test(pid)) return false;
@@ -149,7 +149,7 @@ describeOnFleet("the Tab key", () => {
 		const node = /^c1-n0$/m;
 		await fleetControl().setLink("plugin->c1", { delayMs: 200 });
 		try {
-			// A connection, TLS and a request take six times the delay of the link.
+			// A connection, TLS and a request take six times the delay, longer than the shell waits.
 			expect(await plugin(line, env)).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
 			await eventually("the names", async () => node.test((await plugin(line, env)).stdout), 8_000);
 		} finally {

@@ -1,4 +1,4 @@
-// Creates the workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
+// The workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
 import { randomBytes } from "node:crypto";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";
@@ -16,11 +16,11 @@ interface PodList {
 }
 
 export interface DatabaseOptions {
-	/** Replicas in each cluster. */
+	/** Per cluster. */
 	readonly replicas: number;
-	/** The budget's spec without its selector. Left out if there is no budget. */
+	/** The budget's spec without its selector. By default there is no budget. */
 	readonly budget?: Readonly<Record<string, unknown>>;
-	/** Annotations of the pods, which tell kwok how to start and stop them. */
+	/** Annotations of the pods, which control how kwok starts and stops them. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly contexts?: readonly string[];
 }
@@ -37,12 +37,12 @@ export interface Database extends AsyncDisposable {
 	/** Returns the healthy pods of all clusters. */
 	pods(): Promise<readonly Pod[]>;
 	ready(): Promise<void>;
-	/** Returns what happened to the pods since the database was created, from the audit logs. */
+	/** Returns the pods' changes since the database was created, from the audit logs. */
 	samples(): Promise<readonly AvailabilitySample[]>;
 	violations(maxUnavailable: number): Promise<readonly AvailabilitySample[]>;
 }
 
-/** Creates the database in its own namespace and waits until all of it is ready. */
+/** Creates the database in a new namespace and waits until it is ready. */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
 	const fleet = sharedFleet();
 	const contexts = options.contexts ?? fleet.contexts;
@@ -60,7 +60,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 				podManagementPolicy: "Parallel",
 				selector: { matchLabels: labels },
 				template: {
-					// A drain selects pods by this label, so that it leaves out pods of earlier tests that are still terminating.
+					// Drains select pods by this label, so that they skip terminating pods of earlier tests.
 					metadata: {
 						labels: { ...labels, database: namespace },
 						...(options.annotations && { annotations: options.annotations }),
@@ -120,7 +120,6 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 	};
 }
 
-/** Applies the same budget in all of these contexts. */
 export async function applyBudget(
 	contexts: readonly string[],
 	namespace: string,

@@ -1,4 +1,4 @@
-// Creates a policy that refuses objects of an installation. A dry run cannot foresee it, because the namespace does not exist yet.
+// Creates a policy that rejects objects of an installation. A dry run cannot foresee it, because the namespace does not exist yet.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 
@@ -9,8 +9,8 @@ export interface Denied {
 }
 
 /**
- * Returns a policy that refuses all new objects of that kind in that namespace. It also refuses a ConfigMap with the policy's name in the
- * namespace "default", which shows whether it is in force.
+ * Returns a policy that rejects new objects of this kind in the namespace. To show that it is in force, it also rejects a ConfigMap with
+ * its name in "default".
  */
 export function denyingPolicy(name: string, { group, resource, namespace }: Denied): readonly object[] {
 	const object = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name } };
@@ -38,12 +38,12 @@ export function denyingPolicy(name: string, { group, resource, namespace }: Deni
 	];
 }
 
-/** Waits until the policy is in force. An API server enforces it about a second after it was created. */
+/** An API server enforces a new policy after about a second. */
 export async function inForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
 	await eventually(`policy ${name} to be in force in ${cluster}`, async () => refuses(bare, cluster, name));
 }
 
-/** Waits until the policy is no longer in force. An API server enforces it for about a second after it was deleted. */
+/** An API server enforces a deleted policy for about another second. */
 export async function outOfForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
 	await eventually(`policy ${name} to be forgotten in ${cluster}`, async () => !refuses(bare, cluster, name));
 }

@@ -15,7 +15,6 @@ interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** Checks that a dry run left nothing behind. */
 async function expectUntouched(database: Database, node: string, since: number): Promise<void> {
 	expect(await writesSince(since, database)).toEqual([]);
 	expect(await leasesOf(database)).toEqual([]);
@@ -58,7 +57,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 
 		const evict = ["evict", "db-0", "-n", namespace, "--context", "c1-operator", "--dry-run=server"];
 		let evicted = await plugin(evict);
-		// A dry run uses what one agent of each cluster has seen, and this may be another agent than before.
+		// The agent that answers this time may see changes later than the previous one.
 		await eventually("the other agents to see it too", async () => {
 			evicted = await plugin(evict);
 			return evicted.code === 1;

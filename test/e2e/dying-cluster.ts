@@ -1,5 +1,4 @@
-// Makes a cluster die at a chosen write. The plugin reaches it through a proxy, under its usual names. From that write on, nothing is
-// answered. So it is certain what was written before, however busy the machine is.
+// Makes a cluster stop answering at a chosen write, so that a test knows what was written before. The plugin reaches it through a proxy.
 import { join } from "node:path";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { startApiProxy } from "../controlplane/api-proxy.ts";
@@ -8,11 +7,11 @@ import type { BareClusters } from "./bare-clusters.ts";
 const proxyPort = 7_520;
 
 export interface DyingCluster extends AsyncDisposable {
-	/** Has the contexts of all clusters. That of this cluster leads through the proxy. */
+	/** Has the contexts of all clusters. The dying cluster's goes through the proxy. */
 	readonly kubeconfig: string;
 	/**
-	 * Makes the cluster die at the next write of this kind, for example "PATCH deployments". The write either never arrives ("dropped") or
-	 * is executed without an answer ("lost").
+	 * Makes the cluster stop answering at the next write of this kind, such as "PATCH deployments". "dropped": the write never arrives.
+	 * "lost": it is executed, but not answered.
 	 */
 	dieAt(write: string, fault: "dropped" | "lost"): void;
 	revive(): void;

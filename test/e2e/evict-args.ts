@@ -1,6 +1,6 @@
 import type { Database, Pod } from "./database.ts";
 
-/** Returns the arguments to evict one pod of the database, as the operator in the pod's own context. */
+/** Returns the arguments to evict one pod, in the operator's context of the pod's cluster. */
 export function evictArgs(
 	{ namespace }: Pick<Database, "namespace">,
 	pod: Pick<Pod, "name" | "context"> | undefined,

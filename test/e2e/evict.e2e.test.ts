@@ -7,13 +7,13 @@ import { eventually, kubectl } from "./kubectl.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { withoutSlowLines } from "./slow-lines.ts";
 
-// Each test has its own namespace, and they run at the same time because they mostly wait for pods.
+// Concurrent, because the tests mostly wait. Each has its own namespace.
 describeOnFleet("kubectl xpdb evict", () => {
 	test.concurrent("evicts one pod under a budget over three clusters, in one context", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
 		const result = await plugin(evictArgs(database, pod));
-		// Its replacement may still be starting.
+		// The replacement may not be ready yet.
 		expect(withoutSlowLines(result.stderr)).toMatch(/^(?:not recovered: .*\n)?$/);
 		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
 		expect(result.code).toBe(0);
@@ -45,7 +45,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		});
 		const [pod] = await database.pods();
 		const context = `${pod?.context}-operator`;
-		// The run waits for as many healthy pods as before, so the agents must first have seen the last one become ready.
+		// The run waits for the number of healthy pods at its start, so agents must have seen all of them.
 		await eventually("the agents to count 3 healthy pods", async () => {
 			const { stdout } = await plugin(["budgets", "-n", database.namespace, "--context", context]);
 			return /^\S+ +db +1 +3 /m.test(stdout);

@@ -1,4 +1,4 @@
-// Tests evictions by the built plugin of pods for which no scale says how many are expected.
+// Tests evictions of pods whose expected number no scale gives.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget } from "./database.ts";
@@ -32,7 +32,6 @@ async function readyPods(context: string, namespace: string) {
 	);
 }
 
-/** Evicts one pod. A refused eviction is retried until the timeout. */
 const evict = (pod: string, namespace: string, timeout = "120s") =>
 	plugin(["evict", pod, "-n", namespace, "--context", "c1-operator", "--timeout", timeout]);
 
@@ -61,7 +60,7 @@ describeOnFleet("pods whose number no scale says", () => {
 				return wanted > 1 && pods[index]?.length === wanted;
 			});
 		});
-		// No controller can create the next pod.
+		// Pod Security now rejects every new pod.
 		const label = "pod-security.kubernetes.io/enforce=restricted";
 		await kubectl("c1", ["label", "namespace", namespace.name, label]);
 		const pods = await readyPods("c1", namespace.name);

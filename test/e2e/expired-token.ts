@@ -1,4 +1,4 @@
-// Makes a login that has expired: a ServiceAccount token that the cluster's own key signed.
+// Makes an expired login: a ServiceAccount token signed with the cluster's own key.
 import { createSign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { kubectl } from "./kubectl.ts";
 
-/** Returns a copy of the fleet's kubeconfig with one more context, "<cluster>-expired". It is deleted when it is disposed of. */
+/** Returns a copy of the fleet's kubeconfig with one more context, "<cluster>-expired". Disposal deletes it. */
 export async function kubeconfigWithExpiredToken(
 	cluster: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {

@@ -29,7 +29,7 @@ const everywhere = ["--contexts", "c1-operator,c2-operator,c3-operator"];
 const here = ["--context", "c1-operator"];
 const validate = createValidator(strictSchema("explain-v1"));
 
-/** Returns the document of -o json. Checks that it matches the published schema and that its exit code is the real one. */
+/** Returns the -o json document. Checks that it matches the published schema and the exit code. */
 async function explained(...args: readonly string[]): Promise<Documented> {
 	const { code, stdout, stderr } = await plugin(["explain", ...args, "-o", "json"]);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -40,10 +40,7 @@ async function explained(...args: readonly string[]): Promise<Documented> {
 	return document;
 }
 
-/**
- * Retries until the verdict is right, because agents see changes of pods a moment later. `why` is a message that must be among its reasons,
- * if the verdict alone does not tell two moments apart.
- */
+/** Retries until the verdict matches, because agents see changes a moment later. `why` must be among its messages. */
 async function eventuallySays(verdict: string, args: readonly string[], why?: string): Promise<Documented> {
 	let last: Documented | undefined;
 	await eventually(`explain ${args.join(" ")} to say ${verdict} ${why ?? ""}`, async () => {
@@ -56,7 +53,6 @@ async function eventuallySays(verdict: string, args: readonly string[], why?: st
 
 const inNamespace = ({ namespace }: Database): readonly string[] => ["-n", namespace];
 
-/** Checks that the answer is not a yes in any form. */
 function expectNoYes({ code, stdout }: PluginResult): void {
 	expect(code).not.toBe(0);
 	expect(stdout).not.toMatch(/^Yes/);

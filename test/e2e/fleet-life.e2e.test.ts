@@ -1,5 +1,5 @@
-// Tests the whole life of a fleet with the one file that users install. Bare clusters become a fleet, which is checked, used with an
-// operator's rights, upgraded, given new certificates, extended, reduced, and removed to the last object.
+// Tests the life of a fleet with the shipped file: it is installed, used, upgraded, extended and reduced, gets new certificates, and is
+// removed to the last object.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listObjects } from "../controlplane/list-objects.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
@@ -10,7 +10,7 @@ import { clustersOf, isOpen, openShop, podsOf, shop, violations } from "./shop.t
 const three = ["c1", "c2", "c3"];
 const four = [...three, "c4"];
 const dana = { name: "dana", group: "xpdb-operators" };
-/** The definition of the users' budgets, and the APIService that the API server creates for it. */
+/** The CRD of the users' budgets, and the APIService that the API server creates for it. */
 const budgetKind = [
 	"customresourcedefinitions xpoddisruptionbudgets.x-pdb.form3.tech",
 	"apiservices v1alpha1.x-pdb.form3.tech",
@@ -39,18 +39,18 @@ describeOnFleet("the life of a fleet", () => {
 	const addressesOf = (names: readonly string[]) =>
 		only(names).flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]);
 
-	/** Runs xpdb as the administrator of these clusters. Throws for any code but 0. */
+	/** As the administrator. Fails unless the exit code is 0. */
 	async function xpdb(names: readonly string[], ...words: readonly string[]): Promise<Said> {
 		return done(await bare.xpdb([...words, "--contexts", names.join(",")]), words);
 	}
 
-	/** Runs xpdb as an operator of these clusters. Throws for any code but 0. */
+	/** As an operator. Fails unless the exit code is 0. */
 	async function operate(names: readonly string[], ...words: readonly string[]): Promise<Said> {
 		const contexts = names.map((name) => `${name}-${dana.name}`);
 		return done(await bare.xpdb([...words, "--contexts", contexts.join(","), "-n", shop]), words);
 	}
 
-	/** Retries, because nothing is removed while a granted pod is not known to be gone. */
+	/** Retries while the command reports running evictions. */
 	async function uninstall(names: readonly string[]): Promise<void> {
 		await eventually(`the end of the fleet in ${names.join(", ")}`, async () => {
 			const said = await bare.xpdb(["uninstall", "-y", "--contexts", names.join(",")]);
@@ -64,7 +64,7 @@ describeOnFleet("the life of a fleet", () => {
 		return said;
 	}
 
-	/** Drains both nodes of each cluster, one after the other, in all clusters at the same time. */
+	/** Drains both nodes of each cluster, one after the other, in all clusters at once. */
 	async function drainAll(names: readonly string[]): Promise<void> {
 		const pods = new Set((await Promise.all(only(names).map(podsOf))).flat().map(({ uid }) => uid));
 		for (const number of [0, 1]) {
@@ -110,7 +110,7 @@ describeOnFleet("the life of a fleet", () => {
 			bare.xpdb(["upgrade", "--image", "example.com/agent:2", "--contexts", `c1-${dana.name}`, "-y"]),
 			operate(three, "leases"),
 		]);
-		// The checks alone do not prove this: the plugin has called the agents of each cluster.
+		// Proves that the plugin called the agents of each cluster.
 		expect((JSON.parse(version.out) as { readonly agents: readonly unknown[] }).agents).toEqual(
 			three.map((name) =>
 				expect.objectContaining({ cluster: name, gitVersion: expect.stringMatching(/^\d+\./) as string }),
@@ -152,7 +152,7 @@ describeOnFleet("the life of a fleet", () => {
 		expect(certificates()).toEqual(kept);
 	});
 
-	/** Returns the certificates' objects with their versions, which any write changes, and the Events that report a use of the CA's key. */
+	/** Returns the objects of certificates with their versions, and the Events about uses of the CA's key. */
 	function certificatesOf(cluster: string): readonly string[] {
 		const list = (kinds: string, line: string): readonly string[] =>
 			bare
@@ -199,7 +199,7 @@ describeOnFleet("the life of a fleet", () => {
 			/^.*a new CA whose key c1 keeps: kubectl xpdb (.*)$/m.exec(forgotten.err + forgotten.out) ?? [];
 		expect(told).toBe("install certs --rotate --ca --keep-in=c1 --contexts=c1,c2,c3");
 
-		// The key of c4 is of no use any more: its CA does not return with c4.
+		// After this, c4 must not bring its CA back.
 		done(await bare.xpdb([...told.split(" "), "-y"]), [told]);
 		const authorities = () =>
 			three.map((name) =>
@@ -242,13 +242,13 @@ describeOnFleet("the life of a fleet", () => {
 			expect(bare.kubectl(name, ["get", "xpoddisruptionbudgets", "-A", "-o", "name"])).not.toBe("");
 		expect((await xpdb(three, "uninstall", "-y")).out).toBe("There is nothing to remove\n");
 		await xpdb(four, "uninstall", "--delete-budgets", "-y");
-		// The namespaces of all four clusters end at the same time. Then each is waited for.
+		// Deletes all namespaces first, then waits for each.
 		for (const more of [["--wait=false"], ["--ignore-not-found"]])
 			for (const name of four) bare.kubectl(name, ["delete", "namespace", shop, ...more]);
 		expect(await objectsOf(four)).toEqual(before);
 	});
 
-	/** Returns the objects that were not there before, except the users' own. */
+	/** Returns the new objects, except the users' own. */
 	async function leftOf(cluster: string): Promise<readonly string[]> {
 		const there = new Set(before.get(cluster));
 		const objects = (await objectsOf([cluster])).get(cluster) ?? [];

@@ -6,20 +6,19 @@ import { getJson } from "./get-json.ts";
 import { kubectl } from "./kubectl.ts";
 
 export interface FleetList {
-	/** Names of the clusters that are members. */
+	/** The names of clusters. */
 	readonly members: readonly string[];
 	readonly forgotten?: readonly string[];
 }
 
 export interface FleetLists extends AsyncDisposable {
 	declare(context: string, list: FleetList): Promise<void>;
-	/** Restores the list as it was at first. */
 	restore(context: string): Promise<void>;
 }
 
 const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 
-/** Restores every list when it is disposed of. */
+/** Disposal restores every list. */
 export async function editFleetLists(): Promise<FleetLists> {
 	const { contexts, clusters } = sharedFleet();
 	const before = new Map(

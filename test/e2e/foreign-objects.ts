@@ -1,12 +1,12 @@
-// Lists objects of other owners that obstruct an installation, with what the plan says about them.
+// Lists objects of other owners that obstruct an installation, with the plan's messages about them.
 
 export interface ForeignObjects {
 	readonly name: string;
-	/** By cluster, in the order in which they are created, with a field manager of their own. */
+	/** By cluster, in order of creation. They have their own field manager. */
 	readonly objects: Readonly<Record<string, readonly object[]>>;
-	/** Objects that only a finalizer still keeps, as "namespace/NAME". */
+	/** Objects, as "namespace/NAME" by cluster, that only a finalizer still keeps. */
 	readonly terminating?: Readonly<Record<string, string>>;
-	/** Flags for the installation, needed if conflicts of field managers would otherwise be refused first. */
+	/** Without these flags, the installation would first fail on conflicts of field managers. */
 	readonly flags?: readonly string[];
 	/** The messages about these objects, in any order. */
 	readonly says: readonly RegExp[];

@@ -1,4 +1,4 @@
-// Tests a fleet from a repository that Flux follows. The library of Flux' own controller syncs what `kubectl xpdb install` writes for it.
+// Tests a fleet that Flux syncs from a repository that `kubectl xpdb install` writes. flux-sync uses the library of Flux's controller.
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ describeOnFleet(
 		beforeAll(async () => {
 			bare = await startBareClusters(2);
 			repository = join(bare.fleet.dir, "clusters");
-			// As in Flux' own installation.
+			// As in Flux's own installation.
 			const subject = "--serviceaccount=flux-system:kustomize-controller";
 			for (const cluster of ["c1", "c2"]) {
 				bare.kubectl(cluster, ["create", "clusterrolebinding", "flux", "--clusterrole=cluster-admin", subject]);
@@ -30,12 +30,12 @@ describeOnFleet(
 		});
 		afterAll(async () => bare[Symbol.asyncDispose]());
 
-		/** Returns what happened to each object, for example "Deployment/xpdb-system/xpdb-agent unchanged". */
+		/** Returns what happened to each object, such as "Deployment/xpdb-system/xpdb-agent unchanged". */
 		async function sync(cluster: string): Promise<readonly string[]> {
 			if (flux.kind === "missing") throw new Error(flux.reason);
 			const { fleet, kubectl } = bare;
 			const folder = join(repository, cluster);
-			// As the controller does if a folder has none.
+			// Flux's controller generates this file if it is missing.
 			writeFileSync(join(folder, "kustomization.yaml"), "resources: [xpdb.yaml]\n");
 			const objects = kubectl(cluster, ["kustomize", folder]);
 			const flags = [`--kubeconfig=${fleet.kubeconfigPath}`, `--context=${cluster}`];
@@ -73,7 +73,7 @@ describeOnFleet(
 				return said;
 			});
 			const [installed] = await Promise.all([installing, bare.bringCertificates()]);
-			// Only the certificates are created. The CA with its key is in the cluster of the first context.
+			// Only the certificates are created. The CA's key is in the cluster of the first context.
 			expect(installed.out.match(/^c\d {2}\S+ (created|changed)$/gm)?.toSorted()).toEqual([
 				"c1  configmap/xpdb-ca created",
 				"c1  secret/xpdb-agent-tls created",
@@ -81,7 +81,7 @@ describeOnFleet(
 				"c2  configmap/xpdb-ca created",
 				"c2  secret/xpdb-agent-tls created",
 			]);
-			// Flux may do anything in its cluster, so a check warns about it.
+			// Flux has all rights in its cluster, which a check warns about.
 			expect(installed.out).toMatch(/^\d+ checks: \d+ ok, 1 warning \(/m);
 			expect(installed.out).toContain("xpdb-fleet-ca can be read by flux-system/kustomize-controller: ");
 			expect(differing(await syncAll())).toEqual([]);

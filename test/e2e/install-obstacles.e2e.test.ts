@@ -1,6 +1,5 @@
-// Tests installations with an obstacle, on clusters that have nothing of xpdb's: missing rights, objects of other owners, an x-pdb,
-// policies that no plan can foresee, and a cluster that dies midway. Either nothing is touched, or the output lists what was done and names
-// the command that continues or undoes it.
+// Tests installations with an obstacle, for example missing rights or a cluster that dies midway.
+// Either nothing is changed, or the output lists what was done and the command that continues or undoes it.
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,7 +34,6 @@ describeOnFleet("an installation with something in its way", () => {
 		return bare.xpdb(["install", "--contexts", bare.contexts(), ...image, "-y", ...flags], options);
 	}
 
-	/** Applies objects as another field manager. */
 	function apply(cluster: string, objects: readonly object[], manager = "helm"): void {
 		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
 		bare.kubectl(cluster, ["apply", "--server-side", `--field-manager=${manager}`, "-f", "-"], list);
@@ -46,7 +44,7 @@ describeOnFleet("an installation with something in its way", () => {
 		bare.kubectl(cluster, ["delete", "--ignore-not-found", "-f", "-"], list);
 	}
 
-	/** Filters by name, because kwok has definitions of its own. */
+	/** Only by name, because kwok has its own CRDs. */
 	const definitions = (cluster: string): readonly string[] =>
 		bare
 			.kubectl(cluster, ["get", "customresourcedefinitions", "-o", "name"])
@@ -75,7 +73,7 @@ describeOnFleet("an installation with something in its way", () => {
 				...(cluster === "c1" ? roleOf("half", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]) : []),
 			]);
 		}
-		// The API server enforces roles and bindings a moment later, in the order in which they were created.
+		// The API server enforces roles and bindings a moment later, in the order of their creation.
 		await eventually("the last user to have rights", async () => {
 			const asked = bare.fleet.clusters.flatMap(({ name, client }) => [
 				may(client, { user: "half", ...makingNamespaces }).then((isSo) => isSo === (name === "c1")),
@@ -131,7 +129,7 @@ describeOnFleet("an installation with something in its way", () => {
 				),
 			),
 			install(folder).then((said) => expectRefused(said, /cannot write to --output-dir: /)),
-			// Not even root can write in this home.
+			// Not even root can write to this home.
 			install(["--dry-run=server"], { env: { HOME: "/sys/home" } }).then(({ code, out, err }) => {
 				expect(code, err).toBe(0);
 				expect(out).toMatch(/^c2 \(cluster \S+\): \d+ to create$/m);
@@ -211,7 +209,7 @@ describeOnFleet("an installation with something in its way", () => {
 	test("goes on with the same command where a cluster died in the middle, and where its agents could not start", async () => {
 		const { fleet, kubectl } = bare;
 		const pods = denyingPolicy("no-new-pods", { group: "", resource: "pods", namespace: "xpdb-system" });
-		// A CA and a certificate from before, both made by hand: the CA is valid, the certificate has expired.
+		// A valid CA and an expired certificate, both made by hand.
 		const authority = await createAuthority(new Date());
 		const old = await signAgentCertificate(await createAuthority(longAgo), {
 			commonName: "xpdb-agent",
@@ -273,7 +271,7 @@ describeOnFleet("an installation with something in its way", () => {
 	test("leaves, when all of it goes, the CA that a person put there, with its namespace as it was", async () => {
 		const { kubectl } = bare;
 		const both = ["--contexts", bare.contexts()];
-		// A copy made by hand, in a namespace that the installation created.
+		// The copy is made by hand, in a namespace that the installation created.
 		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
 		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data, stringData: undefined }]);
 		const env = { KUBECACHEDIR: mkdtempSync(join(bare.fleet.dir, "cache-")) };
@@ -322,7 +320,6 @@ const missingRights = [
 	"deployments",
 ];
 
-/** Returns all rights that an installation needs, except for this one. */
 function allBut(right: string): readonly object[] {
 	const all = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "create", "delete", "escalate", "bind"] };
 	return [all, { apiGroups: ["*"], resources: missingRights.filter((each) => each !== right), verbs: ["patch"] }];

@@ -1,6 +1,6 @@
-// Tests installations that are not plain, in a namespace that is not the default. Some use certificates from cert-manager (simulated in
-// played-cert-manager.ts) or a person's own. In others, load balancers get their addresses late (the cloud is simulated in
-// played-cloud.ts), or there are teams whose members have their own certificates.
+// Tests installations in a namespace of its own: with cert-manager or own certificates, late load balancers, and teams with their own
+// certificates.
+// cert-manager and the cloud are simulated.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,13 +49,12 @@ describeOnFleet("an installation of another kind", () => {
 		return bare.xpdb(inAnchor(["install", "--image", "example.com/agent:1", "-y", ...flags]));
 	}
 
-	/** Applies objects as another field manager. */
 	function apply(cluster: string, objects: readonly object[]): void {
 		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
 		bare.kubectl(cluster, ["apply", "--server-side", "--field-manager=vault", "-f", "-"], list);
 	}
 
-	/** Returns "kind/name" of the objects in the agents' namespace, each with its version, which any write changes. */
+	/** Returns "kind/name" and version of each object in the agents' namespace. */
 	function versions(cluster: string, kinds: string): readonly string[] {
 		const line = '{range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
 		return bare
@@ -85,7 +84,7 @@ describeOnFleet("an installation of another kind", () => {
 	const addressOf = (cluster: string): string =>
 		bare.fleet.clusters.find(({ name }) => name === cluster)?.address ?? "";
 
-	/** Returns a host name that only the system's resolver takes for an address in another notation. So no DNS is needed. */
+	/** Returns a host name that needs no DNS: only the system's resolver reads it as an address. */
 	const nameOf = (cluster: string): string => {
 		const bytes = addressOf(cluster)
 			.split(".")
@@ -93,7 +92,7 @@ describeOnFleet("an installation of another kind", () => {
 		return `0x${bytes.join("")}`;
 	};
 
-	/** Starts xpdb. `says` resolves when it has printed a text. */
+	/** Starts xpdb. `says` resolves when the text is in its error output. */
 	function begin(words: readonly string[]) {
 		const seen = new Set<() => void>();
 		let said = { out: "", err: "" };
@@ -325,7 +324,7 @@ describeOnFleet("an installation of another kind", () => {
 		const theirs = (cluster: string): readonly string[] =>
 			versions(cluster, "configmaps,secrets").filter((line) => kept.some((name) => line.startsWith(`${name} `)));
 		const before = clusters.map(theirs);
-		// A reservation of the last eviction may still be recorded.
+		// --force, because the last eviction's reservation may still be recorded.
 		const going = begin(["uninstall", "--force", "-y"]);
 		await Promise.all(clusters.map((cluster) => takeBalancerAway(bare, balancer(cluster))));
 		const { code, out, err } = await going.end;
@@ -378,7 +377,7 @@ const bank: readonly object[] = [
 	},
 ];
 
-/** Returns the right to evict pods in a namespace, without the right to decide about budgets. */
+/** Allows evicting pods in a namespace, but not deciding about budgets. */
 function mayEvict(group: string, where: string): readonly object[] {
 	const apiGroup = "rbac.authorization.k8s.io";
 	const object = { apiVersion: `${apiGroup}/v1`, metadata: { name: "evict-pods", namespace: where } };

@@ -1,4 +1,4 @@
-// Tests -o json of the built plugin on real clusters: whatever happens to a run, its lines match the published schema.
+// Tests that each line of -o json matches the published schema, on real clusters.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const leasesOf = (events: readonly Event[], type: string): readonly string[] =>
 		.map((event) => String(event["cluster"]))
 		.toSorted();
 
-/** Waits until the node has no pods of other databases. Those of earlier tests end later, and a plan would name them. */
+/** Waits until terminating pods of earlier databases are gone, which a plan would list. */
 async function alone({ namespace }: Database, path: string): Promise<void> {
 	const [context = "", node = ""] = path.replace("-operator", "").split("/");
 	await eventually(`node ${node} to have no other database's pods`, async () => {
@@ -48,7 +48,7 @@ async function alone({ namespace }: Database, path: string): Promise<void> {
 	});
 }
 
-/** Returns the arguments of a drain of the first pod's node. Under a budget that allows no disruption, it waits without end. */
+/** Returns the arguments of a drain of the first pod's node. */
 async function blockedDrain(database: Database): Promise<{ readonly args: readonly string[]; readonly node: string }> {
 	const [pod] = await database.pods();
 	const node = `${pod?.context}-operator/${pod?.node}`;
@@ -73,7 +73,7 @@ describeOnFleet("-o json", () => {
 		expect(events[0]).toMatchObject({ type: "version", command: "drain", agents: { "c1-operator": version } });
 		expect(events.at(-1)).toMatchObject({ result: "done", exitCode: 0, drained: [node], notDrained: [] });
 		expect(events.filter(({ type }) => type === "pod.evicted").length).toBeGreaterThan(0);
-		// The plan comes before anything is touched, and every Lease that was acquired was released.
+		// The plan comes before any change, and every acquired Lease was released.
 		expect(events.map(({ type }) => type).slice(0, 4)).toEqual(["version", "run.started", "plan", "node.cordoned"]);
 		expect(events[2]).toMatchObject({ nodes: 1, impossible: 0 });
 		expect(events[2]?.["pods"]).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describeOnFleet("-o json", () => {
 		expect(code, stdout).toBe(0);
 		expect(eventProblems(stdout)).toEqual([]);
 		expect(eventsOf(stdout).at(-1)).toMatchObject({ command: "evict", result: "done", evicted: 3, failed: 0 });
-		// Only one pod may go at a time, so the others reported what they waited for.
+		// The budget allows one disruption at a time.
 		const waits = eventsOf(stdout).filter(({ type }) => type === "pod.waiting");
 		expect(waits.map(({ reason }) => reason)).toContain("BudgetExhausted");
 		await database.ready();

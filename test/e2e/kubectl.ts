@@ -1,4 +1,4 @@
-// Runs kubectl as the administrator of the test clusters, to prepare and inspect a test, but never to do what is tested.
+// Runs kubectl as the administrator of the test clusters, to prepare and inspect tests.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { applyObjects } from "../support/apply-object.ts";
 
 const run = promisify(execFile);
 
-/** Runs kubectl in one context. Rejects with its stderr if it fails. */
+/** Rejects with the standard error if kubectl fails. */
 export async function kubectl(context: string, args: readonly string[], stdin?: string): Promise<string> {
 	const { dir, kubeconfigPath } = sharedFleet();
 	const child = run(join(dir, "bin", "kubectl"), ["--kubeconfig", kubeconfigPath, "--context", context, ...args], {
@@ -19,19 +19,18 @@ export async function kubectl(context: string, args: readonly string[], stdin?: 
 	return stdout;
 }
 
-/** Flags to change the agents' Leases as the administrator, who impersonates the agents. The shipped policies allow this only to agents. */
+/** Flags that impersonate the agents, because the shipped policies let only agents change their Leases. */
 export const inTheAgentsName: readonly string[] = [
 	`--as=${impersonation.user}`,
 	...(impersonation.groups ?? []).map((group) => `--as-group=${group}`),
 ];
 
-/** Applies the same objects in each of these contexts. */
 export async function apply(contexts: readonly string[], objects: readonly object[]): Promise<void> {
 	await Promise.all(
 		contexts.map(async (context) => {
 			const cluster = sharedFleet().clusters.find(({ name }) => name === context);
 			if (!cluster) throw new Error(`There is no cluster ${context}`);
-			// A new connection, because an API server that a test killed has ended the earlier ones.
+			// A new connection, because those to an API server that a test killed are closed.
 			const client = createAdminClient(cluster);
 			try {
 				await applyObjects(client, objects);
@@ -42,7 +41,7 @@ export async function apply(contexts: readonly string[], objects: readonly objec
 	);
 }
 
-/** Repeats the check until it holds, because no event says that everything is as it should be. Throws after `timeoutMs`. */
+/** Repeats the check until it holds. Throws after `timeoutMs`. */
 export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
 	const until = performance.now() + timeoutMs;
 	for (;;) {

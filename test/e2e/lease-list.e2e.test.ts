@@ -1,4 +1,4 @@
-// Tests `kubectl xpdb leases` on real clusters, as alice of the group xpdb-operators, who may not read a Lease.
+// Tests `kubectl xpdb leases` on real clusters, as a user who may not read Leases.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir, userInfo } from "node:os";
@@ -43,7 +43,7 @@ async function leasesOf({ namespace }: Database, ...args: readonly string[]) {
 	return { ...document, code, stderr };
 }
 
-/** Returns a kubeconfig with one context whose API server does not exist, in addition to the fleet's contexts. */
+/** Returns a kubeconfig path with the fleet's contexts and one whose API server does not exist. */
 async function contextWithoutServer() {
 	const folder = await mkdtemp(join(tmpdir(), "xpdb-gone-"));
 	const path = join(folder, "kubeconfig");
@@ -63,7 +63,7 @@ async function contextWithoutServer() {
 	};
 }
 
-/** Returns the items of all documents that were printed, one document in each line. */
+/** Returns the items of all printed documents, one document per line. */
 function itemsOf(output: string): Documented["items"] {
 	return output
 		.split("\n")
@@ -82,7 +82,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		using run = startPlugin(evict, { XPDB_PAUSE_POINT: "after-acquire" });
 		await run.asleep();
 
-		// The sleeping run keeps its Leases for 20 s, and the watch reports every second.
+		// The paused run keeps its Leases for 20 s, and the watch reports every second.
 		const holding = { person: me, operation };
 		for (const cluster of ["c1", "c2", "c3"]) {
 			await watch.printed(new RegExp(`"context":"${cluster}-operator"[^\\n]*"holding":`));
@@ -90,7 +90,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 			expect(item).toMatchObject({ cluster, budget: `${namespace}/db`, fence: 1, holding, reserved: 0 });
 		}
 		const held = watch.output();
-		// The output never contains the nonces by which the agents recognise the holder.
+		// The output must not contain the nonce that identifies the holder to the agents.
 		const { metadata } = JSON.parse(
 			await kubectl("c1", ["get", "lease", leaseName({ namespace, name: "db" }), "-n", "xpdb-system", "-o", "json"]),
 		) as { readonly metadata: { readonly annotations: Readonly<Record<string, string>> } };
@@ -146,7 +146,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		let [out, err] = ["", ""];
 		shell.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
 		shell.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
-		// Only a write shows that the reader is gone, so the next round changes the Lease.
+		// The command notices a closed output only when it writes, so the next round changes the Lease.
 		await eventually("the headers", async () => out !== "");
 		const again = await plugin(evictArgs(database, { name: "db-0", context: "c1" }));
 		expect(again).toMatchObject({ code: 0 });
@@ -180,7 +180,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 			new RegExp(`^c2-operator: the Lease of budget ${namespace}/db cannot be read: .* is not JSON`, "m"),
 		);
 		expect(code).toBe(0);
-		// Otherwise, runs of later tests would wait without end.
+		// An unreadable Lease would block later tests.
 		await kubectl("c2", ["delete", "lease", lease, "-n", "xpdb-system", ...inTheAgentsName]);
 	});
 

@@ -1,4 +1,4 @@
-// Tests `kubectl xpdb leases release` on real clusters: a run hangs while it holds the Leases, a user releases them, and the run wakes up.
+// Tests `kubectl xpdb leases release` on real clusters: a run hangs while it holds Leases, a user releases them, and the run continues.
 import { expect, test } from "vitest";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
@@ -15,7 +15,7 @@ interface EventList {
 	readonly items: readonly { readonly reason: string; readonly note: string }[];
 }
 
-/** Creates an account in the agents' namespace that may decide about the budgets of `namespace` but not release their Leases. */
+/** Creates an account that may acquire the budgets of `namespace` but not release their Leases. */
 async function createTeam(namespace: string) {
 	const name = `team-${namespace}`;
 	const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name, namespace } };
@@ -54,7 +54,7 @@ describeOnFleet("kubectl xpdb leases release", () => {
 		});
 		await run.asleep();
 
-		// At the same time, because the agents themselves release Leases that are not renewed.
+		// Concurrent, because agents soon release Leases that are not renewed.
 		const [unconfirmed, another, forbidden] = await Promise.all([
 			plugin([...args, ...contexts]),
 			plugin([...args, ...contexts, "--confirm=web"]),
@@ -95,7 +95,7 @@ describeOnFleet("kubectl xpdb leases release", () => {
 		const other = await plugin(evictArgs(database, { name: "db-0", context: "c2" }));
 		expect(other.code, other.stderr).toBe(0);
 
-		// The run learns that its round is over and asks again. Its pod's turn comes when the other pod's replacement is ready.
+		// The run learns that its round has ended and tries again. Its pod can go when the other pod's replacement is ready.
 		run.child.kill("SIGCONT");
 		const woken = await run.finished;
 		expect(woken.code, woken.stderr).toBe(0);

@@ -12,10 +12,7 @@ interface KubeconfigDocument {
 
 const apiVersion = "client.authentication.k8s.io/v1";
 
-/**
- * `script` is a shell script. Its $1 is the path of an ExecCredential of the context's own user. The kubeconfig is deleted when it is
- * disposed of.
- */
+/** `script` is a shell script whose $1 is the path of an ExecCredential of the context's user. Disposal deletes the kubeconfig. */
 export function kubeconfigWithLogin(context: string, script: string): Disposable & { readonly path: string } {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-login-"));
 	const path = join(folder, "kubeconfig");

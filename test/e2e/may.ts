@@ -4,7 +4,7 @@ export interface Access {
 	readonly user: string;
 	readonly groups?: readonly string[];
 	readonly verb: string;
-	/** The API group. By default the core group. */
+	/** By default the core group. */
 	readonly group?: string;
 	readonly resource: string;
 	readonly subresource?: string;
@@ -12,7 +12,7 @@ export interface Access {
 	readonly namespace?: string;
 }
 
-/** Asks as the administrator whether a user may do this. Rights that were just granted or revoked take effect a moment later. */
+/** Asks as the administrator whether a user has these rights. Changed rights take effect a moment later. */
 export async function may(client: ApiClient, { user, groups = [], ...resourceAttributes }: Access): Promise<boolean> {
 	const review = {
 		apiVersion: "authorization.k8s.io/v1",

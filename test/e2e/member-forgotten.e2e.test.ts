@@ -1,4 +1,4 @@
-// Tests a member that dies and is forgotten with the command for it. The others continue, and the member is refused when it comes back.
+// Tests `fleet forget` on a dead member: the others continue, and the member is refused when it comes back.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -92,7 +92,7 @@ describeOnFleet("a member that is dead", () => {
 	test("is refused when it comes back, until it is listed again", async () => {
 		await revive?.();
 		await recoverAgents();
-		// The API server of c3 must see its agents ready, and the agents must reach their API server.
+		// First, c3's API server must see its agents ready, and they must reach it.
 		await eventually("an eviction in c3 to be refused for what the others say", async () => {
 			const { code, stderr } = await run(...evictArgs(database, podOf("c3"), "--timeout=5s"));
 			expect(code, stderr).toBe(4);

@@ -1,4 +1,4 @@
-// Tests a member that leaves the fleet for good during a drain. It is forgotten by name, in one cluster after the other.
+// Tests a member that leaves for good during a drain, while the other clusters' lists forget it one after the other.
 import { afterEach, expect, test } from "vitest";
 import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
@@ -12,7 +12,7 @@ import { startPlugin } from "./plugin-process.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 const remaining = { members: ["c1", "c2"], forgotten: ["c3"] };
-/** Keeps an evicted pod terminating until the lists have changed. */
+/** Keeps an evicted pod terminating until a test lets it stop. */
 const annotations = { "bench/stop": "hang" };
 
 async function letStop({ namespace }: Database, pods: readonly Pod[]): Promise<void> {
@@ -22,10 +22,7 @@ async function letStop({ namespace }: Database, pods: readonly Pod[]): Promise<v
 
 const ownPods = ({ namespace }: Database): string => `--pod-selector=database=${namespace}`;
 
-/**
- * Returns the cluster's nodes with pods of the database, that with the most first. Of four pods on three nodes, at least two share a node,
- * and the scheduler chooses which.
- */
+/** Returns the cluster's nodes with pods of the database, most pods first. Four pods on three nodes leave at least two on one node. */
 async function nodesOf(database: Database, cluster: string): Promise<readonly string[]> {
 	const pods = (await database.pods()).filter(({ context }) => context === cluster);
 	return [...Map.groupBy(pods, ({ node }) => node)]
@@ -67,7 +64,7 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const [pod] = await database.pods();
 		await lists.declare("c1", remaining);
 		using evicting = startPlugin(evictArgs(database, pod, "-v=6"));
-		// Two rounds with two members each: they were asked, disagreed, and were asked again.
+		// Two rounds with two members each: their lists differ, so they are asked again.
 		await evicting.printed(/(call="[^"]*Describe"[^]*){4}/);
 		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
 		await lists.restore("c1");

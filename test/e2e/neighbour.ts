@@ -1,10 +1,10 @@
-// Plays Form3's x-pdb as it is installed in a cluster: its definition of budgets, its webhook, and a budget.
+// Plays Form3's x-pdb as installed in a cluster: its CRD, its webhook and a budget.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
-/** Returns the definition of the same API by another owner, in which one column has another name. */
+/** Returns the CRD of the same API with one different column name. */
 export function neighbourDefinition(): object {
 	const text = readFileSync(join(repositoryRoot, "agent", "deploy", "crd.yaml"), "utf8");
 	return parse(text.replace("name: Min Available", "name: MIN"));
@@ -23,7 +23,7 @@ export const neighbour: readonly object[] = [
 				sideEffects: "None",
 				failurePolicy: "Ignore",
 				clientConfig: { service: { name: "x-pdb", namespace: "shop" } },
-				// The tests that use this do nothing that the webhook is called for.
+				// The tests do nothing that would call this webhook.
 				namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "shop" } },
 				rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
 			},

@@ -1,5 +1,4 @@
-// Controls the pods that a database gets from now on: a test decides when they become ready or find a node. A fixed time would not do,
-// because a busy machine may be late.
+// Controls when a database's new pods become ready or find a node. Fixed times would fail on a busy machine.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson } from "./get-json.ts";
@@ -10,7 +9,7 @@ interface StatefulSet {
 	readonly status: { readonly observedGeneration?: number };
 }
 
-/** Resolves when the controller has seen the new template. Until then, it would create another pod from the old one. Existing pods stay. */
+/** Resolves when the controller has seen the new template, from which it then creates pods. Existing pods stay. */
 async function changeTemplate(context: string, { namespace }: Database, template: object): Promise<void> {
 	const patch = JSON.stringify({ spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template } });
 	await kubectl(context, ["patch", "statefulset", "db", "-n", namespace, "--type=merge", "-p", patch]);
@@ -21,13 +20,13 @@ async function changeTemplate(context: string, { namespace }: Database, template
 	});
 }
 
-/** Sets whether new pods become ready by themselves. */
+/** Whether new pods become ready by themselves. */
 export async function letNewPodsBeReady(database: Database, ready: boolean): Promise<void> {
 	const template = { metadata: { annotations: { "bench/ready": ready ? null : "false" } } };
 	await Promise.all(sharedFleet().contexts.map((context) => changeTemplate(context, database, template)));
 }
 
-/** Lets the existing pods become ready. Returns false if one of them was deleted between kubectl's list and its patch: try again. */
+/** Lets the existing pods become ready. Returns false if one was deleted meanwhile: call it again. */
 export async function letPodsBeReady({ namespace }: Database): Promise<boolean> {
 	const args = ["annotate", "pods", "-l", "app=db", "-n", namespace, "bench/ready-"];
 	try {
@@ -39,7 +38,6 @@ export async function letPodsBeReady({ namespace }: Database): Promise<boolean> 
 	}
 }
 
-/** Sets whether the nodes of a cluster take new pods. */
 export async function letNodesTakeNewPods(context: string, database: Database, take: boolean): Promise<void> {
 	const nodeSelector = { "kubernetes.io/hostname": take ? null : "none" };
 	await changeTemplate(context, database, { spec: { nodeSelector } });

@@ -1,4 +1,3 @@
-// Reads and restores the nodes of the shared fleet, as the administrator.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { getJson } from "./get-json.ts";
 import { kubectl } from "./kubectl.ts";
@@ -10,7 +9,7 @@ interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** `path` is CONTEXT/NODE, with the context of an administrator or an operator. */
+/** `path` is CONTEXT/NODE, with an administrator's or operator's context. */
 async function readNode(path: string): Promise<NodeObject> {
 	const [context = "", node = ""] = path.split("/");
 	return getJson<NodeObject>(context.replace("-operator", ""), `/api/v1/nodes/${node}`);
@@ -20,12 +19,12 @@ export async function isCordoned(path: string): Promise<boolean> {
 	return (await readNode(path)).spec.unschedulable === true;
 }
 
-/** Returns the annotation that drains leave on a node. */
+/** Returns the node's annotation of an operation. */
 export async function markOf(path: string): Promise<string | undefined> {
 	return (await readNode(path)).metadata.annotations?.[mark];
 }
 
-/** Uncordons every node and removes the annotations of drains. */
+/** Uncordons every node and removes the annotations of operations. */
 export async function uncordonAll(): Promise<void> {
 	await Promise.all(
 		sharedFleet().contexts.map(async (context) => {

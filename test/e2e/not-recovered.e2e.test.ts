@@ -1,4 +1,4 @@
-// Tests on real clusters what a run leaves behind. If no node takes a pod, the run names it at its end, and --for=replaced waits for it.
+// Tests on real clusters how a run reports pods that do not come back, and that --for=replaced waits for them.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";

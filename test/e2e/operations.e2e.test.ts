@@ -1,4 +1,4 @@
-// Tests undo and resume of the built plugin on real clusters, as the operator. Only the nodes record what a drain has done.
+// Tests undo and resume on real clusters, as the operator. Only the nodes record what a drain did.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ async function nodesOf(database: Database): Promise<readonly [string, string]> {
 	return [`c1-operator/${first?.node}`, `c2-operator/${second?.node}`];
 }
 
-/** Starts a drain that waits for its budget, interrupts it, and returns its id. */
+/** Starts a drain that waits for its budget and interrupts it. Returns its ID. */
 async function interrupted(nodes: readonly string[], flags: readonly string[] = []): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", ...flags]);
 	await run.printed(/pod \S+ waits: .*\n/);
@@ -31,7 +31,7 @@ async function interrupted(nodes: readonly string[], flags: readonly string[] = 
 	return id;
 }
 
-/** Starts a drain and kills it. It has not printed its id, but the nodes have it. */
+/** Starts a drain and kills it before it prints its ID. Returns the ID, from the nodes. */
 async function killed(nodes: readonly string[]): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets"]);
 	await run.printed(/pod \S+ waits: .*\n/);
@@ -68,7 +68,7 @@ describeOnFleet("drain --resume", () => {
 		}
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
-		// A drained node stays cordoned, as with kubectl, and undo still finds it.
+		// A drained node stays cordoned, as with kubectl.
 		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
 		expect(undone.code, undone.stderr).toBe(0);
 		for (const node of nodes) {
@@ -91,7 +91,7 @@ describeOnFleet("drain --resume", () => {
 			{ args: ["drain", "--resume", "latest", ...contexts], text: '"latest" is not the ID of an operation' },
 			{ args: ["drain", "--resume", id, node, ...contexts], text: "cannot specify both nodes and --resume" },
 			{ args: ["uncordon", "--op", "abcdef", ...contexts, "-y"], text: 'belongs to operation "abcdef"' },
-			// All flags that can do harm must be given again.
+			// Every dangerous flag must be given again.
 			{ args: ["drain", "--resume", id, ...contexts, "--force"], text: "was begun with --delete-emptydir-data" },
 			{
 				args: ["drain", "--resume", id, ...contexts],
@@ -103,7 +103,7 @@ describeOnFleet("drain --resume", () => {
 			expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
 			expect(stderr).toContain(rows[index]?.text);
 		}
-		// The same id, but recorded under another fleet.
+		// The same ID, but recorded by another fleet.
 		const mark = await markOf(node);
 		const [context = "", name = ""] = node.replace("-operator", "").split("/");
 		const other = mark?.replace(/"fleet":"\w+"/, '"fleet":"0123456789abcdef"');
@@ -123,7 +123,6 @@ describeOnFleet("drain --resume", () => {
 describeOnFleet("a drain whose node is taken over", () => {
 	afterEach(uncordonAll);
 
-	/** Starts a drain that waits for its budget. */
 	async function waiting(args: readonly string[]) {
 		const run = startPlugin(["drain", ...args, ...contexts, "-y"]);
 		await run.printed(/pod \S+ waits: .*\n/);
@@ -178,7 +177,7 @@ describeOnFleet("uncordon --op", () => {
 		await kubectl(context, ["cordon", name]);
 		const id = await interrupted([first, second, third]);
 		expect(await markOf(second)).toContain(`"cordonedBefore":true`);
-		// A node that was uncordoned and cordoned again by hand no longer has the run's cordon.
+		// After this, the cordon is the user's and no longer the run's.
 		const [context3 = "", name3 = ""] = third.replace("-operator", "").split("/");
 		for (const verb of ["uncordon", "cordon"]) await kubectl(context3, [verb, name3]);
 		const part = await plugin(["uncordon", "--op", id, "--context=c1-operator", "--dry-run=client"]);

@@ -1,5 +1,5 @@
-// Plays an operator's evening in a real terminal on real clusters. A budget blocks a drain of three clusters. The operator asks why,
-// pauses, leaves the view, presses Ctrl-C, and runs the command that continues.
+// Plays an operator's session in a real terminal: a budget blocks a drain of three clusters, and the operator explains, pauses, leaves,
+// interrupts and resumes it.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -13,7 +13,7 @@ const escapeKey = "\u001b";
 const upKey = "\u001b[A";
 const ctrlC = "\u0003";
 
-/** Starts the plugin with the wrapper on the PATH. The terminal is wide, so that the commands it prints take one line each. */
+/** The terminal is wide enough for each printed command to fit on one line. */
 function start(args: readonly string[]): PseudoTerminal {
 	const { dir, kubeconfigPath } = sharedFleet();
 	return startInTerminal(join(dir, "bin", "kubectl-xpdb"), args, {
@@ -28,7 +28,7 @@ async function cordonAll(): Promise<void> {
 	for (const context of sharedFleet().contexts) await kubectl(context, ["cordon", "-l", "kubernetes.io/hostname"]);
 }
 
-/** Uncordons all nodes except the one that is being drained. */
+/** Uncordons all nodes except this one. */
 async function uncordonOthers(context: string, node: string): Promise<void> {
 	const { items } = await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
 		context,
@@ -54,7 +54,7 @@ describeOnFleet("an operator's evening", () => {
 		const before = await database.pods();
 		const nodes = before.map(({ context, node }) => `${context}-operator/${node}`);
 		const contexts = ["--contexts", before.map(({ context }) => `${context}-operator`).join(",")];
-		// Whichever pod goes first, no node takes its replacement, so its budget stays used up.
+		// No node takes the first replacement, so the budget stays used up.
 		await cordonAll();
 		const pods = `--pod-selector=database=${database.namespace}`;
 		using evening = start(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", pods]);
@@ -70,13 +70,13 @@ describeOnFleet("an operator's evening", () => {
 		expect(waiting).toHaveLength(2);
 		const [first] = before.filter((pod) => !waiting.includes(pod));
 		await uncordonOthers(first?.context ?? "", first?.node ?? "");
-		// The budget has room again, and no pod uses it.
+		// The paused run evicts no pod, although the budget has room again.
 		await database.ready();
 		expect(await stillThere(database, waiting)).toEqual(waiting);
 
 		evening.press("p");
 		await evening.until(() => !evening.screen.lines.join("\n").includes("PAUSED"));
-		// The next pod has gone, and the last one waits for that pod's replacement.
+		// The next pod has gone, and the last one waits for its replacement.
 		evening.press(escapeKey);
 		await evening.shows("WAITING 1");
 		await evening.shows("resumed after");

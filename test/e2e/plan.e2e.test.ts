@@ -20,10 +20,10 @@ const operators = (): string =>
 		.contexts.map((context) => `${context}-operator`)
 		.join(",");
 
-/** Limits a plan to the database's own pods, because some pods of earlier tests can never go. */
+/** Limits a plan to the database's pods, because some pods of earlier tests can never go. */
 const ownPods = ({ namespace }: Database): string => `--pod-selector=database=${namespace}`;
 
-/** Returns the plan of -o json. Checks that it matches the published schema and that its exit code is the real one. */
+/** Returns the -o json plan. Checks that it matches the published schema and the exit code. */
 async function planOf(args: readonly string[]): Promise<Plan> {
 	const { code, stdout, stderr } = await plugin(["plan", ...args, ...flags, "-o", "json"]);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -39,7 +39,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 	test("foretells the waves that a drain keeps, and writes nothing", async () => {
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
 		const before = await database.pods();
-		// Both nodes of the first cluster with pods of the database, and one node of each other cluster.
+		// All nodes of the first cluster with pods of the database, and one node of each other cluster.
 		const nodes = new Set(
 			before
 				.filter(({ context, node }) => context === "c1" || node === before.find((pod) => pod.context === context)?.node)
@@ -50,7 +50,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		let plan = await planOf(args);
 		await eventually("a plan in which all pods are healthy", async () => {
 			plan = await planOf(args);
-			// The counts are known, and not null.
+			// Agents may not have counted all pods yet.
 			return plan.budgets.some(({ healthy, expected }) => healthy === before.length && expected === before.length);
 		});
 		const plain = await plugin(["plan", ...args, ...flags]);
@@ -70,7 +70,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		const drain = await plugin(["drain", ...args, ...flags, "-y"]);
 		const seconds = (performance.now() - startedAt) / 1_000;
 		expect(drain.code, drain.stderr).toBe(0);
-		// The drain makes the writes that the plan must not make.
+		// Checks that writesSince() finds the writes of a drain.
 		const written = await writesSince(since, database);
 		for (const write of [/patch nodes/, /create pods\/eviction/]) {
 			expect(written).toContainEqual(expect.stringMatching(write));
@@ -80,15 +80,14 @@ describeOnFleet("kubectl xpdb plan", () => {
 		expect(await database.violations(1)).toEqual([]);
 		const gone = (await database.samples()).filter(({ disruption }) => disruption);
 		expect(gone.map(({ uid }) => uid).toSorted()).toEqual(planned.map(({ uid }) => uid).toSorted());
-		// Within a cluster, the order is that of the plan. Between clusters, the first to ask goes first.
+		// Within a cluster, the order is the plan's. Between clusters, it is not fixed.
 		const order = (context: string) => (each: { readonly uid: string }) =>
 			onNodes.some((pod) => pod.uid === each.uid && pod.context === context);
 		const nodeOf = ({ uid }: { readonly uid: string }) => onNodes.find((pod) => pod.uid === uid)?.node;
 		for (const context of sharedFleet().contexts) {
 			expect(gone.filter(order(context)).map(nodeOf)).toEqual(planned.filter(order(context)).map(nodeOf));
 		}
-		// kwok's pods end at once, but processes take time. The benchmark measures how precise the estimate is. Here, a busy machine may
-		// take long.
+		// Loose bounds: kwok's pods end at once, and a busy machine is slow. The bench measures the estimate's precision.
 		expect(seconds).toBeGreaterThan(plan.seconds.atLeast / 2);
 		expect(plan.seconds.atMost).not.toBeNull();
 		expect(seconds).toBeLessThan(3 * (plan.seconds.atMost ?? 0));
@@ -105,7 +104,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		).items
 			.map(({ metadata }) => metadata.name)
 			.filter((name) => name !== "c1-n0");
-		// Leaves all pods only one node to run on.
+		// Leaves only c1-n0 for the new pods.
 		await kubectl("c1", ["cordon", ...others]);
 		const rows = impossibleWorkloads(namespace);
 		await apply(
@@ -228,7 +227,7 @@ interface Workload {
 
 const selector = (app: string) => ({ matchLabels: { app } });
 
-/** Returns one workload for each reason why a pod can never go, or goes for good. */
+/** Returns one workload for each reason why a pod can never go, or is lost for good. */
 function impossibleWorkloads(namespace: string): readonly Workload[] {
 	const container = { name: "main", image: "example.com/main:1" };
 	const deployment = (app: string, spec: object = {}) => ({
@@ -288,7 +287,7 @@ function impossibleWorkloads(namespace: string): readonly Workload[] {
 		},
 		{
 			app: "broken",
-			// Its budget is older than the definition's rules, which refuse it.
+			// Its budget is stored without the CRD's validation.
 			objects: [deployment("broken")],
 			expected: /^InvalidBudget: .*neither spec\.minAvailable nor spec\.maxUnavailable/,
 		},
@@ -309,7 +308,7 @@ function impossibleWorkloads(namespace: string): readonly Workload[] {
 				{
 					apiVersion: "v1",
 					kind: "PersistentVolumeClaim",
-					// No controller binds claims in these clusters. To the scheduler, a bound claim looks like this.
+					// No controller binds claims here. This annotation marks the claim as bound for the scheduler.
 					metadata: { name: "data", namespace, annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
 					spec: {
 						accessModes: storage.accessModes,

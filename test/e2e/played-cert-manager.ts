@@ -1,5 +1,5 @@
-// Plays the part of cert-manager that an installation uses: its kinds, limited to the fields that ours may set, and its controller, which
-// answers a Certificate with the Secret that the Certificate names. No real cert-manager runs here.
+// Plays cert-manager: its kinds, limited to the fields that an installation may set, and its controller, which creates the Secret of a
+// Certificate.
 import { signAgentCertificate } from "../../plugin/install/sign-certificates.ts";
 import { follow, type Listed } from "../../demo/machine/api-client.ts";
 import type { KeyPair } from "../../demo/machine/key-pairs.ts";
@@ -74,7 +74,7 @@ export const certManagerKinds: readonly object[] = [
 	definition("ClusterIssuer", issuerSpec, "Cluster"),
 ];
 
-/** Signs every Certificate in that namespace, whatever its issuer, with this CA, until it is disposed of. */
+/** Signs every Certificate in the namespace with this CA, whatever its issuer, until disposal. */
 export function playCertManager(
 	{ client }: Pick<RunningCluster, "client">,
 	{ namespace, authority }: { readonly namespace: string; readonly authority: KeyPair },

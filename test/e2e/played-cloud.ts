@@ -1,5 +1,5 @@
-// Plays the controller of a cloud's load balancers. It writes a Service's address into its status when a test says so, keeps the Service
-// until its load balancer is gone, and reports problems in an Event.
+// Plays a cloud's controller of load balancers: sets a Service's address when a test says so, keeps the Service until then, and reports
+// problems in Events.
 import type { BareClusters } from "./bare-clusters.ts";
 import { eventually } from "./kubectl.ts";
 

@@ -1,5 +1,5 @@
-// Kills or stops the plugin at each step of a round. The budget holds, and others continue within the lease time (if the dead run held a
-// Lease) or the reservation's deadline (if it had a grant).
+// Kills or stops the plugin at each step of a round. The budget holds, and other runs continue when the dead run's Leases or reservations
+// expire.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
@@ -9,7 +9,7 @@ import { letNewPodsBeReady, letPodsBeReady } from "./new-pods.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
 
-// Each test has its own database and mostly waits for clocks, so they run at the same time.
+// Concurrent, because the tests mostly wait. Each has its own database.
 const concurrent = { concurrent: true };
 
 describeOnFleet(
@@ -63,7 +63,7 @@ describeOnFleet(
 			});
 			await asleep.asleep();
 			await evictedWithin(database, second, reservationMs + marginMs);
-			// The second pod is down until the test lets it become ready. An eviction with the old grant would take down a second one.
+			// The second pod is still down, so an eviction with the old grant would violate the budget.
 			asleep.child.kill("SIGCONT");
 			await asleep.printed(/has no disruption left: 2 of 3 healthy, 2 required/);
 			expect((await database.pods()).map(({ uid }) => uid)).toContain(first?.uid);

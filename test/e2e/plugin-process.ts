@@ -1,4 +1,4 @@
-// Starts the built plugin as a person does: by the name that kubectl finds, with a kubeconfig of the operator.
+// Starts the built plugin as kubectl does, with the fleet's kubeconfig.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
@@ -17,31 +17,30 @@ export interface PluginResult {
 export interface PluginProcess extends Disposable {
 	readonly child: ChildProcess;
 	readonly finished: Promise<PluginResult>;
-	/** Returns everything printed so far, both streams in the order in which they arrived. */
+	/** Returns all output so far, both streams in order of arrival. */
 	output(): string;
 	/** Resolves when the process has stopped itself (SIGSTOP at a pause point). */
 	asleep(): Promise<void>;
-	/** Resolves when the output contains this text. Rejects with all output if the process ends first or the time is over. */
+	/** Rejects with all output if the process ends first or after three minutes. */
 	printed(text: string | RegExp): Promise<void>;
 }
 
 export interface PluginOptions {
-	/** Runs at a lower priority, as one of many, so that suites on other fleets that depend on clocks go first. */
+	/** Whether to run at a lower priority, so that time-critical suites on other fleets go first. */
 	readonly patient?: boolean;
-	/** Runs the program that is shipped instead of the one with fail points. */
+	/** Whether to run the shipped program instead of the one with fail points. */
 	readonly shipped?: boolean;
 }
 
 const printedWithinMs = 3 * 60_000;
 
-/** Starts `kubectl-xpdb` with these arguments. */
 export function startPlugin(
 	args: readonly string[],
 	environment: Readonly<Record<string, string>> = {},
 	{ patient = false, shipped = false }: PluginOptions = {},
 ): PluginProcess {
 	const { dir, kubeconfigPath } = sharedFleet();
-	// The wrapper uses exec, so this is the plugin's own process.
+	// The wrapper uses exec, so the child is the plugin itself.
 	const [command, ...words] = shipped
 		? [process.execPath, join(repositoryRoot, "dist", "kubectl-xpdb.js"), ...args]
 		: [join(dir, "bin", "kubectl-xpdb"), ...args];
@@ -76,7 +75,7 @@ export function startPlugin(
 		asleep: () =>
 			eventually("the plugin to stop itself", async () => {
 				if (child.exitCode !== null) throw new Error(`The plugin ended with ${child.exitCode}:\n${all}`);
-				// The state follows the name, which is in brackets.
+				// In stat, the state follows the process name, which is in brackets.
 				const [, state] = /\) (\w)/.exec(readFileSync(`/proc/${child.pid}/stat`, "utf8")) ?? [];
 				return state === "T";
 			}),
@@ -88,7 +87,7 @@ export function startPlugin(
 					listeners.delete(look);
 					resolve();
 				};
-				// Ends before the test's own timeout, which would not show what was printed instead.
+				// Fires before the test's own timeout, which would not show the output.
 				const timer = setTimeout(() => {
 					if (listeners.delete(look)) reject(new Error(`The plugin has not printed ${String(text)}:\n${all}`));
 				}, printedWithinMs);
@@ -104,7 +103,6 @@ export function startPlugin(
 	};
 }
 
-/** Runs the plugin to its end. */
 export async function plugin(
 	args: readonly string[],
 	environment?: Readonly<Record<string, string>>,

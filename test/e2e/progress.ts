@@ -1,4 +1,4 @@
-// Limits how long a silent run or agent may delay others, and evicts a pod that must succeed within such a limit.
+// Limits how long a silent run or agent may delay others.
 import { expect } from "vitest";
 import type { Database, Pod } from "./database.ts";
 import { evictArgs } from "./evict-args.ts";
@@ -7,10 +7,10 @@ import { plugin } from "./plugin-process.ts";
 
 export const leaseMs = 10_000;
 export const reservationMs = 30_000;
-/** The time to start the plugin, for a round on two busy cores, and for the period of the sweep. */
+/** For starting the plugin, a round on a busy machine, and the period of the sweep. */
 export const marginMs = 8_000;
 
-/** Evicts a pod. Measures from now until the API server received the request, because how soon a pod ends is not up to xpdb. */
+/** Evicts a pod. Checks the time until the API server received the request, not until the pod ended. */
 export async function evictedWithin(database: Database, pod: Pod | undefined, ms: number): Promise<void> {
 	const startedAt = Date.now();
 	const result = await plugin(evictArgs(database, pod, "--timeout", "4m"));

@@ -1,4 +1,4 @@
-// Tests pods whose budget changes while they wait for their turn: by a failover, and by a member that joins the fleet.
+// Tests pods whose budget changes while they wait: after a failover, and when a member joins the fleet.
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -30,7 +30,7 @@ const [cluster, node] = ["c1", "c1-n0"];
 const operator = `${cluster}-operator`;
 const everyCluster = ["c1", "c2", "c3"];
 
-/** Creates two pods on one node: first-0, which does not stop until the test lets it, and pg-0, a replica whose turn comes after it. */
+/** Creates two pods on one node: first-0, which does not stop until the test lets it, and the replica pg-0, which is drained after it. */
 async function createScene() {
 	const namespace = `pg-${randomBytes(4).toString("hex")}`;
 	const statefulSet = (name: string, labels: Readonly<Record<string, string>>, annotations = {}): object => ({
@@ -66,7 +66,7 @@ async function createScene() {
 	const pg = await findPg();
 	return {
 		namespace,
-		/** Whether pg-0 is the same pod as at first and is not being deleted. */
+		/** Whether pg-0 is still the original pod and is not being deleted. */
 		isPgLeft: async (): Promise<boolean> => {
 			const found = await findPg();
 			return found !== undefined && found.uid === pg?.uid && found.deletionTimestamp === undefined;
@@ -104,7 +104,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 		await scene.letFirstStop();
 		await drain.printed(/\/pg-primary has no disruption left: 1( of \d+)? healthy, 1 required/);
 		expect(await scene.isPgLeft()).toBe(true);
-		// It fails back to a replica, and may go.
+		// Back as a replica, it is covered by no budget.
 		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=replica", "--overwrite"]);
 		const { code, stdout, stderr } = await drain.finished;
 		expect(code, stderr).toBe(0);
@@ -140,7 +140,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 	});
 });
 
-/** Splits the fleet into two that have forgotten each other: one of a single cluster, and one of all the others. */
+/** Splits the fleet into two that have forgotten each other: this cluster, and all others. */
 async function splitFleet(alone: string): Promise<AsyncDisposable & { join(): Promise<void> }> {
 	const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 	const read = async (context: string) => (await getJson<{ readonly data: Declaration }>(context, path)).data;

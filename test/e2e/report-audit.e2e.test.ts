@@ -1,4 +1,4 @@
-// Compares the report of a run with the API servers' audit logs of the same time.
+// Compares a run's report with the API servers' audit logs.
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ import { letNodesTakeNewPods } from "./new-pods.ts";
 import { plugin } from "./plugin-process.ts";
 import { untilAlone } from "./until-alone.ts";
 
-/** The time until a change is in the agents' watch and in the run: usually a second, but many more on a busy machine. */
+/** The longest delay of a change from the audit log to the run, on a busy machine. */
 const lateMs = 15_000;
-/** A state that lasts longer than this is reported, however busy the machine is. */
+/** A state that lasts longer than this must be reported. */
 const steadyMs = 3_500;
 
 interface Level {
@@ -25,7 +25,7 @@ interface Level {
 	readonly healthy: number;
 }
 
-/** Returns how many pods were healthy, from each change to the next. */
+/** Returns the number of healthy pods from each change to the next. */
 function levelsOf(samples: readonly AvailabilitySample[], to: number): readonly Level[] {
 	return samples.map(({ at, healthy }, index) => ({
 		from: at / 1_000,
@@ -34,7 +34,7 @@ function levelsOf(samples: readonly AvailabilitySample[], to: number): readonly 
 	}));
 }
 
-/** Returns the curve as levels, without the parts for which it has no number. */
+/** Returns the curve as levels, without the parts that have no number. */
 function pointsOf({ points, to }: BudgetCurve): readonly Level[] {
 	return points.flatMap(({ at, healthy }, index) =>
 		healthy === undefined ? [] : [{ from: at, to: points[index + 1]?.at ?? to, healthy }],
@@ -67,7 +67,7 @@ describeOnFleet("the report of a run", () => {
 		const lowest = Math.min(...during.map(({ healthy }) => healthy));
 		expect(lowest).toBe(5);
 		expect(Math.min(...curve.points.flatMap(({ healthy }) => healthy ?? []))).toBe(lowest);
-		// A state that lasted long enough is reported, and a reported state was true a moment before.
+		// Every long state is reported, and every reported state was true a moment before.
 		const told = pointsOf(curve);
 		const steady = during.filter(({ from, to }) => to - from > steadyMs);
 		for (const level of steady) {
@@ -83,7 +83,7 @@ describeOnFleet("the report of a run", () => {
 			expect(wasSo, `${healthy} healthy pods, told at ${from}`).toBe(true);
 		}
 		expect(told.at(-1)?.healthy).toBe(6);
-		// No pod is reported as replaced before all were up again, or long after it.
+		// A pod is reported as replaced when all pods are ready again: not earlier, and not much later.
 		const pods = picture.lanes.flatMap((lane) => lane.pods);
 		expect(pods).toHaveLength(6);
 		for (const { pod, end, replacedAt } of pods) {
@@ -109,7 +109,7 @@ describeOnFleet("the report of a run", () => {
 		const html = readFileSync(file, "utf8");
 		expect(html).toContain("at least 2 healthy; 1 eviction");
 		expect(html).toMatch(
-			// If the agent has not seen the pod go yet, the pod is named as being evicted.
+			// The report names the pod if the agent has not seen it go yet.
 			new RegExp(`not recovered: ${database.namespace}/db 2/3, [^<]*(?:db-0 in c1: |1 pod missing in c1)`),
 		);
 	});

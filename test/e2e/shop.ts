@@ -1,4 +1,4 @@
-// Creates a user's own objects in clusters that become a fleet: a database with two replicas in each, and one budget over all of them.
+// A user's own objects: a database with two replicas in each cluster, and one budget over all of them.
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
@@ -48,7 +48,6 @@ export async function openShop({ kubectl, fleet }: BareClusters, names: readonly
 	await isOpen(clustersOf(fleet.clusters, names));
 }
 
-/** Waits until all replicas are ready. */
 export async function isOpen(clusters: readonly RunningCluster[]): Promise<void> {
 	await eventually(`the shop in ${clusters.map(({ name }) => name).join(", ")}`, async () => {
 		const pods = await Promise.all(clusters.map(podsOf));
@@ -70,7 +69,10 @@ export function clustersOf(clusters: readonly RunningCluster[], names: readonly 
 	return clusters.filter(({ name }) => names.includes(name));
 }
 
-/** Returns when too many pods were down over all of these clusters, from their audit logs. `since` is an instant, as in Date.now(). */
+/**
+ * Returns the moments at which too many pods were down over all clusters, from their audit logs. `since` is in milliseconds, as from
+ * Date.now().
+ */
 export async function violations(
 	clusters: readonly RunningCluster[],
 	since = 0,

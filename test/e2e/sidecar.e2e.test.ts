@@ -1,5 +1,4 @@
-// Tests agents that are sidecars of the pods that they count. An agent goes with its own pod, whose eviction it helps to grant, and the
-// drain ends as usual.
+// Tests agents that are sidecars of the pods that they count: an agent ends with its own pod, and the drain completes.
 import { afterEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { findViolations, replayAvailability } from "../../demo/audit/availability.ts";
@@ -41,7 +40,7 @@ describeOnFleet("agents as sidecars of what they count", () => {
 		const version = await plugin(["version", "--context", `${context}-operator`]);
 		expect(version.code, version.stderr).toBe(0);
 		const before = await podsOf(sidecars);
-		// As the API server has completed the pod: the database's container got nothing that is the agent's.
+		// The API server must not have added the agent's mounts to the database's container.
 		for (const { containers, initContainers } of before) {
 			expect(containers.map(({ name, volumeMounts }) => [name, volumeMounts])).toEqual([["db", undefined]]);
 			const mounts = initContainers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
@@ -52,7 +51,7 @@ describeOnFleet("agents as sidecars of what they count", () => {
 		const going = before.filter(({ node }) => nodes.includes(node));
 		const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector=app=db", "-y"];
 		using drain = startPlugin(["drain", ...nodes, "--context", `${context}-operator`, ...flags]);
-		// Kills the agent of the first pod to go, so that the Leases that it keeps and its waiting callers are lost midway.
+		// Loses the Leases and the queue of this agent midway.
 		await drain.printed(`evicting pod ${namespace}/`);
 		const [, victim] = new RegExp(`evicting pod ${namespace}/(\\S+)`).exec(drain.output()) ?? [];
 		await sidecars.pods

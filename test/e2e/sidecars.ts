@@ -1,4 +1,4 @@
-// Runs agents as sidecars, from the shipped example, instead of the Deployment of one cluster.
+// Runs agents as sidecars, from the shipped example, instead of one cluster's Deployment.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ export interface Sidecars extends AsyncDisposable {
 const replicas = 3;
 const anchor = ["-n", "xpdb-system"];
 
-/** Resolves when all sidecars are ready, and the other agents of the cluster are gone. */
+/** Resolves when all sidecars are ready and the cluster's other agents are gone. */
 export async function startSidecars(context: string): Promise<Sidecars> {
 	const { octet, clusters, contexts } = sharedFleet();
 	const index = clusters.findIndex(({ name }) => name === context) + 1;

@@ -49,7 +49,7 @@ describeOnFleet("pods that no other node takes", () => {
 		expect(dryRun.stdout).not.toContain(`node/${waits?.node} drained`);
 		expect(await writesSince(since, database)).toEqual([]);
 
-		// A user would see the warning above the question. Without a terminal, nothing is touched.
+		// Without a terminal to ask on, the drain changes nothing after this warning.
 		const asked = await plugin([
 			"drain",
 			...nodes.map((node) => `c1-operator/${node}`),
@@ -66,7 +66,7 @@ describeOnFleet("pods that no other node takes", () => {
 		using drain = startPlugin(["drain", ...args, ...flags, "-o", "json"]);
 		await drain.printed(/"pod\.evicted"/);
 		await drain.printed(/"pod\.waiting"/);
-		// This drain itself has cordoned all nodes of the cluster.
+		// This drain has cordoned all nodes of the cluster.
 		await drain.printed(/"DrainDeadlock"/);
 		drain.child.kill("SIGINT");
 		const { code, stdout, stderr } = await drain.finished;

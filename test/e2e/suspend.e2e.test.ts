@@ -1,5 +1,4 @@
-// Tests that the built plugin suspends and unsuspends a budget in all members on real clusters. It runs as alice of the group
-// xpdb-operators, which gets the role xpdb-suspenders in some tests.
+// Tests suspending and unsuspending a budget in all members, as an operator who has the role xpdb-suspenders in some tests.
 import { hostname, userInfo } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readTimeline } from "../../demo/audit/audit.ts";
@@ -33,7 +32,6 @@ interface Told {
 	}[];
 }
 
-/** Gives the operators of these clusters the role xpdb-suspenders. */
 async function allowToSuspend(contexts: readonly string[]): Promise<void> {
 	await apply(contexts, [
 		{
@@ -141,7 +139,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		await kept.printed("has no disruption left: 3 of 3 healthy, 3 required");
 		kept.child.kill("SIGINT");
 		expect(await kept.finished).toMatchObject({ code: 130, stdout: "" });
-		// The person's own account wrote it in each cluster.
+		// The writes are the user's own, one of each kind in each cluster.
 		const writes = (await readTimeline(sharedFleet().clusters, { containing: database.namespace })).filter(
 			({ verb, resource, namespace, dryRun }) =>
 				verb === "patch" && resource === "xpoddisruptionbudgets" && namespace === database.namespace && !dryRun,
@@ -196,10 +194,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		expect(await suspendedIn(database)).toEqual([]);
 	});
 
-	/**
-	 * Runs the command up to the point where it has rehearsed every write and written nothing. Then `happens` runs, and the command
-	 * continues.
-	 */
+	/** Pauses the command when it has rehearsed every write and written nothing, runs `happens`, and lets the command continue. */
 	async function failingInTheMiddle(database: Database, command: string, happens: () => Promise<unknown>) {
 		using run = startPlugin([command, "db", "-n", database.namespace, ...all, "-y"], {
 			XPDB_PAUSE_POINT: "before-suspend",
@@ -252,7 +247,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			expect(stderr).toMatch(/may still be suspended in c2; it applies (again )?in/);
 			expect(stderr).toContain(`run: kubectl xpdb unsuspend db -n ${database.namespace} --contexts=`);
 			expect(await suspendedIn(database)).toEqual(command === "suspend" ? [] : ["c2"]);
-			// Agents whose API server was away may lose connections once more. Then the command is refused and touches nothing.
+			// Connections of agents whose API server was away may break once more. Then the command changes nothing.
 			await eventually(`the same command to ${command}`, async () => {
 				const { code: next } = await plugin([command, "db", "-n", database.namespace, ...all, "-y"]);
 				return next === 0;

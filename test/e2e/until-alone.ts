@@ -1,4 +1,4 @@
-// Waits until pods of earlier databases are gone, which end after their tests. For tests that judge all pods of a node.
+// Waits until terminating pods of earlier databases are gone, for tests that judge all pods of a node.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson, podsPath } from "./get-json.ts";

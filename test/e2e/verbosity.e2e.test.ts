@@ -1,4 +1,4 @@
-// Tests what -v prints about a whole run on real clusters: every request and call, but no secret that grants a right.
+// Tests that -v prints every request and call of a run, but no secret.
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -12,7 +12,7 @@ interface KubeconfigUsers {
 	readonly users: readonly { readonly user: Readonly<Record<string, unknown>> }[];
 }
 
-/** Returns all tokens and keys in the kubeconfig. */
+/** Returns all tokens and keys of the kubeconfig. */
 function logins(): readonly string[] {
 	const { users } = parse(readFileSync(sharedFleet().kubeconfigPath, "utf8")) as KubeconfigUsers;
 	return users
@@ -20,7 +20,7 @@ function logins(): readonly string[] {
 		.filter((value) => typeof value === "string");
 }
 
-/** Returns the ids of the reservations under which pods of this namespace were evicted, from the audit logs. */
+/** Returns the IDs of the reservations under which pods of this namespace were evicted, from the audit logs. */
 function reservationIds(namespace: string): readonly string[] {
 	return sharedFleet()
 		.clusters.flatMap(({ auditLog }) => readFileSync(auditLog, "utf8").split("\n"))

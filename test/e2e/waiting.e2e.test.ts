@@ -1,4 +1,4 @@
-// Tests on real clusters what a waiting run prints: which pods use the budget up, in the scheduler's words, and when these change.
+// Tests on real clusters what a waiting run prints: which pods use the budget up, why, and when that changes.
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";
@@ -14,7 +14,6 @@ interface PodList {
 	}[];
 }
 
-/** Deletes the database's pod in that cluster, and lets no node take its replacement. */
 async function strand({ namespace }: Database, context: string): Promise<void> {
 	const { items } = await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
 		context,

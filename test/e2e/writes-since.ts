@@ -1,24 +1,23 @@
-// Finds what a command wrote in the clusters, from their audit logs, to test commands that must write nothing.
+// Finds the writes of a command in the clusters' audit logs, to test commands that must write nothing.
 import { readTimeline } from "../../demo/audit/audit.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Database } from "./database.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 
-/** Writes that any command makes on its way. */
+/** Requests that every command makes. */
 const ways = [
 	"serviceaccounts/token",
 	"pods/portforward",
 	"tokenreviews",
-	// Reviews are posted like objects. The agents send them about callers, and callers about themselves.
 	"subjectaccessreviews",
 	"selfsubjectaccessreviews",
 	"selfsubjectreviews",
 ];
 
 /**
- * Returns what operators and agents wrote since an instant (microseconds) to cluster-wide objects, in the agents' namespace and in the
- * database's, without dry runs and `ways`. Also leaves out what agents change in existing Leases, because other tests leave Leases behind.
- * leasesOf() has the database's own Leases.
+ * Returns the writes of operators and agents since an instant (microseconds), to cluster-wide objects, in the agents' namespace and in the
+ * database's.
+ * Leaves out dry runs, `ways`, and the agents' changes to existing Leases, which may be of other tests.
  */
 export async function writesSince(since: number, { namespace: own }: Database): Promise<readonly string[]> {
 	const events = await readTimeline(sharedFleet().clusters);
@@ -30,7 +29,7 @@ export async function writesSince(since: number, { namespace: own }: Database): 
 		.filter((write) => !/xpdb-agent (update|delete|patch) leases/.test(write));
 }
 
-/** Returns the Leases of the database's budgets. The first acquire would create them. */
+/** Returns the Leases of the database's budgets, which the first acquire creates. */
 export async function leasesOf(database: Database): Promise<readonly unknown[]> {
 	const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
 	const lists = await Promise.all(

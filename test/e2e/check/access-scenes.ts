@@ -1,4 +1,4 @@
-// Scenes of API servers that are silent or too old: 11xx. Problems of the kinds that they serve are in installation-scenes.ts.
+// Scenes of API servers that are unreachable or too old: codes 11xx, except those about served kinds (installation-scenes.ts).
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";

@@ -1,4 +1,4 @@
-// Scenes of agents that are missing, silent, alone, not ready, or of another version: 1302 and 131x.
+// Scenes of agents that are missing, silent, alone, not ready, or of another version: codes 1302 and 131x.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ async function scale(cluster: string, replicas: number): Promise<void> {
 	);
 }
 
-/** Kills one of the two agents, by default the first one, which restarts with this environment. */
+/** Kills one of the two agents, by default the first one. It restarts with this environment. */
 async function restart(cluster: string, environment: Readonly<Record<string, string>>, index = 0): Promise<void> {
 	const name = (await agentNames(cluster))[index] ?? "";
 	await fleetControl().setAgentEnvironment(cluster, environment);
@@ -50,7 +50,7 @@ async function replace(cluster: string, other: Omit<OtherAgent, "folder">, index
 	}
 }
 
-/** Restores both agents of a cluster as they were built. */
+/** Restores both agents of a cluster. */
 async function restoreAgents(cluster: string): Promise<void> {
 	await scale(cluster, 2);
 	for (const { name, pid } of await fleetControl().listAgents(cluster)) {
@@ -187,7 +187,7 @@ const webhookConfiguration = {
 			sideEffects: "None",
 			failurePolicy: "Ignore",
 			clientConfig: { service: { name: "x-pdb", namespace } },
-			// The webhook is called for nothing that happens here.
+			// Nothing here calls the webhook.
 			namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
 			rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
 		},

@@ -1,5 +1,5 @@
-// Scenes of budgets that cannot be judged, differ, can never be met or protect no pod, and of agents that do not judge them: 22xx, 23xx,
-// 1303.
+// Scenes of budgets that cannot be judged, differ, can never be met or protect no pod, and of agents that do not judge them: codes 22xx,
+// 23xx and 1303.
 import { randomBytes } from "node:crypto";
 import { budgetAnnotation, leaseName, namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { stateAnnotation } from "../../../disruption/lease/lease-text.ts";
@@ -15,11 +15,10 @@ const nothing = async (): Promise<void> => undefined;
 
 interface WrongBudget extends Pick<Provocation, "reason" | "fault" | "says" | "cluster"> {
 	readonly name: string;
-	/** Returns its spec in a cluster. */
 	readonly spec: (cluster: string) => object;
-	/** Whether the definition refuses it. It is then stored like a budget that is older than the definition's rules. */
+	/** Whether the CRD rejects it. The test then stores it without the CRD's validation. */
 	readonly isInvalid?: boolean;
-	/** Returns objects that a cluster needs in addition. */
+	/** Further objects that a cluster needs. */
 	readonly objects?: (cluster: string) => Promise<readonly object[]>;
 	readonly fix: string;
 	readonly fixCode?: number;
@@ -40,7 +39,6 @@ function pod(name: string, metadata: object = {}): object {
 	};
 }
 
-/** Returns a pod whose controller cannot be scaled. */
 async function podOfConfigMap(cluster: string): Promise<object> {
 	const metadata = { name: "owner", namespace };
 	await apply([cluster], [{ apiVersion: "v1", kind: "ConfigMap", metadata }]);
@@ -51,7 +49,7 @@ async function podOfConfigMap(cluster: string): Promise<object> {
 	});
 }
 
-/** Creates a StatefulSet of one pod, and gives the pod another label than its template has. */
+/** Creates a StatefulSet whose pod has another label than its template. */
 async function moveStatefulSet(cluster: string): Promise<void> {
 	const labels = { set: "moved", app: "moved" };
 	const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "example.com/c:1" }] } };
@@ -60,7 +58,7 @@ async function moveStatefulSet(cluster: string): Promise<void> {
 		[cluster],
 		[{ apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "moved", namespace }, spec }],
 	);
-	// Before the controller has created the pod, there is nothing to label.
+	// The controller may not have created the pod yet.
 	await eventually("a pod of the StatefulSet to be there", async () => {
 		const label = ["label", "pod", "moved-0", "-n", namespace, "app=elsewhere", "--overwrite"];
 		return kubectl(cluster, label).then(
@@ -94,7 +92,7 @@ const wrongBudgets: readonly WrongBudget[] = [
 		name: "off",
 		spec: () => ({ ...one, ...selecting("owned"), suspend: true }),
 		says: `budget ${namespace}/off is suspended and blocks no eviction, it does not say by whom`,
-		// The command asks for confirmation, and an operator may not run it.
+		// The command asks for a confirmation, which fails without a terminal.
 		fix: `kubectl xpdb unsuspend off -n ${namespace} --contexts=c1-operator,c2-operator,c3-operator`,
 		fixCode: 1,
 	},
@@ -187,7 +185,7 @@ async function applyWrong({ name, spec, isInvalid = false, objects }: WrongBudge
 	);
 }
 
-/** Creates the namespace, with a ready pod of a Deployment in each cluster. A pod that still starts would cause another finding. */
+/** Creates the namespace, with a ready pod in each cluster: a pod that still starts would cause another finding. */
 async function openNamespace(name: string): Promise<void> {
 	const labels = { app: "owned" };
 	const containers = [{ name: "c", image: "example.com/c:1" }];
@@ -209,7 +207,7 @@ async function deleteBudgets(): Promise<void> {
 	await Promise.all(clusters.map((cluster) => kubectl(cluster, ["delete", "xpdb", "--all", "-n", namespace])));
 }
 
-/** All rows run together: the first row opens the namespace and closes it. */
+/** The rows share one namespace, which the first one creates and deletes. */
 const wrongRows = wrongBudgets.map(
 	({ name: _name, spec: _spec, isInvalid: _isInvalid, objects: _objects, ...row }, index): Provocation =>
 		index > 0
@@ -245,13 +243,13 @@ const refused: Provocation = {
 	fault: "an operators' account that may decide about no budget in one cluster",
 	async provoke() {
 		await openWithBudget(refusing);
-		// Pods for which the rollout waited reach the agents' views a moment later.
+		// Agents see the new pods a moment later.
 		await eventually("the agents to count all pods", async () => (await typeCommand(explainRefusing)).code === 0);
 		rules = (await getJson<{ readonly rules: unknown }>("c2", decides.path)).rules;
 		await giveRules([]);
 	},
 	says: new RegExp(`^cannot count budget ${refusing}/good in cluster c2: .* may not acquire `),
-	// The command uses a token of c1, whose agents pass it on to those of c2.
+	// The agents of c1 pass this command's calls on to those of c2.
 	fix: explainRefusing,
 	mend: () => giveRules(rules),
 	async end() {
@@ -301,7 +299,7 @@ interface AgentRule {
 
 let agentRules: readonly AgentRule[] | undefined;
 
-/** Narrows the rights to those of an agent of version 0.1, which may only get workloads. */
+/** Narrows the agent's rights to those of version 0.1, which may only get workloads. */
 const unlisted: Provocation = {
 	reason: "WorkloadsNotListed",
 	fault: "an agent that may not list workloads",
@@ -325,7 +323,7 @@ const unlisted: Provocation = {
 	},
 };
 
-/** If a budget cannot be judged, no check claims that it can be met or that its pods have owners. */
+/** If a budget cannot be judged, dependent checks report NotChecked. */
 const besides = ["NotChecked"] as const;
 
 export const budgetsScenes: readonly Scene[] = [

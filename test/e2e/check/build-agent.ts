@@ -1,4 +1,4 @@
-// Builds the agent as another version would be: with another version number, and with features that this version lacks.
+// Builds the agent as if it were another version, with other features.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build, type Plugin } from "esbuild";
@@ -7,13 +7,13 @@ import { repositoryRoot } from "../../../scripts/repository-root.ts";
 
 export interface OtherAgent {
 	readonly version: string;
-	/** Features of budgets that it claims to support. */
+	/** The features of budgets that it claims to support. */
 	readonly features?: readonly string[];
 	/** The folder for its program. */
 	readonly folder: string;
 }
 
-/** Builds the agent and returns the path of its program. */
+/** Returns the path of the program. */
 export async function buildAgent({ version, features = [], folder }: OtherAgent): Promise<string> {
 	const outfile = join(folder, `agent-${version}.js`);
 	const texts: Readonly<Record<string, (text: string) => string>> = {

@@ -1,4 +1,4 @@
-// Plays a scene: causes its faults in the clusters, runs a check, follows its advice, and checks again.
+// Plays a scene: causes its faults, runs a check, follows the check's advice, and checks again.
 import { expect } from "vitest";
 import { factsOf } from "../../../plugin/check/check-reason.ts";
 import { exitCode } from "../../../plugin/terminal/exit.ts";
@@ -14,7 +14,7 @@ import {
 	typeCommand,
 } from "./run-check.ts";
 
-/** `place` has the clusters. By default the shared fleet. */
+/** `place` gives the clusters, by default the shared fleet. */
 export async function expectScene(
 	{ args, rows, besides = [], always = [], after = args }: Scene,
 	place?: Place,
@@ -53,7 +53,7 @@ export async function expectScene(
 	}
 }
 
-/** Acts on the rows of one cluster in their order, and on those of different clusters at the same time. */
+/** Acts on the rows of a cluster in order, and on the clusters concurrently. */
 async function inEachCluster(rows: readonly Provocation[], act: (row: Provocation) => Promise<unknown>): Promise<void> {
 	const groups = Map.groupBy(rows, ({ cluster }) => cluster);
 	await Promise.all(
@@ -63,7 +63,7 @@ async function inEachCluster(rows: readonly Provocation[], act: (row: Provocatio
 	);
 }
 
-/** Whether one of the findings with that reason has these words. Each agent may report one. */
+/** Whether one of the row's findings has its message: each agent may report one. */
 function isFoundIn(row: Provocation, findings: readonly CheckedFinding[]): boolean {
 	return findings.some((each) => isOf(row, each) && isLike(each.message, row.says));
 }
@@ -86,7 +86,7 @@ function expectFinding(row: Provocation, checked: Checked): void {
 	}
 }
 
-/** Runs each command once, because the same one may help against several faults. Those that change nothing run first, at the same time. */
+/** Runs each command once, because several findings may suggest the same. Commands that change nothing run first and concurrently. */
 async function doAsTold(
 	rows: readonly Provocation[],
 	findings: readonly CheckedFinding[],
@@ -99,7 +99,7 @@ async function doAsTold(
 	}
 	const type = async ([fix, { fixCode = 0, mend }]: readonly [string, Provocation]): Promise<void> => {
 		const { code, output } = await answered(fix, fixCode, place);
-		// A command that ends with a check may find that an API server takes a moment to serve a new kind. The next check decides.
+		// A command that ends with a check can fail while an API server does not yet serve a new kind. The next check decides.
 		const codes = mend === "fix" ? [fixCode, exitCode.failedClosed] : [fixCode];
 		expect({ fix, code, isGood: codes.includes(Number(code)) }, output).toMatchObject({ fix, isGood: true });
 	};
@@ -108,10 +108,7 @@ async function doAsTold(
 	for (const each of [...commands].filter(isMending)) await type(each);
 }
 
-/**
- * Retries for a minute while a slow cluster on a busy machine gives no answer, as a person would. If the scene is about silence, it does
- * not retry.
- */
+/** Retries for a minute if a cluster on a busy machine gives no answer, unless the scene expects that. */
 async function answered(fix: string, fixCode: number, place: Place | undefined): ReturnType<typeof follow> {
 	const until = performance.now() + 60_000;
 	for (;;) {
@@ -121,7 +118,7 @@ async function answered(fix: string, fixCode: number, place: Place | undefined):
 	}
 }
 
-/** Runs the command as the operator, then as the administrator if the operator may not run it. */
+/** Runs the command as the operator, and as the administrator if the operator lacks the right. */
 async function follow(
 	command: string,
 	place: Place | undefined,

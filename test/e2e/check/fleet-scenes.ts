@@ -1,4 +1,4 @@
-// Scenes of clusters that do not form one fleet, and of members that cannot be reached: 14xx, 1301.
+// Scenes of clusters that do not form one fleet, and of members that cannot be reached: codes 14xx and 1301.
 import { parse } from "yaml";
 import { fleetControl } from "../agents.ts";
 import { editFleetLists, type FleetLists } from "../fleet-list.ts";

@@ -1,5 +1,5 @@
-// Scenes of an installation that was changed afterwards: 1104, 1105, 16xx, and of expiring certificates and other addresses: 1405, 1406,
-// 150x. They run on their own clusters, which the plugin has made a fleet, and the advice of each finding mends it.
+// Scenes of changed installations (codes 1104, 1105, 16xx), and of expiring certificates and other addresses (1405, 1406, 150x).
+// They run on their own clusters, and the advice of each finding repairs them.
 import { agentName } from "../../../disruption/agent-names.ts";
 import { memberUri } from "../../../proto/member-certificate.ts";
 import { agentNamespaceLabel } from "../../../plugin/install/fleet-objects.ts";
@@ -33,7 +33,7 @@ function clusters(): BareClusters {
 const anchor = ["-n", "xpdb-system"];
 const both = "--contexts=c1-operator,c2-operator";
 const dayMs = 86_400_000;
-/** Changes objects as another field manager, from which an upgrade must take them over. */
+/** Another field manager, from which an upgrade must take the fields over. */
 const asHelm = "--field-manager=helm";
 
 async function kubectl(cluster: string, args: readonly string[], input?: string): Promise<string> {
@@ -55,7 +55,7 @@ function olderDefinition(): string {
 	return JSON.stringify(neighbourDefinition(), (key, value: unknown) => (key === "suspend" ? undefined : value));
 }
 
-/** An upgrade of c1 mends the first ones. An upgrade of c2 that takes over fields of other managers mends the rest. */
+/** An upgrade of c1 repairs the first ones. An upgrade of c2 that takes over fields repairs the rest. */
 const changedObjects: readonly Provocation[] = [
 	{
 		reason: "BudgetKindMissing",
@@ -110,10 +110,7 @@ interface Pair {
 const decoded = (text: string): string => Buffer.from(text, "base64").toString();
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 
-/**
- * Replaces the certificate with one of the fleet's CA that is valid for only five more days. The CA's key is in the first context's
- * cluster.
- */
+/** Replaces the certificate with one that is valid for only five more days. The CA's key is in the first context's cluster. */
 async function bringOldCertificate(): Promise<void> {
 	const { data } = await getJson<Pair>("c1", ["secret", "xpdb-fleet-ca", ...anchor]);
 	const authority = { certificate: decoded(data["tls.crt"]), key: decoded(data["tls.key"]) };
@@ -128,7 +125,7 @@ async function bringOldCertificate(): Promise<void> {
 	await patch("c1", ["secret", "xpdb-agent-tls", ...anchor], { data: pair });
 }
 
-/** Trusts a second CA, as during a change of the CA that was never finished. */
+/** Trusts a second CA, as during an unfinished change of the CA. */
 async function keepOldAuthority(): Promise<void> {
 	const path = ["configmap", "xpdb-ca", ...anchor];
 	const { data } = await getJson<{ readonly data: { readonly "ca.crt": string } }>("c2", path);
@@ -136,7 +133,7 @@ async function keepOldAuthority(): Promise<void> {
 	await patch("c2", path, { data: { "ca.crt": data["ca.crt"] + certificate } });
 }
 
-/** Only an administrator's check finds this: an operator cannot see who may read the key. */
+/** Only an administrator's check finds this, because an operator cannot see who may read the key. */
 const readableKey: Provocation = {
 	reason: "CaKeyReadable",
 	fault: "an account that somebody has let read Secrets",
@@ -193,13 +190,13 @@ async function makeService(cluster: string): Promise<void> {
 	await kubectl(cluster, ["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec }));
 }
 
-/** Offers an address as a cloud's controller does. */
+/** Sets the address as a cloud's controller does. */
 async function offerAddress(cluster: string): Promise<void> {
 	const change = { status: { loadBalancer: { ingress: [{ ip: addressOf(cluster) }] } } };
 	await patch(cluster, ["service", service, ...anchor], change, "--subresource=status");
 }
 
-/** Lists an address at which nothing answers, as an earlier installation could have. */
+/** Lists an address at which nothing listens. */
 async function listOldAddress(): Promise<void> {
 	const bare = clusters();
 	const address = `--address=c1=${addressOf("c1")}:9`;

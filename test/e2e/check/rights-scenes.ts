@@ -1,4 +1,4 @@
-// Scenes of a person who lacks one right of each kind, and of an administrator who lacks one that an installation needs: 12xx.
+// Scenes of a user who lacks one right of each kind, and of an administrator who lacks one that an installation needs: codes 12xx.
 import { randomBytes } from "node:crypto";
 import { getJson } from "../get-json.ts";
 import { apply, kubectl } from "../kubectl.ts";
@@ -22,7 +22,7 @@ const asErin = ["--context", cluster, "--as", erin];
 const bindRole = `kubectl create rolebinding ${shippedRole}-${erin} -n ${agents} --role=${shippedRole} --user=${erin} --context ${cluster}`;
 const bindClusterRole = `kubectl create clusterrolebinding ${shippedRole}-${erin} --clusterrole=${shippedRole} --user=${erin} --context ${cluster}`;
 
-/** Gives the person a role of the shipped rules, except those about the dropped resources. */
+/** Gives the user the rules of the shipped role, except those about the dropped resources. */
 async function withoutRightsTo(person: string, dropped: readonly string[], namespace?: string): Promise<void> {
 	const kind = namespace === undefined ? "ClusterRole" : "Role";
 	const folder = namespace === undefined ? "clusterroles" : `namespaces/${namespace}/roles`;
@@ -51,7 +51,7 @@ async function bindTo(
 	await apply([cluster], [{ apiVersion, kind, metadata, rules }, binding]);
 }
 
-/** Deletes the person's roles and bindings, and those that the suggested commands created. */
+/** Deletes the user's roles and bindings, and those that the suggested commands created. */
 async function takeBindings(person: string): Promise<void> {
 	const gone = ["--ignore-not-found"];
 	const names = [person, `${shippedRole}-${person}`];
@@ -112,7 +112,7 @@ const erinsRows: readonly Provocation[] = (
 	end: row.provoke === nothing ? nothing : () => takeBindings(erin),
 }));
 
-/** No command is suggested: the message names the missing right, and the role that the other findings suggest contains it. */
+/** Suggests no command: the role that the other findings suggest contains the right. */
 const unread: Provocation = {
 	reason: "NotChecked",
 	fault: "no right to the agents' policies",
@@ -159,8 +159,7 @@ export const rightsScenes: readonly Scene[] = [
 		args: asErin,
 		rows: [...erinsRows, unread],
 		besides: ["AgentSilent"],
-		// No other context is named. The check covers the whole cluster, as these rights do, so it also finds what another suite has left:
-		// if an API server restarts while a namespace is being deleted, a budget may be left behind.
+		// The check covers the whole cluster, so it also finds budgets that other suites left behind.
 		always: ["MemberWithoutContext", "NotChecked", "BudgetsDiffer", "BudgetSelectsNothing"],
 	},
 	{

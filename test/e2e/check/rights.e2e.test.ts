@@ -1,4 +1,4 @@
 import { describeScenes } from "./scenes.ts";
 
-// Each scene is about the rights of another person, or has its own namespace.
+// Concurrent, because each scene is about another user or namespace.
 describeScenes("rights", { concurrent: true });

@@ -1,4 +1,4 @@
-// Runs `kubectl xpdb check -o json` with the built plugin on the shared fleet, and reads what it finds.
+// Runs `kubectl xpdb check -o json` with the built plugin, and reads its findings.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -24,7 +24,7 @@ export interface Checked {
 	}[];
 }
 
-/** Clusters with a kubeconfig, and a folder whose "bin" goes on the PATH. */
+/** Clusters with their kubeconfig, and a folder whose "bin" goes on the PATH. */
 export interface Place {
 	readonly dir: string;
 	readonly kubeconfigPath: string;
@@ -32,12 +32,11 @@ export interface Place {
 
 export const operators = ["c1-operator", "c2-operator", "c3-operator"];
 export const everywhere = ["--contexts", operators.join(",")];
-/** A namespace without budgets, because budgets of other suites may still be ending. */
+/** A namespace without budgets, because those of other suites may still be terminating. */
 export const besideBudgets = ["-n", "xpdb-system"];
 
 const validate = createValidator(strictSchema("check-v1"));
 
-/** Runs a command as it would be typed. */
 export async function typeCommand(
 	words: string,
 	{ dir, kubeconfigPath }: Place = sharedFleet(),
@@ -50,7 +49,7 @@ export async function typeCommand(
 	});
 }
 
-/** Returns the document of -o json. Checks that it matches the published schema and that its exit code is the real one. */
+/** Returns the -o json document. Checks that it matches the published schema and the exit code. */
 export async function runCheck(args: readonly string[], place?: Place): Promise<Checked> {
 	const { code, stdout, stderr } = await typeCommand(`kubectl-xpdb check ${args.join(" ")} -o json`, place);
 	expect(stdout, stderr).toMatch(/^\{/);
@@ -64,7 +63,7 @@ export function findingsOf({ checks }: Checked): readonly CheckedFinding[] {
 	return checks.flatMap(({ findings }) => findings);
 }
 
-/** Returns the findings as in "SingleAgent in c2-operator" or "BudgetsDiffer". */
+/** Returns findings such as "SingleAgent in c2-operator" or "BudgetsDiffer". */
 export function found(checked: Checked): readonly string[] {
 	return findingsOf(checked).map(({ reason, cluster }) => placed(reason, cluster));
 }
@@ -73,9 +72,7 @@ export function placed(reason: string, cluster: string | undefined): string {
 	return cluster === undefined ? reason : `${reason} in ${cluster}`;
 }
 
-/**
- * Repeats the check until it is as expected, because agents see changes a moment later, and objects of other suites may still be ending.
- */
+/** Repeats the check until the condition holds: agents see changes a moment later, and objects of other suites may still be terminating. */
 export async function eventuallyChecked(
 	what: string,
 	args: readonly string[],
@@ -97,7 +94,6 @@ export async function eventuallyChecked(
 	return last;
 }
 
-/** Waits until the check finds exactly these reasons. */
 export async function eventuallyFinds(wanted: readonly string[], ...args: readonly string[]): Promise<Checked> {
 	const sorted = wanted.toSorted().join("; ");
 	return eventuallyChecked("that", args, (checked) => found(checked).toSorted().join("; ") === sorted);

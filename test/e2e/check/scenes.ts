@@ -1,4 +1,4 @@
-// Lists the scenes that produce the codes of `check` on real clusters, by suite.
+// Lists the scenes that provoke the codes of `check`, by suite.
 import { afterAll, beforeAll, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { accessScenes } from "./access-scenes.ts";
@@ -10,7 +10,6 @@ import { installationScenes, startInstallation } from "./installation-scenes.ts"
 import type { Scene } from "./provocation.ts";
 import { rightsScenes } from "./rights-scenes.ts";
 
-/** Each group has a suite of the same name. */
 export const scenes = {
 	agents: agentsScenes,
 	budgets: budgetsScenes,

@@ -1,5 +1,5 @@
-// Tests an API server that answers a single call with 429, 500, 503 or 504, or not at all: each call of an eviction by the plugin, and each
-// kind of call that agents make.
+// Tests an API server that answers one call with an error or not at all: each call of an eviction by the plugin, and each kind of call of
+// the agents.
 import { expect, test } from "vitest";
 import { type ApiCall, type ApiProxy, type CallFault, callFaults } from "../../controlplane/api-proxy.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -12,7 +12,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** One plugin runs for each call and each fault. That takes a minute on two idle cores, and three while ten other tests run. */
+/** One plugin runs per call and fault: a minute on two idle cores, three while ten other tests run. */
 const timeout = 15 * 60_000;
 
 describeOnFleet("an API server that answers one call wrongly", () => {
@@ -67,13 +67,13 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 	test("every kind of call of the agents: evictions go on", async () => {
 		await using evictions = await startRollingEvictions();
 		await using proxies = await startApiProxies((cluster) => `${cluster}->${cluster}`);
-		/** The faults that are still ahead for each kind of call. */
+		/** The remaining faults of each kind of call. */
 		const ahead = new Map<string, CallFault[]>(often.map((kind) => [kind, [...callFaults]]));
 		let lastAt = 0;
 		const onCall = ({ kind }: ApiCall): CallFault | undefined => {
 			const faults = ahead.get(kind) ?? [...callFaults];
 			ahead.set(kind, faults);
-			// One fault at a time, after the effect of the one before it has passed.
+			// One fault at a time, when the effect of the previous one has passed.
 			if (performance.now() - lastAt < 150) return undefined;
 			const fault = faults.shift();
 			if (fault !== undefined) lastAt = performance.now();
@@ -90,7 +90,7 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 	});
 });
 
-/** The calls that the agents make for each eviction. Other kinds get their faults when they occur. */
+/** The calls that agents make for each eviction. Other kinds get faults when they occur. */
 const often = [
 	"GET leases",
 	"PUT leases",
@@ -100,7 +100,7 @@ const often = [
 	"LIST xpoddisruptionbudgets",
 ];
 
-/** A run that has begun to evict must succeed. A run that fails earlier must have said why. */
+/** A run that has begun to evict must succeed. One that fails earlier must say why. */
 function judge({ code, stdout, stderr }: PluginResult, what: string): void {
 	const begun = stdout.includes("evicting pod");
 	const isGood = code === 0 || (!begun && stderr !== "" && !stderr.includes("internal error"));

@@ -1,4 +1,4 @@
-// Puts proxies in front of the API servers of the shared fleet, for the time of a test.
+// Puts proxies in front of the API servers of the shared fleet during a test.
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";

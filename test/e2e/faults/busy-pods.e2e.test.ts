@@ -1,5 +1,5 @@
-// Evicts pods whose annotations change all the time, as with operators that write heartbeats, under one of Kubernetes' own
-// PodDisruptionBudgets. An eviction that names an old version gets a 409, and Kubernetes counts it as a disruption for two minutes.
+// Evicts pods whose annotations change all the time, under a PodDisruptionBudget.
+// An eviction with an outdated version gets a 409, which Kubernetes counts as a disruption for two minutes.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type AuditEvent, readTimeline } from "../../../demo/audit/audit.ts";
@@ -13,12 +13,11 @@ import { plugin } from "../plugin-process.ts";
 const replicas = 3;
 const changeEveryMs = 200;
 /**
- * The API server checks the version up to 100 ms after it received the eviction. So a change may come between in one of ten evictions. That
- * makes four or more of nine in one run of forty, and seven or more in one of thousands. Evictions that ignore changes meet one more often
- * than not.
+ * The API server checks the version up to 100 ms after the eviction arrives, so one in ten conflicts by chance.
+ * More than six of nine do so in one of thousands of runs. Evictions that ignored changes would conflict more often than not.
  */
 const mayBeLate = 6;
-/** Only a machine that is too busy takes longer from reading to evicting. Then hitting the right moment is attempted but not guaranteed. */
+/** Only on a machine that is too busy does more time pass between reading and evicting. Such conflicts do not count. */
 const promptMicroseconds = (changeEveryMs / 4) * 1_000;
 
 describeOnFleet("pods that change five times a second under a native budget", () => {
@@ -47,7 +46,7 @@ describeOnFleet("pods that change five times a second under a native budget", ()
 	});
 });
 
-/** Whether the version that the eviction names was the pod's until just before, and so was read no earlier than that. */
+/** Whether the eviction's version was the pod's until just before. */
 function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: readonly AuditEvent[]): boolean {
 	const version = request?.deleteOptions?.preconditions?.resourceVersion;
 	const writes = events.filter((event) => event.cluster === cluster && event.name === name && event.code === 200);
@@ -56,7 +55,7 @@ function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: re
 	return next === undefined || receivedAt - next.completedAt < promptMicroseconds;
 }
 
-/** Keeps changing the pods until they are gone. Their successors are left alone, so that they become ready. */
+/** Changes the pods until they are gone, and leaves their replacements alone. */
 function keepChanging(pods: readonly Pod[], namespace: string): AsyncDisposable {
 	const clients = new Map(sharedFleet().clusters.map((cluster) => [cluster.name, createAdminClient(cluster)]));
 	const over = new AbortController();

@@ -1,5 +1,5 @@
-// Gives the agents of each cluster and each plugin a different wrong clock. No decision may depend on these clocks. The clusters themselves
-// keep the right time.
+// Gives each cluster's agents and each plugin a different wrong clock, on which no decision may depend. The control planes keep the right
+// time.
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wrongClock } from "../../controlplane/clock-fault.ts";
@@ -68,7 +68,7 @@ describeOnFleet("agents and plugins with wrong clocks", () => {
 	});
 });
 
-/** Returns how far an agent's clock is off: the last time in its log, minus the time at which the log was written. */
+/** Returns how far an agent's clock is off: the last time in its log, minus the time of that write. */
 async function deviation(cluster: string): Promise<number> {
 	const [agent] = await fleetControl().listAgents(cluster);
 	const logFile = agent?.logFile ?? "";

@@ -1,5 +1,4 @@
-// Restores the etcd of one cluster to an older state, so that what its agents have seen since then never happened. They must not use it to
-// count.
+// Restores one cluster's etcd to an older state. Its agents must not count with what they have seen since.
 import { expect, test } from "vitest";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { snapshotEtcd } from "../../controlplane/etcd-snapshot.ts";
@@ -11,7 +10,7 @@ import { plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 
-/** More than controllers write while they start, so that versions after the restore repeat earlier ones. */
+/** More than controllers write while they start, so that resource versions after the restore repeat earlier ones. */
 const writes = 1_500;
 
 describeOnFleet("an etcd restored from an older snapshot", () => {
@@ -37,7 +36,7 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		await database.ready();
 
 		const restore = await snapshotEtcd(fleetControl(), cluster);
-		// The restored c1 forgets what follows: a pod that is evicted and replaced, writes of Leases, and many versions.
+		// The restore undoes what follows in c1: an eviction and its replacement, writes of Leases, and many versions.
 		expect((await evict("c1", gone)).code).toBe(0);
 		const api = createAdminClient(cluster);
 		await Promise.all(
@@ -66,7 +65,7 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		expect(refused.stdout).not.toMatch(/ evicted$/m);
 		await annotate("bench/ready-");
 		await database.ready();
-		// By now, the controllers of c1 have caught up with its API server. From here on, the time measures only the agents.
+		// The controllers of c1 have caught up, so that the time measures only the agents.
 		const askedAt = performance.now();
 		const granted = await evict("c2");
 		expect(granted.code, granted.stdout + granted.stderr).toBe(0);

@@ -1,5 +1,5 @@
-// Tests an API server that accepts connections and never answers while a person works in several clusters: what is done in the others, what
-// is said about this one, and how long that takes.
+// Tests an API server that accepts connections and never answers while a user works in several clusters: the work in the others, the
+// messages, and the time.
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -16,7 +16,7 @@ import { plugin } from "../plugin-process.ts";
 
 const announced = /^c3-operator(: | {2})waiting for the API server: no answer for 3s$/m;
 const unanswered = 'Unable to connect to the server of context "c3-operator": no connection within 10s';
-/** Ten seconds to connect, once for the names and once for the fleet, and as much again for a busy machine. */
+/** Twice 10 s to connect, for the names and for the fleet, and as much again for a busy machine. */
 const withinMs = 45_000;
 
 async function timed(args: readonly string[], environment?: Readonly<Record<string, string>>) {
@@ -70,7 +70,7 @@ describeOnFleet("a hung API server", () => {
 			).toEqual(["access", ...everywhere.join().split(",").slice(1)]);
 			expect(stdout).not.toMatch(/no context leads|in c3\b|^ +c3: /m);
 
-			// Nothing is evicted without the count of every member, and the output says at once which one is missing.
+			// An eviction needs the count of every member. The output names the missing one.
 			const drained = await timed(["drain", taken, silent, "-y", "--ignore-daemonsets", "--timeout=20s"]);
 			expect(drained.stderr).toContain("c3");
 			expect(drained.stdout).not.toContain("evicted");
@@ -111,7 +111,7 @@ describeOnFleet("a hung API server", () => {
 			);
 			expect(await isCordoned(silent)).toBe(false);
 
-			// If nothing is to be done in this cluster, nothing fails either.
+			// Without work in this cluster, the command succeeds.
 			await uncordonAll();
 			await database.ready();
 			const elsewhere = await nodeOf(database, "c2");

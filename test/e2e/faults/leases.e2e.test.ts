@@ -1,4 +1,4 @@
-// Deletes, garbles or steals Leases at critical moments. Each test has its own namespace, and they run at the same time.
+// Deletes, garbles or steals Leases at critical moments. The tests are concurrent, each in its own namespace.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-client.ts";
@@ -45,7 +45,7 @@ describeOnFleet("Leases", () => {
 				using asleep = startPlugin([...evict(first), "--timeout", "4m"], { XPDB_PAUSE_POINT: moment.step });
 				await asleep.asleep();
 				const end = await onAll(start, database);
-				// Another run's round uses what the Leases say now.
+				// Another run uses the Leases as they are now.
 				using other = startPlugin([...evict(second), "--timeout", "4m"]);
 				asleep.child.kill("SIGCONT");
 				if (start === garbleLeases) await other.printed(/cannot read Lease/);

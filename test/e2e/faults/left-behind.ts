@@ -1,4 +1,4 @@
-// Finds what evictions leave in the clusters after faults. Only what ends by itself is allowed.
+// Finds what evictions leave behind in the clusters after faults. Only what ends by itself is allowed.
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { getJson, leasesPath } from "../get-json.ts";
@@ -14,12 +14,12 @@ interface LeaseList {
 	}[];
 }
 
-/** The longest time that anything may last: a reservation's deadline, the second agent's turn, and the touch after it. */
+/** Covers a reservation's deadline, the second agent's sweep, and the write after it. */
 const endsWithinMs = 60_000;
 
 /**
- * Waits until no cluster has a reservation or a held Lease. A Lease that is not renewed within its duration is free. Resolves with what is
- * left after the time in which everything must end by itself.
+ * Waits until no cluster has a reservation or a held Lease, and resolves with what remains after the limit. A Lease not renewed within its
+ * duration is not held.
  */
 export async function findLeftBehind(): Promise<readonly string[]> {
 	const unchangedSince = new Map<string, { readonly version: string; readonly at: number }>();

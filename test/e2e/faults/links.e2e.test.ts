@@ -1,5 +1,5 @@
-// Makes links fail one by one, in one direction or in both, while plugins in three clusters evict under one budget. Each plugin gets one
-// context, and reaches the other clusters through that cluster's agents.
+// Makes links fail in one or both directions while plugins in three clusters evict under one budget. Each plugin has one context, and
+// reaches other clusters through that cluster's agents.
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { degradeLink, resetLinkEvery } from "../../controlplane/faults.ts";

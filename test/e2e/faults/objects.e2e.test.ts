@@ -1,5 +1,4 @@
-// Changes namespaces, pods, budgets and scales during an eviction, as people and controllers do. Each test has its own namespace, and they
-// run at the same time.
+// Changes namespaces, pods, budgets and scales during an eviction. The tests are concurrent, each in its own namespace.
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database, type DatabaseOptions } from "../database.ts";
@@ -16,7 +15,6 @@ const operators = () =>
 		.contexts.map((context) => `${context}-operator`)
 		.join(",");
 
-/** Evicts all pods of a database in all clusters. */
 function startEvicting({ namespace }: Database, environment: Readonly<Record<string, string>> = {}) {
 	const args = ["evict", "-l", "app=db", "-n", namespace, "--contexts", operators(), "-y", "--timeout", "4m"];
 	return startPlugin(args, environment);
@@ -99,8 +97,8 @@ describeOnFleet("in the middle of an eviction", () => {
 		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 } });
 		await letNewPodsBeReady(database, false);
 		using evicting = startEvicting(database);
-		// Four of nine pods may go. The new ones do not become ready, so nothing more is granted, and no eviction is under way when the
-		// plugin stops. That matters because scaling down asks no budget, and could come before an eviction that was already decided.
+		// Four of nine pods may go. Without ready replacements, nothing more is granted.
+		// So no eviction is under way when the plugin stops: scaling down ignores budgets and could coincide with one.
 		await evicting.printed(/(pod\/\S+ evicted[^]*){4}/);
 		evicting.child.kill("SIGSTOP");
 		const scale = async (context: string, replicas: number) =>

@@ -1,4 +1,4 @@
-// Tests full disks and folders that cannot be written to, for the plugin and for the agents.
+// Tests full disks and unwritable folders, for the plugin and for the agents.
 import { execFile } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

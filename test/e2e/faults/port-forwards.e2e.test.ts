@@ -6,7 +6,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs, reservationLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** Not in step with each other, or with the whole seconds in which agents and plugins count. */
+/** Out of step with each other and with whole seconds, on which agents and plugins act. */
 const cutEveryMs: Readonly<Record<string, number>> = { c1: 2_300, c2: 2_900, c3: 3_700 };
 const evictionsMeanwhile = 6;
 

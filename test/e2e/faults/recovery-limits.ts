@@ -1,8 +1,7 @@
-// Limits the time until a run makes progress after a fault. The limits are for a machine that runs two fleets and their tests. If more runs
-// beside them, everything takes longer, and the limits grow.
+// Limits the time until a run continues after a fault. The limits are for a machine that runs two fleets, and grow with its load.
 import { availableParallelism, loadavg } from "node:os";
 
-/** Ready processes for each core while two fleets are tested. */
+/** Ready processes per core while two fleets are tested. */
 const usualLoad = 4;
 
 /** Returns the limit for this machine at its present load. */
@@ -11,12 +10,12 @@ export function here(limitMs: number): number {
 	return limitMs * Math.max(1, load / usualLoad);
 }
 
-/** Returns the lease time plus 5 s, within which a run must make progress after a fault has ended. */
+/** Returns the limit for a run to continue after a fault: the lease time plus 5 s. */
 export function leaseLimitMs(): number {
 	return here(15_000);
 }
 
-/** Returns the reservation's deadline plus 5 s: the limit if a silent plugin still has a grant. */
+/** Returns the limit while a silent plugin still has a grant: the reservation's deadline plus 5 s. */
 export function reservationLimitMs(): number {
 	return here(35_000);
 }

@@ -1,5 +1,5 @@
-// Revokes the operator's rights in one cluster, or deletes the accounts of the operator's tokens, during a drain of three clusters. The
-// output names what is missing and what stays cordoned. The same command continues when the rights are back.
+// Revokes the operator's rights, or deletes the accounts of its tokens, during a drain of three clusters.
+// The output names what is missing and what stays cordoned, and the same command continues later.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { preActivityPrefix } from "../../../disruption/budget/pod.ts";
@@ -22,12 +22,12 @@ async function withdrawRightsInOne(clients: Clients): Promise<EndFault> {
 	return await withdrawOperatorRights(client);
 }
 
-/** Deletes the accounts in all clusters. Agents pass calls on to each other, so in one cluster alone, a call would still get through. */
+/** Agents pass calls on to each other, so an account in one cluster would be enough to get through. */
 async function deleteAccounts(clients: Clients): Promise<EndFault> {
 	const ends = await Promise.all(
 		[...clients].map(async ([cluster, client]) => {
 			const end = await deleteOperatorAccount(client);
-			// Agents remember for a minute whom they admitted. New agents ask at once.
+			// Agents cache admitted callers for a minute. Restarted agents have no cache.
 			for (const { name } of await fleetControl().listAgents(cluster)) await fleetControl().killAgent(cluster, name);
 			await untilAgentsReady(fleetControl(), cluster);
 			return end;
@@ -61,7 +61,7 @@ describeOnFleet("in the middle of a drain", () => {
 				cluster,
 				node: pods.find(({ context }) => context === cluster)?.node ?? "",
 			}));
-			// One pod waits until the fault is there, so that the drain does not end before, however long that takes.
+			// Keeps the drain from ending before the fault.
 			const held = pods.find(({ context }) => context === "c2")?.name ?? "";
 			const hold = async (value: "=true" | "-") =>
 				kubectl("c2", ["annotate", "pod", held, "-n", database.namespace, `${preActivityPrefix}hold${value}`]);

@@ -1,6 +1,5 @@
-// Keeps evicting while faults come and go. In each cluster, one plugin after the other evicts all pods of a database, and all plugins
-// compete for its budget of one. Then judges the result: the budget held, evictions continued soon after each fault, and each plugin
-// succeeded or, if it started during a fault, failed before it touched anything.
+// Keeps evicting during faults: in each cluster, one plugin after the other, all under one budget that allows one disruption.
+// Checks that the budget held and that each plugin either succeeded or failed before it touched anything.
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,23 +11,22 @@ import { type PluginProcess, type PluginResult, startPlugin } from "../plugin-pr
 
 export interface RollingEvictions extends AsyncDisposable {
 	readonly database: Database;
-	/** Resolves when another pod has been evicted since the call, with the time that it took. Rejects after two minutes. */
+	/** Resolves with the time until the next eviction. Rejects after two minutes. */
 	nextEvictionMs(): Promise<number>;
-	/** Resolves when a plugin next prints something that matches. */
+	/** Resolves when a plugin next prints something that matches. Rejects after two minutes. */
 	printed(pattern: RegExp): Promise<void>;
-	/** Lets the running plugins end by themselves, judges how they ended, and resolves with the violations. */
+	/** Lets the running plugins end, checks how they ended, and resolves with the violations. */
 	finish(): Promise<readonly AvailabilitySample[]>;
 }
 
 export interface RollingOptions extends Partial<DatabaseOptions> {
-	/** Returns the environment of a cluster's plugins. */
 	readonly environment?: (cluster: string) => Readonly<Record<string, string>>;
 }
 
-/** Starts the plugins. Resolves when each of them is at work and the first pod has been evicted. */
+/** Resolves when each plugin is at work and the first pod has been evicted. */
 export async function startRollingEvictions(options: RollingOptions = {}): Promise<RollingEvictions> {
 	const { environment, ...rest } = options;
-	// Slow enough that a fault of some seconds meets several evictions, at different steps.
+	// Slow enough that a fault of some seconds overlaps several evictions.
 	const annotations = { "bench/ready-after": "700ms" };
 	const database = await createDatabase({ replicas: 4, budget: { maxUnavailable: 1 }, annotations, ...rest });
 	const temporary = await mkdtemp(join(tmpdir(), "xpdb-faults-"));
@@ -56,7 +54,6 @@ export async function startRollingEvictions(options: RollingOptions = {}): Promi
 		}
 	}
 
-	/** Resolves when `holds` is true for new output. Rejects after two minutes. */
 	const untilOutput = (what: string, holds: (text: string) => boolean) =>
 		new Promise<void>((resolve, reject) => {
 			const listener = (text: string) => {

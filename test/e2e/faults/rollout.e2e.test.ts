@@ -1,4 +1,4 @@
-// Replaces all agents of the fleet with a rolling update while plugins in three clusters evict under one budget.
+// Replaces all agents by a rolling update while plugins in three clusters evict under one budget.
 import { expect, test } from "vitest";
 import { untilAgentsReady } from "../../controlplane/faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -23,7 +23,7 @@ describeOnFleet("a rolling update of the agents", () => {
 			}),
 		);
 		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
-		// A rollout is complete when the new agents serve. The last old agents may still be ending.
+		// A rollout is complete while the last old agents may still be ending.
 		await eventually("the end of all agents that were there before", async () => {
 			const now = await agentNames();
 			return !before.some((name) => now.includes(name));

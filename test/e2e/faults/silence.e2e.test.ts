@@ -1,4 +1,4 @@
-// Tests that a waiting run tells which part is silent: the API server, the agents behind it, or the network between clusters.
+// Tests that a waiting run names the silent part: the API server, the agents behind it, or the network between clusters.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { degradeLink, type EndFault, freezeAgent, freezeComponent } from "../../controlplane/faults.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
@@ -6,7 +6,7 @@ import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { type PluginProcess, startPlugin } from "../plugin-process.ts";
 
-/** Matches the line that is printed about c2. */
+/** Matches the message about c2. */
 const line = (...parts: readonly string[]): RegExp =>
 	new RegExp(`^cluster c2 gives no answer for \\S+, nothing is evicted until it does: .*${parts.join(".*")}.*$`, "m");
 

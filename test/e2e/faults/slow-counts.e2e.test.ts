@@ -1,5 +1,4 @@
-// Tests API servers that are slow to answer the reads of a count. With three of them, a count takes longer than the time in which a caller
-// that gets a Lease must show a sign of life.
+// Tests slow API servers: a count takes longer than a caller that gets a Lease may stay silent.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { startApiProxies } from "./api-proxies.ts";
@@ -14,14 +13,14 @@ describeOnFleet("API servers that are slow to answer", () => {
 		await using proxies = await startApiProxies((cluster) => `${cluster}->${cluster}`);
 		let slowed = 0;
 		for (const proxy of proxies.byCluster.values()) {
-			// Delays reads of the number of wanted pods, because agents need these only for counts.
+			// Agents read StatefulSets only for counts.
 			proxy.delayMs = ({ kind }) => {
 				if (kind !== "GET statefulsets") return 0;
 				slowed += 1;
 				return countMs;
 			};
 		}
-		// Each eviction within two minutes.
+		// nextEvictionMs() rejects after two minutes.
 		for (let evicted = 0; evicted < 2; evicted += 1) await evictions.nextEvictionMs();
 		for (const proxy of proxies.byCluster.values()) proxy.delayMs = () => 0;
 		expect(slowed).toBeGreaterThan(6);

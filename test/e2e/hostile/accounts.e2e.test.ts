@@ -1,5 +1,5 @@
-// Tests a team's account, created from agent/team/team.yaml and bound to the budgets of one namespace, and tokens with too long a lifetime.
-// Judged by what they got, by the agents' audit lines, and by the API server's audit log.
+// Tests a team's account from agent/team/team.yaml, bound to one namespace's budgets, and tokens that live too long.
+// Checks the results, the agents' audit lines and the API server's audit log.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { type PluginResult, plugin } from "../plugin-process.ts";
 
 const person = ["--context=c1", "--as=bob", "--as-group=team-shop"];
 
-/** Creates the example's team in this database's namespace. */
+/** Creates the example's team for this namespace. */
 async function createTeam(namespace: string): Promise<AsyncDisposable> {
 	const yaml = readFileSync(join(import.meta.dirname, "../../../agent/team/team.yaml"), "utf8");
 	const objects = parseAllDocuments(yaml.replaceAll("namespace: shop", `namespace: ${namespace}`)).map(
@@ -32,7 +32,7 @@ async function createTeam(namespace: string): Promise<AsyncDisposable> {
 	};
 }
 
-/** Grants the team all that it needs to evict pods in the namespace, but no right to the budget. */
+/** Allows the team to evict pods in the namespace, without any right to the budget. */
 async function letEvict(namespace: string): Promise<void> {
 	const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: "evict-pods", namespace } };
 	await apply(
@@ -77,7 +77,7 @@ async function auditLines(budget: string): Promise<readonly Line[]> {
 		.map((line): Line => JSON.parse(line));
 }
 
-/** Returns the users as which tokens with this id were requested. */
+/** Returns the impersonated users who requested tokens with this ID. */
 function whoAskedFor(tokenId: string): readonly string[] {
 	const log = readFileSync(sharedFleet().clusters[0]?.auditLog ?? "", "utf8");
 	return log
@@ -124,7 +124,7 @@ describeOnFleet("an account of a team", () => {
 			["Acquire", "acquired"],
 			["Commit", "stood"],
 		]) {
-			// The account is the same where the token arrived ("token") and where the call was passed on to ("peer").
+			// The account is the same in the agent that got the token and in those to which the call was passed on.
 			const lines = mine.filter((line) => line["method"] === method && line["outcome"] === outcome);
 			expect(lines.filter(({ port }) => port === "token")).not.toEqual([]);
 			expect(lines.filter(({ port }) => port === "peer")).not.toEqual([]);

@@ -1,5 +1,4 @@
-// Watches an agent in a worker thread, with the eyes of a kubelet and of Prometheus. The thread that floods is too busy to do so, and would
-// measure itself.
+// Watches an agent from a worker thread, like a kubelet and Prometheus. The thread that floods is too busy to measure.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -13,7 +12,7 @@ export interface SeenOfAgent {
 	readonly highestMb: number;
 	readonly slowestMs: number;
 	readonly answers: number;
-	/** The most probes in a row without an answer in time. After three, a kubelet restarts the agent. */
+	/** The most consecutive probes that failed. After three, a kubelet restarts the agent. */
 	readonly failedInARow: number;
 }
 
@@ -26,7 +25,7 @@ async function isAnswered(url: string): Promise<boolean> {
 		await response.text();
 		return response.ok;
 	} catch {
-		// No answer is a valid result here.
+		// A missing answer is a valid result here.
 		return false;
 	}
 }

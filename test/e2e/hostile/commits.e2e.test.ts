@@ -1,4 +1,4 @@
-// Tests what a user with a valid token and a client of their own can get written into the Leases on which all others rely.
+// Tests what a caller with a valid token and its own client can get written into Leases.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import type { Grant } from "../../../disruption/budget/cluster.ts";
@@ -59,7 +59,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		if (outcome.kind !== "acquired") throw new Error("It waits until it is acquired");
 		return outcome;
 	};
-	/** Resolves when the acquire is answered with an optimistic hold, because the agent has seen that the Lease is free. */
+	/** Repeats until the acquire is answered with an optimistic hold, because the agent has seen that the Lease is free. */
 	const acquireUnwritten = async (name: string) => {
 		await member().release((await acquire(name)).acquisition);
 		for (;;) {
@@ -90,7 +90,6 @@ describeOnFleet("a caller who commits what is not so", () => {
 			await member().release(acquisition);
 		}
 	};
-	/** Returns the state that the Lease in c1 contains. */
 	const stateOf = async (name: string) => {
 		const path = `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases/${leaseName(named(name))}`;
 		const { metadata } = await getJson<{ metadata: { annotations: Record<string, string> } }>("c1", path);
@@ -151,7 +150,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		const { uid } = pod.pod;
 		expect(await commit("web", pod)).toEqual({ kind: "stood", leftOut: [{ uid, why: "NotCovered" }] });
 		expect(await stateOf("web")).toEqual(nothing);
-		// There is no Lease to commit to, because none is created for a budget that no member has.
+		// For a budget that no member has, no Lease is created.
 		await expect(commit("nobody-has-this", pod)).rejects.toThrow(/exists in no member/);
 	});
 

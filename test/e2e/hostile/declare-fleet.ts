@@ -1,4 +1,4 @@
-// Declares a fleet other than the cluster's own, by writing it into the cluster's ConfigMap.
+// Changes the list of members in a cluster's ConfigMap.
 import { parse } from "yaml";
 import { getJson } from "../get-json.ts";
 import { kubectl } from "../kubectl.ts";
@@ -9,7 +9,7 @@ interface Member {
 	readonly address: string;
 }
 
-/** Changes what a cluster's ConfigMap says about the fleet. Adds a function to `cleanups` that restores it. */
+/** Adds a function to `cleanups` that restores the list. */
 export async function declareFleet(
 	cleanups: (() => Promise<void>)[],
 	context: string,

@@ -1,12 +1,12 @@
-// Sends what a pod in the cluster can send to an agent's port: connections, headers, and parts of messages.
+// Sends what any pod in the cluster can send to an agent's port: connections, headers, and parts of messages.
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { agentFile, type Cluster } from "./member-agent.ts";
 
 export interface Flood extends Disposable {
-	/** Opens another connection, from its own address if one is named. Its failure is ignored. */
+	/** Ignores errors of the connection. `localAddress`: the source address. */
 	open(localAddress?: string): ClientHttp2Session;
-	/** Sends the headers of a call. Undefined if the connection has ended. */
+	/** Sends the headers of a call. Returns undefined if the connection has ended. */
 	call(session: ClientHttp2Session, method: string, token: string): ClientHttp2Stream | undefined;
 }
 
@@ -21,7 +21,7 @@ export function createFlood(cluster: Cluster, agentIp: string): Flood {
 				maxSessionMemory: 1_000,
 				...(localAddress !== undefined && { localAddress }),
 			});
-			// The agent is supposed to close connections.
+			// The agent is expected to close connections.
 			session.on("error", () => undefined);
 			sessions.push(session);
 			return session;
@@ -45,14 +45,14 @@ export function createFlood(cluster: Cluster, agentIp: string): Flood {
 	};
 }
 
-/** Returns most of a message of 2 MB, the longest that an agent accepts. */
+/** Returns most of a 2 MB message, the longest that an agent accepts. */
 export function halfAMessage(): Buffer {
 	const frame = Buffer.alloc(5 + 1_900_000);
 	frame.writeUInt32BE(2_000_000, 1);
 	return frame;
 }
 
-/** Returns a text with the form of a token for the agents, which no API server has signed. */
+/** Returns a text in the format of an agents' token that no API server has signed. */
 export function madeUpToken(number: number): string {
 	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 	return `${encode({ alg: "RS256", kid: "k" })}.${encode({ aud: ["xpdb-agent"], sub: `${number}` })}.${encode({ s: 1 })}`;

@@ -1,5 +1,4 @@
-// Floods of an agent's ports, by strangers, and by callers without a token and with one, from loopback: the agent stays within the memory
-// that its manifest gives it, its probes and metrics answer, and somebody else's drain goes on.
+// Floods an agent's ports. The agent stays within its memory limit, its probes and metrics answer, and other users' drains continue.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
@@ -22,7 +21,7 @@ import { createFlood, halfAMessage, madeUpToken } from "./flood.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, pairOf } from "./member-agent.ts";
 import { expectToBeWell, firstAgent, memoryLimitMb, watchAgent } from "./watched-agent.ts";
 
-/** How many TokenReviews the API server has answered. */
+/** Returns the number of TokenReviews that the API server has answered. */
 async function tokenReviews(context: string): Promise<number> {
 	const metrics = await kubectl(context, ["get", "--raw", "/metrics"]);
 	const lines = metrics.split("\n").filter((line) => /^apiserver_request_total\{.*resource="tokenreviews"/.test(line));
@@ -44,7 +43,7 @@ async function tokenOf(cluster: Cluster): Promise<string> {
 	}
 }
 
-/** Of a node that has a pod of the database, and not the agent that is watched. */
+/** Drains a node with a pod of the database but without the watched agent. */
 async function drainArgs(database: Database, { name, namespace }: AgentInfo): Promise<readonly string[]> {
 	const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
 	const { spec } = await getJson<{ readonly spec: { readonly nodeName: string } }>("c1", path);
@@ -54,7 +53,7 @@ async function drainArgs(database: Database, { name, namespace }: AgentInfo): Pr
 	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "4m"];
 }
 
-/** As another member asks who it is, over and over, until `work` is done; the slowest answer, in milliseconds. */
+/** Calls Describe as another member until `work` ends. Returns the milliseconds of the slowest answer. */
 async function slowestAnswerDuring(work: Promise<void>, { ip, pid }: WatchedAgent): Promise<number> {
 	const now = () => timeWithoutProcessorWaits([pid, process.pid]);
 	const over = new AbortController();
@@ -123,7 +122,7 @@ describeOnFleet("a flood", () => {
 		const result = await drain.finished;
 		expect(result.code, result.stderr).toBe(0);
 		expectToBeWell(await endWatch());
-		// A burst of sixty, twenty a second, and those of people.
+		// The limit is a burst of 60 and 20 per second, plus the reviews of real users.
 		const seconds = (performance.now() - startedAt) / 1000;
 		expect((await tokenReviews("c1")) - reviewsBefore).toBeLessThan(150 + 20 * seconds);
 		expect(await database.violations(1)).toEqual([]);
@@ -174,7 +173,7 @@ describeOnFleet("a flood", () => {
 			expect((await leaseCount()) - before).toBeLessThan(5);
 			const result = await drain.finished;
 			expect(result.code, result.stderr).toBe(0);
-			// The drain may be over before the agent has come to all of them; whoever leaves unanswered was not refused.
+			// The drain may end before the agent has refused all these calls, and aborted calls do not count.
 			await eventually("all but those who may wait are refused", async () => refused > 3_000);
 			leave.abort(new Error("It is over"));
 			await Promise.all(waiting);

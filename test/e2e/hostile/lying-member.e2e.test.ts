@@ -1,5 +1,5 @@
-// Tests a member whose agent lies, sends endless data or stays silent, with its own certificate. A run that asks through another member
-// ends in time and evicts nothing, and that member's agents stay well.
+// Tests a member whose agent lies, sends endless data or stays silent. A run that asks through another member ends in time and evicts
+// nothing, and that member's agents stay healthy.
 import { readFileSync } from "node:fs";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -17,7 +17,7 @@ import { agentFile, clusterOf, pairOf, peerAddressOf } from "./member-agent.ts";
 import { expectToBeWell, firstAgent, watchAgent } from "./watched-agent.ts";
 
 const timeoutMs = 4_000;
-/** The timeout, and the time to start and end the program. */
+/** The timeout, and time to start and end the program. */
 const endsWithinMs = timeoutMs + 2_000;
 
 const liar = "c2";
@@ -26,7 +26,7 @@ async function cleanUp(): Promise<void> {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/** Returns the certificate of the liar's own agents: only its answers are wrong. */
+/** Returns the certificate of the member's real agents, because only its answers are wrong. */
 function ownPair(): { readonly ca: Buffer; readonly certificate: Buffer; readonly key: Buffer } {
 	const { certificate, key } = pairOf(clusterOf(liar));
 	return {
@@ -36,7 +36,7 @@ function ownPair(): { readonly ca: Buffer; readonly certificate: Buffer; readonl
 	};
 }
 
-/** Returns handlers that answer as the liar's own agents do, but with a changed description. */
+/** Answers as the member's real agents do, but with a changed description. */
 function describesItself(change: (truth: DescribeResponse) => DescribeResponse): Partial<AgentServiceServer> {
 	const { ca, certificate, key } = ownPair();
 	const client = createAgentClient({
@@ -50,7 +50,7 @@ function describesItself(change: (truth: DescribeResponse) => DescribeResponse):
 	return {
 		describe: (call, answer) =>
 			void client.describe(call.request, call.metadata, (error, truth) => answer(error, truth && change(truth))),
-		// A slow run asks for the budgets once more.
+		// A slow run lists the budgets again.
 		listBudgets: (call, answer) =>
 			void client.listBudgets(call.request, call.metadata, (error, truth) => answer(error, truth)),
 	};
@@ -64,7 +64,7 @@ async function answersAs(handlers: Partial<AgentServiceServer>): Promise<string>
 	return agent.address;
 }
 
-/** Begins each answer, then sends one byte of it every second. */
+/** Begins each answer, then sends one byte every second. */
 async function answersByteByByte(): Promise<string> {
 	const { certificate, key } = ownPair();
 	const server: Http2SecureServer = createSecureServer({ cert: certificate, key, minVersion: "TLSv1.3" });

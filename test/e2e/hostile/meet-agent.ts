@@ -1,5 +1,5 @@
-// Meets one agent as a peer: tells which certificate it shows, and whether it admits the caller's certificate. It dials the agent's own
-// address, because there are two agents behind that of its cluster.
+// Connects to one agent as a peer, to learn which certificate it shows and whether it accepts the caller's. Uses the agent's own address,
+// because a cluster's address leads to two agents.
 import { connect } from "node:tls";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
 import { agentServerName } from "../../../proto/credentials.ts";
@@ -8,13 +8,13 @@ import { peerPort } from "../../controlplane/links.ts";
 export interface Meeting {
 	/** The SHA-256 fingerprint of the agent's certificate. */
 	readonly shown: string;
-	/** Whether the agent admits the caller. An admitted caller gets an HTTP/2 greeting, and any other gets nothing. */
+	/** Whether the agent accepts the caller. Only an accepted caller gets HTTP/2 data. */
 	readonly letIn: boolean;
 }
 
 const longestMs = 5_000;
 
-/** Undefined if the agent does not answer in time. */
+/** Resolves to undefined if the agent does not answer in time. */
 export async function meetAgent(ip: string, { certificate, key }: KeyPair): Promise<Meeting | undefined> {
 	return new Promise((resolve) => {
 		const socket = connect({
@@ -25,7 +25,6 @@ export async function meetAgent(ip: string, { certificate, key }: KeyPair): Prom
 			servername: agentServerName("xpdb-system"),
 			ALPNProtocols: ["h2"],
 			minVersion: "TLSv1.3",
-			// Any certificate is acceptable here.
 			rejectUnauthorized: false,
 		});
 		let shown: string | undefined;

@@ -1,4 +1,4 @@
-// Plays an agent of one member towards another one: has its certificate and key, and makes calls with them on a peer port.
+// Plays an agent of one member that calls another member's peer port with its own certificate.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
@@ -21,13 +21,12 @@ export function agentFile(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet
 	return join(cluster.dir, "agents", file);
 }
 
-/** Returns what an attacker gets who reads the agents' Secret in that cluster. */
+/** Returns what an attacker gets who can read the agents' Secret. */
 export function pairOf(cluster: Cluster): KeyPair {
 	const read = (file: "tls.crt" | "tls.key") => readFileSync(agentFile(cluster, file), "utf8");
 	return { certificate: read("tls.crt"), key: read("tls.key") };
 }
 
-/** Returns HOST:PORT of the agents' peer port. */
 export function peerAddressOf(cluster: Cluster): string {
 	return `${new URL(cluster.server).hostname}:${peerPort}`;
 }

@@ -1,5 +1,5 @@
-// Tests agents that are no longer members, or show another member's certificate: they are refused, while all others continue. Also tests a
-// change of the CA, during which no agent is refused.
+// Tests that agents which left the fleet, or show another member's certificate, are refused while all others continue. During a change of
+// the CA, no agent is refused.
 import { X509Certificate } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -27,7 +27,7 @@ async function cleanUp(): Promise<void> {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 }
 
-/** Replaces a file as a kubelet does, so that it is never read half-written. */
+/** Replaces the file atomically, as a kubelet does. */
 function bring(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet-ca.crt", text: string): void {
 	const path = agentFile(cluster, file);
 	writeFileSync(`${path}.new`, text, { mode: 0o600 });
@@ -60,7 +60,7 @@ describeOnFleet("a member that was taken out", () => {
 				forgotten: [{ id: c3.id, name: "c3" }],
 			}));
 		}
-		// Uses a connection that is already open, and an acquisition that still holds.
+		// Uses a connection that is already open, and an acquisition that is still valid.
 		const calls = await Promise.allSettled([
 			peer.commit(before.acquisition, []),
 			peer.count(before.acquisition, request),
@@ -184,7 +184,7 @@ describeOnFleet("a change of the CA", () => {
 		const newPairs = new Map<string, KeyPair>();
 		for (const { name, id } of clusters) newPairs.set(name, await issueAgentCertificate(authority, { clusterId: id }));
 		const newOnly = newPairs.get("c2") ?? oldOnly;
-		// Goes back in the same steps, so that the fleet is as it was.
+		// Goes back in the same steps.
 		cleanups.push(async () => {
 			await trust(both);
 			await show(oldPairs);
@@ -223,13 +223,13 @@ describeOnFleet("a change of the CA", () => {
 	});
 });
 
-/** Returns arguments that reach each of these clusters through its own API server. */
+/** Returns arguments that reach each cluster through its own API server. */
 function evictOfMany(database: Database, pod: Pod | undefined, contexts: readonly string[]): readonly string[] {
 	const operators = contexts.map((context) => `${context}-operator`).join(",");
 	return ["evict", `${pod?.context}-operator/${pod?.name}`, "-n", database.namespace, "--contexts", operators, "-y"];
 }
 
-/** Waits until this holds for each agent. Agents read their files every 2 s, each on its own. */
+/** Waits until the condition holds for each agent. Agents read their files every 2 s. */
 async function untilEachAgent(what: string, holds: (cluster: Cluster, ip: string) => Promise<boolean>): Promise<void> {
 	await eventually(`that each agent ${what}`, async () => {
 		const met = sharedFleet().clusters.map(async (cluster) => {

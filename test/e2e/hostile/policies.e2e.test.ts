@@ -1,5 +1,4 @@
-// Tests the shipped policies on real API servers: what they refuse to a holder of the agents' token and to a cluster's administrator, and
-// what they still allow.
+// Tests what the shipped policies refuse to a holder of the agents' token and to a cluster's administrator, and what they allow.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +28,7 @@ interface PodObject {
 	readonly status: { readonly conditions: readonly { readonly type: string; readonly message?: string }[] };
 }
 
-// In continuous integration, c3 runs the oldest Kubernetes and c1 the newest.
+// In CI, c3 runs the oldest supported Kubernetes and c1 the newest.
 describeOnFleet("policies", () => {
 	describe.each(["c1", "c3"])("in %s", (clusterName) => {
 		let database: Database;

@@ -1,5 +1,4 @@
-// Tests an operator of one member who shortens its list of the fleet, and what evictions there and elsewhere are told. A member leaves only
-// if it is forgotten by name, and returns when it is listed.
+// Tests a member whose list of the fleet is too short. A member leaves only if it is forgotten by name, and returns when it is listed.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { killComponent } from "../../controlplane/faults.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
@@ -10,7 +9,7 @@ import { editFleetLists, type FleetLists } from "../fleet-list.ts";
 import { eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 
-/** A greeting comes every 30 s. The rest is for agents that start on a busy machine. */
+/** A greeting every 30 s, and time for agents to start on a busy machine. */
 const greetedWithinMs = 120_000;
 
 describeOnFleet("a list of the fleet that is too short", () => {
@@ -36,7 +35,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 	};
 	const expectEvicted = async (context: string): Promise<void> => {
 		await database.ready();
-		// Members may use a list that is a second old, so an early eviction is refused and repeated.
+		// Members may use a list that is a second old, so early evictions may be refused.
 		let result = await evict(context);
 		await eventually(`${context} to evict`, async () => {
 			if (result.code !== 4) return true;
@@ -56,7 +55,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 			/c1-operator: knows "c2" \(id \S+\) as a member, and its xpdb-fleet neither lists nor/,
 		);
 		expect(there.stderr).toContain('knows "c3"');
-		// The other members name it, so it is asked.
+		// The other members list c1, so it is called.
 		const elsewhere = await evict("c2");
 		expect(elsewhere).toMatchObject({ code: 4, gone: false });
 		expect(elsewhere.stderr).toMatch(/c1: .*it is not a member of the fleet of cluster "c1"/);
@@ -106,7 +105,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 		}
 		await recoverAgents();
 		await database.ready();
-		// An API server that has just started does not know any rights for a moment.
+		// An API server that has just started refuses everything for a moment.
 		let returned = await evict("c3");
 		await eventually("the API server of c3 to know its operator again", async () => {
 			if (!/forbidden/i.test(returned.stderr)) return true;

@@ -1,6 +1,6 @@
-// Plays a tenant who pretends to be the agent. The tenant may do everything in one namespace of a cluster and nothing elsewhere, and runs a
-// server there that answers every operator: a fleet of one, without budgets. In the tenant's namespace there is all that an agent has: a
-// CA, an account whose tokens operators may request, and pods with the agents' label.
+// Plays a tenant who has all rights in one namespace of a cluster and pretends to be the agent there.
+// Its server answers every operator with a fleet of one cluster without budgets. Its namespace has a CA, an account for tokens, and a pod
+// labelled as an agent.
 import { randomBytes } from "node:crypto";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { AgentPodObject } from "../../../demo/agents/agent-command.ts";
@@ -18,17 +18,16 @@ import { removeNamespace } from "../remove-namespace.ts";
 
 export interface TenantAgent extends AsyncDisposable {
 	readonly namespace: string;
-	/** The names of the methods that were called. */
+	/** The names of the called methods. */
 	readonly asked: readonly string[];
 	setReady(ready: boolean): Promise<void>;
 	deletePod(): Promise<void>;
 }
 
-/** Sorts before the name of every agent, because agents are asked in this order. */
+/** Sorts before every agent's name, because agents are called in this order. */
 const podName = "a-tenant";
 let tenants = 0;
 
-/** Starts a tenant. Several can run at once, each in its own namespace. */
 export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 	const { octet, clusters } = sharedFleet();
 	const at = clusters.findIndex(({ name }) => name === cluster);
@@ -109,7 +108,7 @@ function tenantObjects(certificate: string): readonly object[] {
 				containers: [{ name: "agent", image: "none", args: ["--lease-namespace=xpdb-system"] }],
 			},
 		},
-		// What operators need to be deceived.
+		// Operators need these rights to reach the tenant's agent at all.
 		{
 			apiVersion: `${rbac}/v1`,
 			kind: "RoleBinding",
@@ -120,7 +119,7 @@ function tenantObjects(certificate: string): readonly object[] {
 	];
 }
 
-/** Answers the two calls that a run makes first. All others fail. */
+/** Answers the first two calls of a run. All others fail. */
 function answersOfFleetOfOne(clusterId: string, asked: string[]): Pick<AgentServiceServer, "describe" | "listBudgets"> {
 	const hash = fleetHash([clusterId]);
 	return {

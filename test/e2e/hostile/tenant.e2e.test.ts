@@ -1,5 +1,5 @@
-// Tests a tenant who pretends to be the agent in namespaces of two of three clusters. Judged by what the tenant got (no call, no token, no
-// pod beyond the budget) and by whether others continued, whatever the state of the tenant's pod.
+// Tests a tenant who pretends to be the agent in namespaces of two of three clusters.
+// The tenant must get no call, no token and no additional disruption, and others must continue, whatever the state of the tenant's pod.
 import { expect, test } from "vitest";
 import { readTimeline } from "../../../demo/audit/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -8,7 +8,6 @@ import { evictArgs } from "../evict-args.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startTenantAgent, type TenantAgent } from "./tenant-agent.ts";
 
-/** Starts one eviction in each of these clusters at the same time. */
 async function evictTogether(database: Database, clusters: readonly string[]): Promise<readonly PluginResult[]> {
 	const pods = await database.pods();
 	const first = (cluster: string): Pod => {
@@ -26,7 +25,7 @@ async function tokensOf(namespace: string): Promise<readonly string[]> {
 		.map(({ user }) => user);
 }
 
-// Each test has its own database and tenants, and they run at the same time. Every tenant records whether it was called.
+// Concurrent, because each test has its own database and tenants.
 describeOnFleet("a tenant whose pods call themselves agents", () => {
 	const states: readonly { name: string; bring: (tenant: TenantAgent) => Promise<void> }[] = [
 		{ name: "ready", bring: (tenant) => tenant.setReady(true) },
@@ -40,7 +39,7 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			await using database = await createDatabase({
 				replicas: 1,
 				budget: { maxUnavailable: 1 },
-				// Long enough that two pods evicted together would be down at the same time.
+				// Long enough for two pods that are evicted together to be down at the same time.
 				annotations: { "bench/ready-after": "4s" },
 			});
 			await Promise.all([here, there].map(bring));
@@ -68,7 +67,7 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			"db-0",
 			`--namespace=${database.namespace}`,
 			"--context=c1-operator",
-			// No agents run in this namespace, as if there were none.
+			// No agents run in this namespace.
 			"--agent-namespace=nobody",
 		]);
 		expect(result.code).toBe(4);

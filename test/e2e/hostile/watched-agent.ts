@@ -1,4 +1,4 @@
-// Watches an agent of a shared fleet as a kubelet does while it is under attack: its memory, and whether its probes get answers.
+// Watches an agent's memory and probes during an attack, as a kubelet does.
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { expect } from "vitest";
@@ -7,13 +7,13 @@ import { agentNames, fleetControl } from "../agents.ts";
 import type { SeenOfAgent } from "./agent-watch.ts";
 import type { Cluster } from "./member-agent.ts";
 
-/** The agent's memory limit. Above it, the agent would be killed. */
+/** From the shipped Deployment. Above this, the kernel would kill the agent. */
 export const memoryLimitMb = Number(
 	/limits:\s+memory: (\d+)Mi/.exec(
 		readFileSync(new URL("../../../agent/deploy/deployment.yaml", import.meta.url), "utf8"),
 	)?.[1],
 );
-/** Returns the agent that keeps the line in that cluster. The plugin's port-forwards also go to it. */
+/** Returns the agent that hosts the queue of waiting callers and gets the plugin's port-forwards. */
 export async function firstAgent(cluster: Cluster): Promise<AgentInfo & { readonly pid: number }> {
 	const [first] = await agentNames(cluster.name);
 	const agent = (await fleetControl().listAgents(cluster.name)).find(({ name }) => name === first);
@@ -21,7 +21,7 @@ export async function firstAgent(cluster: Cluster): Promise<AgentInfo & { readon
 	return { ...agent, pid: agent.pid };
 }
 
-/** Watches the agent continuously. The returned function ends that and returns what was seen. */
+/** Returns a function that ends the watch and returns its results. */
 export function watchAgent({ ip, pid }: AgentInfo): () => Promise<SeenOfAgent> {
 	const worker = new Worker(new URL("agent-watch.ts", import.meta.url), { workerData: { ip, pid } });
 	const seen = new Promise<SeenOfAgent>((resolve, reject) => {

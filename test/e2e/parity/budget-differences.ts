@@ -1,4 +1,4 @@
-// Deliberate differences in what is said of PodDisruptionBudgets.
+// Deliberate differences in messages about PodDisruptionBudgets.
 import type { DeliberateDifference } from "./deliberate-difference.ts";
 
 export const budgetDifferences: readonly DeliberateDifference[] = [

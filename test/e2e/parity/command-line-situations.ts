@@ -1,4 +1,4 @@
-// Situations with wrong command lines, and with servers that cannot be reached.
+// Situations with wrong command lines, and with unreachable servers.
 import { type Situation, typed } from "./situation.ts";
 
 const proxy = { HTTPS_PROXY: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1", NO_PROXY: "", no_proxy: "" };

@@ -2,17 +2,14 @@
 import type { Outcome } from "./outcome.ts";
 
 export interface DeliberateDifference {
-	/** What the difference is about. */
 	readonly subject: string;
 	readonly kubectl: string;
 	readonly ours: string;
 	readonly reason: string;
-	/** The situations that show it, by name. */
+	/** The names of situations that show the difference. */
 	readonly situations: readonly string[];
-	/**
-	 * Assertions of kubectl's own test of node management that do not hold for xpdb. Each is a part of a line that only this line contains.
-	 */
+	/** Assertions of kubectl's own test that do not hold for xpdb, each as a part of a line that only this line contains. */
 	readonly assertions?: readonly string[];
-	/** Changes kubectl's outcome into ours. */
+	/** Changes kubectl's outcome into xpdb's. */
 	readonly apply: (outcome: Outcome) => Outcome;
 }

@@ -1,11 +1,11 @@
-// Lists where kubectl xpdb deliberately differs from kubectl. docs/kubectl.md is made from this list, which is the only one. The
-// side-by-side test checks both programs against it: each difference must be there, exactly as `apply` says, and no other.
+// Lists every deliberate difference from kubectl, also as the source of docs/kubectl.md. The side-by-side test checks that these
+// differences exist exactly as `apply` says, and no others.
 import { budgetDifferences } from "./budget-differences.ts";
 import type { DeliberateDifference } from "./deliberate-difference.ts";
 
 const bothWays = (name: string): readonly string[] => [`cordon: ${name}`, `uncordon: ${name}`];
 
-/** Leaves out repetitions of each line with this beginning. */
+/** Keeps only the first of identical lines that begin with `start`. */
 function once(lines: readonly string[], start: string): readonly string[] {
 	return lines.filter((line, index) => !line.startsWith(start) || lines.indexOf(line) === index);
 }
@@ -135,7 +135,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		kubectl: "ends at that try, up to 5 seconds later",
 		ours: "ends at once",
 		reason: "this is the time limit that the user set",
-		// For the other situations, all attempts are merged, because their number depends on how fast agents answer.
+		// In the other situations, all attempts are merged, because their number depends on the agents' speed.
 		situations: ["without agents: a budget of Kubernetes' own blocks until --timeout"],
 		apply: (outcome) => ({ ...outcome, stdout: once(outcome.stdout, "evicting pod") }),
 	},

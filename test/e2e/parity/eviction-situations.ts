@@ -1,14 +1,13 @@
-// Situations about the outcome of evictions: budgets, webhooks, policies, namespaces that end, and pods that hang or vanish.
+// Situations about the outcome of evictions: budgets, webhooks, policies, ending namespaces, and pods that hang or vanish.
 import { collectorsStayAway } from "./filter-situations.ts";
 import { admissionPolicy, budget, evictionWebhook, hang, type Place, pod, statefulSet } from "./objects.ts";
 import { drain, type Situation } from "./situation.ts";
 
 const retries = "will retry after 5s";
-/** By then, agents that answer late have been asked several times. No program retries at this moment. */
+/** Long enough for several attempts, and not a moment at which either program retries. */
 const late = "--timeout=13s";
 const blocked = (place: Place) => [statefulSet(place, "web", 1), budget(place, "web", { minAvailable: 1 })];
 const twice = (place: Place) => [...blocked(place), budget(place, "web", { maxUnavailable: 1 }, "second")];
-/** Refuses only the eviction of web-0. */
 const policyOnEvictions = (rest: { readonly message: string; readonly warns?: boolean }) => (place: Place) => [
 	statefulSet(place, "web", 2),
 	...admissionPolicy(place, {
@@ -99,7 +98,7 @@ export const evictionSituations: readonly Situation[] = [
 		{ objects: (place) => [statefulSet(place, "web", 1, hang)] },
 	),
 	drain("--disable-eviction asks no budget", ["--disable-eviction"], { objects: twice }),
-	// Long enough for the pod that ends.
+	// Long enough for the pod without `hang` to end.
 	drain("--disable-eviction until --timeout", ["--disable-eviction", "--timeout=20s"], {
 		objects: (place) => [statefulSet(place, "web", 1, hang), statefulSet(place, "free", 1)],
 	}),

@@ -3,7 +3,10 @@ import { admissionPolicy, daemonSet, deployment, hang, type Place, pod, stateful
 import type { Scene } from "./scene.ts";
 import { drain, type Situation } from "./situation.ts";
 
-/** Keeps the garbage collector from pods whose controller does not exist. A refused dry run shows that the policy is in force. */
+/**
+ * Keeps the garbage collector from deleting pods whose controller does not exist. Also refuses dry runs, to show that the policy is in
+ * force.
+ */
 export const collectorsStayAway = (place: Place) =>
 	admissionPolicy(place, {
 		resource: "pods",
@@ -14,7 +17,7 @@ export const collectorsStayAway = (place: Place) =>
 
 const orphanOf = (kind: string) => ({ apiVersion: "apps/v1", kind, name: "gone" });
 
-/** Creates the pod only when the policy is in force, because the garbage collector is fast. */
+/** Creates the pod when the policy is in force, because the garbage collector would soon delete it. */
 async function createOrphan(scene: Scene, kind: string): Promise<void> {
 	const owned = pod(scene, "orphan", { controller: orphanOf(kind) });
 	await scene.refusesDeletion("witness");

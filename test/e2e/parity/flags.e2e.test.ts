@@ -1,4 +1,4 @@
-// Compares every flag of the real kubectl's drain, cordon and uncordon, and of its global options: the same name, letter and default.
+// Compares the flags of drain, cordon, uncordon and all global flags with kubectl's: name, letter and default.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ interface KubectlFlag {
 	readonly default: string;
 }
 
-/** Reads the flags from kubectl's help, which has a line like "    -l, --selector='':" for each. */
+/** Reads the flags from kubectl's help, which has lines such as "    -l, --selector='':". */
 function readFlags(args: readonly string[]): readonly KubectlFlag[] {
 	const help = execFileSync(join(sharedFleet().dir, "bin", "kubectl"), args, { encoding: "utf8" });
 	return [...help.matchAll(/^ {4}(?:-(\w), )?--([\w-]+)=(.*):$/gm)].map(([, short, name = "", value = ""]) => ({

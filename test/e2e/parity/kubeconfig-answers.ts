@@ -1,5 +1,4 @@
-// Asks kubectl and kubectl xpdb what they make of a kubeconfig: the context that they would work in, the server that they would call, and
-// whether they run the program that is named for credentials.
+// Asks kubectl and kubectl xpdb how they read a kubeconfig: the chosen context, the server, and whether they run its credential program.
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +13,7 @@ import { type KubeconfigRow, neighbours } from "./kubeconfig-row.ts";
 export interface KubeconfigAnswer {
 	/** The current context with its cluster and user, as in `config view --minify`. Undefined if the kubeconfig is refused. */
 	readonly view?: unknown;
-	/** HOST:PORT. Undefined if the kubeconfig is refused before any server is called. */
+	/** HOST:PORT. Undefined if the program calls no server. */
 	readonly asks?: string | undefined;
 	/** Whether `./login` was run. */
 	readonly ran?: true | undefined;
@@ -29,7 +28,7 @@ export async function askKubectl(kubectl: string, row: KubeconfigRow): Promise<K
 			return { error: withoutFolder(folder, errorOf(view)) };
 		const get = await run(kubectl, ["get", "--raw", "/"], env);
 		const [, asked] = /The connection to the server (\S+) was refused/.exec(get.stderr) ?? [];
-		// Without credentials, kubectl asks for a name and a password on the terminal.
+		// Without credentials, kubectl asks for a user name and reads the end of its input.
 		const isAccepted = /The connection to the server|Unable to connect to the server|^error: EOF/m.test(get.stderr);
 		return withoutPath(folder, {
 			view: view.code === 0 ? prune(chosen(JSON.parse(view.stdout))) : undefined,
@@ -74,9 +73,8 @@ export async function askOurselves(row: KubeconfigRow): Promise<KubeconfigAnswer
 	});
 }
 
-/** Returns the parts on which both programs must agree. */
 export function comparable({ view, asks, ran }: KubeconfigAnswer): KubeconfigAnswer {
-	// If no cluster is chosen, kubectl calls this server (deliberate-differences.ts).
+	// Without a cluster, kubectl calls this server and xpdb none (deliberate-differences.ts).
 	return { view, asks: asks === "localhost:8080" ? undefined : asks && "a server", ran };
 }
 
@@ -106,7 +104,7 @@ async function inFolder(
 	}
 }
 
-/** Returns the first line of stderr that is not from kubectl's log. */
+/** Returns the first line that is not from kubectl's log. */
 function errorOf({ stderr }: Ended): string {
 	return (stderr.split("\n").find((line) => !/^[EWI]\d{4} /.test(line)) ?? "").slice(0, 200);
 }
@@ -139,7 +137,7 @@ function withoutPath(folder: string, answer: KubeconfigAnswer): KubeconfigAnswer
 	return JSON.parse(withoutFolder(folder, JSON.stringify(answer))) as KubeconfigAnswer;
 }
 
-/** Removes empty values, some of which kubectl's JSON contains, and the leading "./" of paths. */
+/** Removes empty values, because kubectl's JSON contains some, and the leading "./" of paths. */
 function prune(value: unknown): unknown {
 	if (Array.isArray(value))
 		return value.length === 0

@@ -1,4 +1,4 @@
-// Lists kubeconfigs with each field, at least four times: correct, empty, and of wrong types.
+// Lists kubeconfigs for each field, at least four per field: correct, empty, and of wrong types.
 import { certificate, privateKey } from "../../support/sample-certificate.ts";
 import { type FileParts, fileOf, type KubeconfigRow, row, server } from "./kubeconfig-row.ts";
 
@@ -19,7 +19,7 @@ function rowsOf(what: string, place: Place, field: string, values: readonly stri
 	);
 }
 
-/** Values that a text must not have, and unusual values that it may have. */
+/** Values of wrong types, and unusual values that are accepted. */
 const oddTexts = ["5", "true", "[a]", "{a: b}", "null", '""', "1.5e3", "!!str 5"];
 const oddLists = ["a", "[1]", "[true]", "{a: b}", "null", "[]", "[null]", "[[a]]", "5"];
 const oddFlags = ["yes", "off", '"true"', "1", "null", "[true]", "{}", "y", "TRUE", "tRUE"];

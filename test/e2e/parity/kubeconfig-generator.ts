@@ -1,4 +1,4 @@
-// Generates random kubeconfigs in well-formed YAML, with values as odd as people write them, in every style.
+// Generates random kubeconfigs in well-formed YAML, with odd values in every style.
 import fc from "fast-check";
 import { fileOf } from "./kubeconfig-row.ts";
 
@@ -88,7 +88,7 @@ function mapOf(pairs: readonly (readonly [string, string])[]): string {
 	return `{${pairs.map(([key, each]) => `${key}: ${each}`).join(", ")}}`;
 }
 
-/** Generates a value, mostly of the field's type. */
+/** Generates a value that is mostly of the field's type. */
 function valueOf(name: string): fc.Arbitrary<string> {
 	const list = fc.array(scalarOfText, { maxLength: 3 }).map((items) => `[${items.join(", ")}]`);
 	const typed: Readonly<Record<string, fc.Arbitrary<string>>> = {
@@ -177,7 +177,6 @@ export const generatedKubeconfigs: fc.Arbitrary<string | Uint8Array> = fc
 		fc.constantFrom(false, false, false, true),
 	)
 	.map(([cluster, someone, context, more, encode, hasMore]) =>
-		// The token keeps kubectl from asking for a name.
 		encode(
 			top +
 				fileOf({

@@ -1,15 +1,13 @@
-// Describes a kubeconfig that kubectl and kubectl xpdb read, and the file that the rows have in common.
+// Describes a kubeconfig that both programs read, and the file that rows are based on.
 import { certificate, privateKey } from "../../support/sample-certificate.ts";
 
 export interface KubeconfigRow {
 	readonly name: string;
-	/**
-	 * In the order of KUBECONFIG. The first is named "config". Files that a row refers to by path are in the same folder (`neighbours`).
-	 */
+	/** In the order of KUBECONFIG. The first one is named "config". The files in `neighbours` are in the same folder. */
 	readonly files: readonly (string | Uint8Array)[];
 }
 
-/** The parts of a file with one context "a", its cluster "one" and its user "u", in YAML's flow style. */
+/** Parts of a file with one context "a", its cluster "one" and its user "u", in YAML's flow style. */
 export interface FileParts {
 	readonly cluster?: string;
 	readonly user?: string;
@@ -17,10 +15,10 @@ export interface FileParts {
 	readonly top?: string;
 }
 
-/** Nothing listens there. A program that connects to it has accepted the kubeconfig. */
+/** Nothing listens there. A program that connects has accepted the kubeconfig. */
 export const server = "https://127.0.0.1:1";
 
-/** Returns the kubeconfig. By default it has a token, because kubectl asks users without credentials for a name. */
+/** By default the user has a token, because kubectl asks users without credentials for a name. */
 export function fileOf({ cluster = "", user = "token: abc", context = "", top = "" }: FileParts): string {
 	const more = (text: string): string => (text === "" ? "" : `, ${text}`);
 	return `current-context: a
@@ -38,7 +36,7 @@ export function row(name: string, ...files: (FileParts | string | Uint8Array)[])
 	};
 }
 
-/** Files beside those of every row. `./login` leaves a file "ran" behind. */
+/** Files in the folder of every row. `./login` creates the file "ran". */
 export const neighbours: Readonly<Record<string, string>> = {
 	"ca.crt": certificate,
 	"client.crt": certificate,

@@ -1,13 +1,10 @@
-// Tests that kubeconfigs are read as kubectl reads them: the same cluster, user and namespace, and a refusal if kubectl refuses.
+// Tests that xpdb reads kubeconfigs as kubectl does: with the same cluster, user and namespace, or a refusal.
 import { describe, expect, test } from "vitest";
 import { askOurselves, comparable } from "./kubeconfig-answers.ts";
 import type { KubeconfigRow } from "./kubeconfig-row.ts";
 import { kubeconfigRows, recordedAnswers } from "./recorded-kubeconfigs.ts";
 
-/**
- * What kubectl reads and the yaml package does not. xpdb refuses it and names the line's problem. It never reads it in another way
- * (docs/kubectl.md).
- */
+/** xpdb refuses these, because the yaml package cannot read them (docs/kubectl.md). */
 const refusedByUs: ReadonlySet<string> = new Set(["numbers: -", "layout: a flow that is not indented"]);
 
 describe("a kubeconfig", () => {
@@ -46,7 +43,7 @@ describe("a kubeconfig", () => {
 	});
 });
 
-/** Checks that a refusal is one line, worded by xpdb, and not a failure of our own code. */
+/** Checks that a refusal has a message of xpdb's own and is not a bug. */
 function demandNames({ name }: KubeconfigRow, error: string | undefined): void {
 	if (error === undefined) return;
 	expect(error, name).toMatch(/^(error: |Error in configuration: )/);

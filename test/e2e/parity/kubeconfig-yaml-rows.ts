@@ -1,4 +1,4 @@
-// Lists kubeconfigs with each feature of YAML, at least four times, and kubeconfigs of several files.
+// Lists kubeconfigs for each feature of YAML, at least four per feature, and kubeconfigs of several files.
 import { certificate } from "../../support/sample-certificate.ts";
 import { fileOf, type KubeconfigRow, row } from "./kubeconfig-row.ts";
 
@@ -12,9 +12,8 @@ function rowsOf(feature: string, texts: Readonly<Record<string, string | Uint8Ar
 	return Object.entries(texts).map(([name, text]) => row(`${feature}: ${name}`, text));
 }
 
-/** Returns a kubeconfig whose user has a token that is written like this. */
 const token = (value: string): string => fileOf({ user: `token: ${value}` });
-/** Returns the same in block style: the value begins on the field's line. */
+/** In block style. */
 const blockToken = (value: string): string =>
 	base.replace(/^users: .*$/m, `users:\n- name: u\n  user:\n    token: ${value}`);
 

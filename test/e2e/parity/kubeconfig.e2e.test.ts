@@ -1,5 +1,5 @@
-// Lets kubectl itself read the kubeconfigs of the table, each night and whenever XPDB_KUBECTL is set. kubeconfig-rows.test.ts compares xpdb
-// with the recorded answers.
+// Compares kubectl's answers with the recorded ones and, for generated kubeconfigs, with xpdb's. Runs each night and whenever XPDB_KUBECTL
+// is set.
 import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import fc from "fast-check";

@@ -1,6 +1,5 @@
-// Runs kubectl's own integration test of drain, cordon and uncordon, test/cmd/node-management.sh, from the Kubernetes module that the
-// control plane is built from. It passes with kubectl, and with kubectl xpdb in its place except for what deliberate-differences.ts names.
-// An assertion that is named there but holds also fails the test. kubectl itself runs each night, and whenever XPDB_KUBECTL is set.
+// Runs kubectl's own integration test of drain, cordon and uncordon, test/cmd/node-management.sh, with kubectl and with xpdb in its place.
+// With xpdb, exactly the assertions in deliberate-differences.ts fail. With kubectl, it runs each night and whenever XPDB_KUBECTL is set.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findOrBuildBinaries } from "../../controlplane/binaries.ts";
@@ -35,7 +34,7 @@ function suite(): void {
 			// Allows pods without a service account, as in the script.
 			extraFlags: { apiserver: ["--disable-admission-plugins=ServiceAccount"] },
 		});
-		// No kubelet reports the only node that the script knows, and pods stay where they are.
+		// The script expects a node that no kubelet reports, and pods that stay where they are.
 		for (const component of ["kwok", "scheduler", "controller-manager"] as const) await cluster.kill(component);
 	});
 	afterAll(() => cluster?.stop());
@@ -46,7 +45,7 @@ function suite(): void {
 		const nodes = "/api/v1/nodes";
 		const { items } = await client.get<{ items: readonly unknown[] }>(nodes);
 		if (items.length > 0) await client.send("DELETE", `${nodes}/127.0.0.1`);
-		// Without an annotation there would be no field managers, which the script inspects.
+		// The annotation creates field managers, which the script inspects.
 		const metadata = { name: "127.0.0.1", annotations: { example: "kept" } };
 		await client.send("POST", nodes, { apiVersion: "v1", kind: "Node", metadata });
 		return runNodeManagement({ module, cluster, dir: join(sharedFleet().dir, "node-management", program), path });

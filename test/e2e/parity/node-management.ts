@@ -1,10 +1,10 @@
-// Runs kubectl's own test of node management with another program in kubectl's place, and tells which of its assertions held.
+// Runs kubectl's own test of node management with any program as kubectl, and returns which of its assertions held.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type CommandResult, startCommand } from "./running-command.ts";
 
 export interface Assertion {
-	/** Its line in the script. */
+	/** In the script. */
 	readonly line: number;
 	readonly text: string;
 }
@@ -16,14 +16,14 @@ export interface Verdict extends Assertion {
 export interface ScriptRun extends CommandResult {
 	/** The assertions that were reached. */
 	readonly assertions: readonly Verdict[];
-	/** Whether the script ran to its end. Otherwise, a command failed. */
+	/** Whether the script reached its end. */
 	readonly isFinished: boolean;
 }
 
-/** The script waits for a pod's grace period of half a minute, and starts a hundred programs. That takes two minutes on a busy machine. */
+/** The script takes two minutes on a busy machine: it waits for a grace period of half a minute and starts a hundred programs. */
 export const lastsAtMostMs = 8 * 60_000;
 
-/** Returns the script's assertions in order. Each occurs once, because the script has no loops. */
+/** The script has no loops, so each assertion runs once. */
 export function assertionsOf(module: string): readonly Assertion[] {
 	return readFileSync(join(module, "test", "cmd", "node-management.sh"), "utf8")
 		.split("\n")
@@ -31,14 +31,14 @@ export function assertionsOf(module: string): readonly Assertion[] {
 		.filter(({ text }) => text.startsWith("kube::test::"));
 }
 
-/** Runs the script to its end. A failed assertion is recorded. Only another command that fails ends the script. */
+/** Runs the script to its end. Records failed assertions. Only other failing commands end the script. */
 export async function runNodeManagement(options: {
-	/** The folder of Kubernetes' module. */
+	/** The folder of the module k8s.io/kubernetes. */
 	readonly module: string;
 	readonly cluster: { readonly server: string; readonly kubeconfigPath: string };
-	/** A folder for this run, which is created. */
+	/** A folder for this run. Created if it does not exist. */
 	readonly dir: string;
-	/** Programs in these folders precede others. The kubectl under test is in one of them. */
+	/** These folders come first on the PATH. One contains the kubectl under test. */
 	readonly path: readonly string[];
 }): Promise<ScriptRun> {
 	const { cluster, dir, module } = options;
@@ -53,7 +53,7 @@ export async function runNodeManagement(options: {
 		...process.env,
 		HOME: dir,
 		KUBECONFIG: kubeconfig,
-		// No program may find the cluster of a pod that the test may run in.
+		// Otherwise, programs could use the cluster in whose pod the test runs.
 		KUBERNETES_SERVICE_HOST: "",
 		PATH: [...options.path, process.env["PATH"] ?? ""].join(delimiter),
 		// The script colours its output.
@@ -74,7 +74,7 @@ export async function runNodeManagement(options: {
 	};
 }
 
-/** Creates a folder with a kubectl that leaves drain, cordon and uncordon to kubectl-xpdb. Both programs are in `bin`. */
+/** Creates a kubectl in `dir` that runs kubectl-xpdb for drain, cordon and uncordon. Both programs are in `bin`. */
 export function writeShim(dir: string, bin: string): void {
 	mkdirSync(dir, { recursive: true });
 	const path = join(dir, "kubectl");

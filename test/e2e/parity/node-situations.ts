@@ -11,7 +11,6 @@ function command(name: string, line: (place: Place) => readonly string[], option
 	return { nodes: three, ...options, name, commands: (place) => [line(place)] };
 }
 
-/** Returns the same situation for cordon and uncordon. */
 function bothWays(
 	name: string,
 	words: (place: Place) => readonly string[],
@@ -26,7 +25,7 @@ const nodesStay = (place: Place) =>
 	admissionPolicy(place, {
 		resource: "nodes",
 		operation: "UPDATE",
-		// The administrator may still prepare the situation. A refused dry run shows that the policy is in force.
+		// Only administrators may still cordon nodes, to prepare the situation. Dry runs are refused, to show that the policy is in force.
 		expression:
 			'has(object.spec.unschedulable) == has(oldObject.spec.unschedulable) || ("system:masters" in request.userInfo.groups && !request.dryRun)',
 		message: "nodes stay as they are",

@@ -1,4 +1,4 @@
-// Makes the Kubernetes objects for situations, with as few fields as the API server accepts.
+// Makes the Kubernetes objects of situations, with as few fields as the API server accepts.
 import type { KubernetesObject as AnyObject } from "../../support/apply-object.ts";
 
 export interface KubernetesObject extends AnyObject {
@@ -7,16 +7,16 @@ export interface KubernetesObject extends AnyObject {
 	readonly [field: string]: unknown;
 }
 
-/** A situation's own names in a cluster. */
+/** The names that a situation uses in a cluster. */
 export interface Place {
 	readonly namespace: string;
-	/** Returns the name of its node "a", "b" and so on. */
+	/** Returns the name of the node "a", "b" and so on. */
 	readonly node: (letter: string) => string;
 }
 
-/** A label for all objects without a namespace, to find them again. */
+/** Labels all objects without a namespace, so that clear() finds them. */
 export const parityLabel = { "xpdb.form3.tech/parity": "true" };
-/** Returns a node that only pods of situations use: those of other suites do not tolerate its taint. */
+/** Only pods of situations run on these nodes: others do not tolerate the taint. */
 export function node(name: string, labels: Readonly<Record<string, string>>): KubernetesObject {
 	return {
 		apiVersion: "v1",
@@ -34,7 +34,7 @@ export function namespace(name: string): KubernetesObject {
 }
 
 export interface PodOptions {
-	/** By default "a". */
+	/** The node's letter, by default "a". */
 	readonly node?: string;
 	readonly labels?: Readonly<Record<string, string>>;
 	readonly annotations?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface PodOptions {
 	readonly controller?: { readonly apiVersion: string; readonly kind: string; readonly name: string };
 }
 
-/** Makes a pod terminate until the test lets it end. */
+/** Keeps a pod terminating until the test lets it end. */
 export const hang: PodOptions = { annotations: { "bench/stop": "hang" } };
 
 const containers = [{ name: "main", image: "example.com/main:1" }];
@@ -58,7 +58,6 @@ function podSpec({ emptyDir, graceSeconds }: PodOptions): object {
 	};
 }
 
-/** Returns a pod on a node, without a controller unless one is named. */
 export function pod(place: Place, name: string, options: PodOptions = {}): KubernetesObject {
 	const { node: letter = "a", labels = {}, annotations = {}, controller } = options;
 	const owner = controller && { ...controller, uid: "00000000-0000-4000-8000-000000000001", controller: true };
@@ -94,7 +93,7 @@ function workload(place: Place, kind: string, name: string, options: PodOptions 
 	};
 }
 
-/** Returns a workload with pods NAME-0, NAME-1 and so on, on one node. The replacement of an evicted pod finds no node. */
+/** Its pods run on one node, so the replacement of an evicted pod finds no node. */
 export function statefulSet(place: Place, name: string, replicas: number, options: PodOptions = {}): KubernetesObject {
 	const object = workload(place, "StatefulSet", name, { ...options, replicas });
 	return { ...object, spec: { ...object.spec, serviceName: name, podManagementPolicy: "Parallel" } };
@@ -108,7 +107,7 @@ export function daemonSet(place: Place, name: string, options: PodOptions = {}):
 	return workload(place, "DaemonSet", name, options);
 }
 
-/** Returns a budget over the pods of a workload of this name. */
+/** Returns a budget over the pods of the workload `app`. */
 export function budget(place: Place, app: string, spec: object, name = app): KubernetesObject {
 	return {
 		apiVersion: "policy/v1",
@@ -121,14 +120,14 @@ export function budget(place: Place, app: string, spec: object, name = app): Kub
 export interface PolicyOptions {
 	readonly resource: "pods" | "pods/eviction" | "nodes";
 	readonly operation: "CREATE" | "UPDATE" | "DELETE";
-	/** CEL. Requests are refused unless it is true. */
+	/** A CEL expression. Requests are refused unless it is true. */
 	readonly expression: string;
 	readonly message: string;
-	/** Whether it only warns. It then still refuses dry runs, to show that the policy is in force. */
+	/** Whether the policy only warns. It still refuses dry runs, to show that it is in force. */
 	readonly warns?: boolean;
 }
 
-/** Returns a ValidatingAdmissionPolicy for the situation's namespace or for its nodes. */
+/** Returns a policy for the situation's namespace or nodes. */
 export function admissionPolicy(place: Place, options: PolicyOptions): readonly KubernetesObject[] {
 	const { warns = false, ...policy } = options;
 	const name = place.namespace;
@@ -185,7 +184,6 @@ function policyWithBinding(
 	];
 }
 
-/** Returns a webhook on evictions in the situation's namespace. */
 export function evictionWebhook(place: Place, url: string, caBundle: string): KubernetesObject {
 	return {
 		apiVersion: "admissionregistration.k8s.io/v1",
@@ -206,7 +204,6 @@ export function evictionWebhook(place: Place, url: string, caBundle: string): Ku
 	};
 }
 
-/** Returns the rights of a user who may only read nodes and pods. */
 export function viewer(place: Place, user: string): readonly KubernetesObject[] {
 	const apiGroup = "rbac.authorization.k8s.io";
 	const metadata = { name: place.namespace, labels: parityLabel };

@@ -1,5 +1,4 @@
-// Turns the result of a command into a form that can be compared: without random names, and with lines sorted where kubectl prints them in
-// no fixed order (it evicts pods in parallel, and aggregates errors from Go's maps).
+// Makes outcomes comparable: without random names, and with lines sorted that kubectl prints in random order.
 import { isProgressLine, isSlowLine } from "../slow-lines.ts";
 import type { CommandResult } from "./running-command.ts";
 
@@ -11,7 +10,7 @@ export interface Outcome {
 	readonly after: readonly string[];
 }
 
-/** Removes lines that depend on how busy the machine is: progress after 15 seconds, and agents that are slow to answer. */
+/** Removes lines that only a slow run prints. */
 export function withoutProgress(outcome: Outcome): Outcome {
 	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgressLine(line) && !isSlowLine(line)) };
 }
@@ -29,7 +28,7 @@ export function readOutcome(results: readonly CommandResult[], after: readonly s
 	return {
 		code: results.at(-1)?.code ?? 0,
 		stdout: results.flatMap(({ stdout }) => read(stdout)),
-		// A slow machine prints more progress lines, so only the first one is kept.
+		// Keeps only the first progress line, because a slow machine prints more.
 		stderr: results
 			.flatMap(({ stderr }) => read(stderr))
 			.filter((line, index, all) => !isProgressLine(line) || all.findIndex(isProgressLine) === index),
@@ -44,7 +43,7 @@ function linesOf(text: string): readonly string[] {
 		.filter((line, _, all) => (all.length > 1 || line !== "") && !isOfFeatureGate(line));
 }
 
-/** Whether the line is about a feature gate. kubectl logs each of them before its first request, in any order. */
+/** kubectl logs the feature gates before its first request, in random order. */
 function isOfFeatureGate(line: string): boolean {
 	return line.includes('] "Feature gate default state" ');
 }
@@ -60,13 +59,13 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
 			.replaceAll(/--context([= ])c\d+-operator/g, "--context$1CONTEXT")
 			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
-			// Depends on the moment: the budget may still be being processed.
+			// The controller may not have processed the budget yet.
 			.replace(
 				/ The disruption budget \S+ (needs \d+ healthy pods and has \d+ currently|is still being processed by the server\.)/,
 				" The disruption budget NAME ...",
 			)
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
-			// The beginning of a line in kubectl's log: severity, date, time, thread, file.
+			// The prefix of kubectl's log lines: severity, date, time, thread and file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")
 			.replace(/ milliseconds=\d+$/, " milliseconds=N")
 			.replace(/(Config loaded from file: +)\S+/, "$1KUBECONFIG")
@@ -82,7 +81,7 @@ const podPatterns = [
 	/^error when evicting pods?\/?\s?"([^"]+)"/,
 ];
 
-/** Sorts consecutive lines of pods by pod, and keeps the order of each pod's own lines. Does the same with the errors at the end. */
+/** Sorts consecutive lines about pods by pod, keeping the order of each pod's lines. Also sorts the errors at the end. */
 function inOrder(lines: readonly string[]): readonly string[] {
 	const podOf = (line: string): string | undefined =>
 		podPatterns.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined);

@@ -1,5 +1,5 @@
-// Runs the real kubectl and kubectl xpdb in the same situations. The lines, the exit code, and the nodes and pods afterwards are the same,
-// except for what deliberate-differences.ts says.
+// Runs the real kubectl and kubectl xpdb in the same situations. Output, exit code, nodes and pods are the same, except for the differences
+// in deliberate-differences.ts.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,7 +39,7 @@ describeOnFleet("kubectl and kubectl xpdb", () => {
 		const { dir, octet, clusters, kubeconfigPath } = sharedFleet();
 		const opened = await startWebhook();
 		webhook = opened;
-		// A cluster without anything of xpdb's, beside those of the fleet.
+		// A cluster without xpdb.
 		lonely = await startCluster({
 			binaries: await findOrBuildBinaries({ log: () => undefined }),
 			octet,

@@ -1,5 +1,5 @@
-// Keeps what kubectl makes of the kubeconfigs of the table, from an earlier run. kubectl is asked again each night (XPDB_KUBECTL=play).
-// XPDB_KUBECTL=record keeps its new answers.
+// Keeps kubectl's answers for all kubeconfigs from an earlier run. XPDB_KUBECTL=play asks kubectl again, each night. XPDB_KUBECTL=record
+// keeps the new answers.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ import { kubeconfigYamlRows } from "./kubeconfig-yaml-rows.ts";
 export const kubeconfigRows: readonly KubeconfigRow[] = [...kubeconfigFieldRows, ...kubeconfigYamlRows];
 
 interface Recording {
-	/** For example "v1.36.3". */
+	/** Such as "v1.36.3". */
 	readonly kubectl: string;
-	/** By the row's name. `files` is a fingerprint of what was read. */
+	/** By the row's name. `files` is a fingerprint of the row's files. */
 	readonly answers: Readonly<Record<string, { readonly files: string; readonly answer: KubeconfigAnswer }>>;
 }
 
@@ -24,7 +24,7 @@ function readRecording(): Recording {
 	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Recording) : { kubectl: "", answers: {} };
 }
 
-/** Returns the answers for exactly these files. Undefined if a row must be recorded. */
+/** Returns the answers for exactly these files, or undefined for a row that must be recorded. */
 export function recordedAnswers(): ReadonlyMap<KubeconfigRow, KubeconfigAnswer | undefined> {
 	const { answers } = readRecording();
 	return new Map(
@@ -35,7 +35,7 @@ export function recordedAnswers(): ReadonlyMap<KubeconfigRow, KubeconfigAnswer |
 	);
 }
 
-/** Writes one line for each row. */
+/** Writes one line per row. */
 export function recordAnswers(kubectl: string, answers: ReadonlyMap<KubeconfigRow, KubeconfigAnswer>): void {
 	const lines = [...answers].map(
 		([row, answer]) => `${JSON.stringify(row.name)}: ${JSON.stringify({ files: fingerprintOf(row), answer })}`,

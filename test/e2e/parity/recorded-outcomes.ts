@@ -1,5 +1,5 @@
-// Keeps kubectl's outcomes from an earlier run, because they change only with its version and the situation. A situation without one is
-// played. Each night all are played (XPDB_KUBECTL=play) and compared with those that are kept. XPDB_KUBECTL=record keeps them.
+// Keeps kubectl's outcomes from an earlier run, because they change only with kubectl's version and the situation.
+// XPDB_KUBECTL=play plays all situations again, each night, and compares them. XPDB_KUBECTL=record keeps the new outcomes.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import type { Stage } from "./scene.ts";
 import type { Situation } from "./situation.ts";
 
 interface Recording {
-	/** For example "v1.36.3". */
+	/** Such as "v1.36.3". */
 	readonly kubectl: string;
-	/** By the situation's name. */
+	/** By the situation's name. `situation` is a fingerprint. */
 	readonly outcomes: Readonly<Record<string, { readonly situation: string; readonly outcome: Outcome }>>;
 }
 
@@ -23,7 +23,7 @@ export class RecordedOutcomes {
 	readonly #recording: Recording;
 	readonly #mode: string;
 
-	/** `kubectl` is the version of the program that would answer. */
+	/** `kubectl` is the version of kubectl. */
 	constructor(kubectl: string, environment: NodeJS.ProcessEnv = process.env) {
 		this.#kubectl = kubectl;
 		this.#mode = environment["XPDB_KUBECTL"] ?? "";
@@ -31,20 +31,18 @@ export class RecordedOutcomes {
 		this.#recording = kept?.kubectl === kubectl ? kept : { kubectl, outcomes: {} };
 	}
 
-	/** Returns kubectl's outcome in exactly this situation. Undefined if kubectl must be run. */
+	/** Returns kubectl's outcome of exactly this situation, or undefined if kubectl must be run. */
 	find(situation: Situation): Outcome | undefined {
 		return this.#mode === "" ? this.#kept(situation) : undefined;
 	}
 
-	/**
-	 * Returns the recorded and the played outcome if they differ. Undefined if they do not, if nothing is recorded, and in a recording run.
-	 */
+	/** Returns the recorded and the played outcome if they differ. In a recording run, always returns undefined. */
 	difference(situation: Situation, played: Outcome): { readonly kept: Outcome; readonly played: Outcome } | undefined {
 		const kept = this.#mode === "record" ? undefined : this.#kept(situation);
 		return kept !== undefined && JSON.stringify(kept) !== JSON.stringify(played) ? { kept, played } : undefined;
 	}
 
-	/** Records these outcomes if this is a recording run. */
+	/** Does nothing unless this is a recording run. */
 	record(outcomes: ReadonlyMap<Situation, Outcome>): void {
 		if (this.#mode !== "record") return;
 		const entries = [...outcomes].map(([situation, outcome]) => {
@@ -60,7 +58,7 @@ export class RecordedOutcomes {
 	}
 }
 
-/** Covers the objects and the commands. What happens during a command is code, whose changes only the nightly run shows. */
+/** Covers the objects and commands, but not `prepare` and `during`, whose changes only the nightly run shows. */
 function fingerprintOf({
 	objects,
 	commands,

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 
 export interface CommandResult {
-	/** As in a shell, for example 130 after SIGINT. */
+	/** As in a shell: 130 after SIGINT. */
 	readonly code: number;
 	readonly stdout: string;
 	readonly stderr: string;
@@ -10,7 +10,7 @@ export interface CommandResult {
 
 export interface RunningCommand {
 	readonly finished: Promise<CommandResult>;
-	/** Resolves when this was printed to either stream. Rejects if the command ends without it. */
+	/** Resolves when the text was printed to either stream. Rejects if the command ends without it. */
 	printed(text: string): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
 	/** Closes the output, as a reader such as `head` does when it ends. */
@@ -23,7 +23,7 @@ const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
 	SIGPIPE: 13,
 	SIGTERM: 15,
 };
-/** Longer than any command takes. A command that hangs fails with what it has printed. */
+/** Longer than any command takes. A command that hangs fails with its output. */
 const lastsAtMostMs = 3 * 60_000;
 
 export function startCommand(

@@ -1,4 +1,4 @@
-// Creates and inspects a situation's part of one cluster as the administrator: its namespace, its nodes, and their contents.
+// Creates and inspects a situation's part of one cluster as the administrator: its namespace, nodes and objects.
 import { open } from "node:fs/promises";
 import { type ApiClient, isStatus, isTransient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 import { eventually } from "../kubectl.ts";
@@ -6,7 +6,6 @@ import { type KubernetesObject, namespace, node, type Place, parityLabel } from 
 import { collectionPath, isClusterScoped } from "../../support/apply-object.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** A cluster for scenes. */
 export interface Stage {
 	readonly cluster: string;
 	readonly kubeconfig: string;
@@ -17,11 +16,10 @@ export interface Stage {
 	readonly webhook: Webhook;
 }
 
-/** What exists before anything happens. */
 export interface Scenery {
 	/** The labels of each node, by its letter. By default one node "a". */
 	readonly nodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-	/** Letters of nodes that are cordoned from the start. */
+	/** The letters of nodes that are cordoned from the start. */
 	readonly cordoned?: readonly string[];
 	readonly objects?: (place: Place, stage: Stage) => readonly KubernetesObject[];
 }
@@ -30,17 +28,14 @@ export interface Scene extends Place, Stage {
 	readonly scenery: Scenery;
 	readonly pod: (name: string) => string;
 	create(object: KubernetesObject): Promise<void>;
-	/** Deletes a pod, as any client may. */
 	remove(pod: string): Promise<void>;
 	/** Lets a pod end that was made to hang. */
 	letEnd(pod: string): Promise<void>;
-	/** Resolves when the pod runs. */
 	runs(pod: string): Promise<void>;
-	/** Resolves when the pod has been terminating for this time. */
 	isTerminatingFor(pod: string, ms: number): Promise<void>;
-	/** Resolves when the API server has answered another eviction of the pod that was not a dry run. */
+	/** Resolves when the API server has answered another eviction of the pod, except dry runs. */
 	evictionAnswered(pod: string): Promise<void>;
-	/** These send dry runs until one is refused, which shows that a policy or a webhook is in force. */
+	/** These functions send dry runs until one is refused, which shows that a policy or webhook is in force. */
 	refusesEviction(pod: string): Promise<void>;
 	refusesDeletion(pod: string): Promise<void>;
 	refusesCordon(): Promise<void>;
@@ -102,7 +97,7 @@ export function createScene(scenery: Scenery, stage: Stage, prefix: string): Sce
 		async evictionAnswered(name) {
 			const log = await open(stage.auditLog);
 			try {
-				// Reads only what is written from now on, because the log is long. The line of an earlier eviction may come late.
+				// Reads only new lines, because the log is long, and ignores late lines of earlier evictions.
 				const since = new Date().toISOString();
 				let { size } = await log.stat();
 				await eventually(`an eviction of pod ${name} in ${prefix}`, async () => {
@@ -141,7 +136,7 @@ function isReady({ status }: PodObject): boolean {
 	return status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 }
 
-/** More requests at a time would delay each other, and each may take only some seconds. */
+/** More concurrent requests would delay each other beyond their timeouts. */
 const requestsAtOnce = 8;
 
 async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknown>): Promise<void> {
@@ -152,7 +147,7 @@ async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknow
 	await Promise.all(senders);
 }
 
-/** Creates everything for these scenes in one cluster. */
+/** Creates all objects of the scenes in one cluster. */
 export async function createScenes(scenes: readonly Scene[], client: ApiClient): Promise<void> {
 	const objects = scenes.flatMap((scene) => scene.scenery.objects?.(scene, scene) ?? []);
 	const create = (object: KubernetesObject) => client.send("POST", collectionPath(object), object);
@@ -175,7 +170,7 @@ export async function createScenes(scenes: readonly Scene[], client: ApiClient):
 	);
 }
 
-/** Waits until all pods of the scene run and its budgets have been counted, and then cordons the nodes that need it. */
+/** Waits until all pods run and all budgets have counted them, then cordons nodes. */
 export async function settle(scene: Scene): Promise<void> {
 	const { client, scenery, namespace: name } = scene;
 	const objects = scenery.objects?.(scene, scene) ?? [];
@@ -185,7 +180,7 @@ export async function settle(scene: Scene): Promise<void> {
 		return sum + replicas;
 	}, 0);
 	const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget");
-	// If two budgets select one pod, Kubernetes counts only one of them when the pod becomes ready, and it may be either.
+	// If two budgets select a pod, Kubernetes may update either of them when the pod becomes ready.
 	const isCounted = new Set(budgets.map(({ spec }) => JSON.stringify(spec?.selector))).size === budgets.length;
 	if (expected > 0) {
 		await eventually(`${expected} ready pods in ${name}`, async () => {
@@ -194,7 +189,7 @@ export async function settle(scene: Scene): Promise<void> {
 		});
 	}
 	if (budgets.length > 0 && isCounted) {
-		// Counted once is not enough: a budget that has not seen the last pod still refuses what it will allow a moment later.
+		// A budget that has not yet counted the last pod refuses what it will soon allow.
 		await eventually(`budgets that count every pod of ${name}`, async () => {
 			const [{ items: pods }, { items: counted }] = await Promise.all([
 				client.get<ListOf<PodObject>>(`/api/v1/namespaces/${name}/pods`),
@@ -221,7 +216,7 @@ function nodesOf({ scenery }: Scene): readonly (readonly [letter: string, labels
 	return Object.entries(scenery.nodes ?? { a: {} });
 }
 
-/** Returns the nodes of the scene and the pods on them. */
+/** Returns the scene's nodes and the pods on them. */
 export async function lookAt(scene: Scene): Promise<readonly string[]> {
 	type NodeObject = {
 		readonly metadata: { readonly name: string };
@@ -239,7 +234,7 @@ export async function lookAt(scene: Scene): Promise<readonly string[]> {
 	];
 }
 
-/** Removes everything of all scenes from a cluster. */
+/** Removes all objects of all scenes from a cluster. */
 export async function clear(client: ApiClient): Promise<void> {
 	const selector = new URLSearchParams({
 		labelSelector: Object.entries(parityLabel)
@@ -259,13 +254,13 @@ export async function clear(client: ApiClient): Promise<void> {
 	const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces?${selector}`);
 	await sendAll(items, async ({ metadata }) => {
 		if (metadata.deletionTimestamp === undefined) await client.send("DELETE", `/api/v1/namespaces/${metadata.name}`);
-		// Some pods never end by themselves. The API server enforces deleted policies for a moment longer.
+		// Some pods never end by themselves.
 		await removeAll(client, `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
 	});
 	await removeAll(client, `/api/v1/nodes?${selector}`);
 }
 
-/** Retries if the request takes too long, or if others change the objects meanwhile. The result is the same. */
+/** Retries transient errors, conflicts, and refusals by policies that were just deleted. */
 async function removeAll(client: ApiClient, path: string): Promise<void> {
 	await eventually(`the deletion of ${path}`, async () => {
 		try {

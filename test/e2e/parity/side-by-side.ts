@@ -1,4 +1,4 @@
-// Runs both programs in every situation, each in a cluster, or a part of one, that was prepared in the same way.
+// Runs both programs in every situation, each in its own cluster or namespace, prepared in the same way.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -18,14 +18,10 @@ export interface Pair {
 export interface SideBySide {
 	/** Returns the outcomes of the situation with this name. */
 	outcomes(name: string): Promise<Pair>;
-	/** Removes everything that was created. */
 	close(): Promise<void>;
 }
 
-/**
- * Most of kubectl's outcomes are recorded, so most pairs are one process. More pairs at a time would not finish sooner. Simulated nodes
- * would be late for what the programs time, and lists of budgets would be older than the second for which they count.
- */
+/** More concurrent pairs would not finish sooner, because simulated nodes and counts of budgets would be late. */
 const pairsAtOnce = 4;
 
 export interface Stages {
@@ -34,8 +30,8 @@ export interface Stages {
 }
 
 /**
- * Prepares all situations and runs them in their order, some at a time. kubectl and kubectl-xpdb are in `bin`. `recorded` has the outcomes
- * for which kubectl need not run.
+ * Prepares all situations and runs them in order, some concurrently. `bin` contains kubectl and kubectl-xpdb. Situations in `recorded` run
+ * without kubectl.
  */
 export async function runSideBySide(
 	situations: readonly Situation[],
@@ -43,7 +39,7 @@ export async function runSideBySide(
 	{ bin, recorded }: { readonly bin: string; readonly recorded: RecordedOutcomes },
 ): Promise<SideBySide> {
 	const home = mkdtempSync(join(tmpdir(), "xpdb-parity-"));
-	// No program may find the cluster of a pod that the test may run in.
+	// Otherwise, programs could use the cluster in whose pod the test runs.
 	const env = {
 		...process.env,
 		KUBERNETES_SERVICE_HOST: "",
@@ -73,7 +69,7 @@ export async function runSideBySide(
 	const pairs = new Map<string, PromiseWithResolvers<Pair>>();
 	for (const { name } of situations) {
 		const pair = Promise.withResolvers<Pair>();
-		// The test of the situation awaits it later.
+		// Awaited later. Until then, a failure must not end the process.
 		pair.promise.catch(() => undefined);
 		pairs.set(name, pair);
 	}
@@ -129,7 +125,6 @@ async function play(
 	return situation.takesLong ? merged : withoutProgress(merged);
 }
 
-/** Returns a cluster of the fleet, for its administrator. */
 export function connectStage(
 	cluster: Pick<SharedFleet["clusters"][number], "name" | "server" | "dir" | "auditLog">,
 	rest: Pick<Stage, "kubeconfig" | "contexts" | "webhook">,

@@ -1,4 +1,4 @@
-// Describes one situation in which kubectl and kubectl xpdb are compared: what exists, what is typed, and what happens meanwhile.
+// Describes a situation in which kubectl and kubectl xpdb are compared: its objects, its commands, and what happens meanwhile.
 import type { Place } from "./objects.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Scene, Scenery } from "./scene.ts";
@@ -7,32 +7,31 @@ export interface Situation extends Scenery {
 	readonly name: string;
 	/** Runs when all objects exist and their pods run. */
 	readonly prepare?: (scene: Scene) => Promise<void>;
-	/** Command lines without the program. They run one after the other. */
+	/** Command lines without the program, run in order. */
 	readonly commands: (place: Place) => readonly (readonly string[])[];
-	/** Runs during the first command. */
+	/** Runs during each command. */
 	readonly during?: (scene: Scene, command: RunningCommand) => Promise<void>;
-	/** Whether it takes longer than the time after which the plugin reports its progress. */
+	/** Whether it takes longer than the interval of the plugin's progress lines. */
 	readonly takesLong?: boolean;
-	/** Whether the number of attempts per pod depends on how fast something else happens. */
+	/** Whether the number of attempts per pod depends on timing. */
 	readonly triesVary?: boolean;
-	/** The user who runs the commands. By default the fleet's operator. */
+	/** By default the operator. */
 	readonly user?: "admin" | "operator";
 	/** Whether the command line itself names a context or a kubeconfig. */
 	readonly ownContext?: boolean;
 	/** Added to the environment of every command. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** Whether it runs in a cluster with neither agents nor xpdb's kind of budgets. */
+	/** Whether it runs in a cluster without agents and xpdb's CRD. */
 	readonly withoutAgents?: boolean;
 }
 
 export type SituationOptions = Omit<Situation, "name" | "commands">;
 
-/** Returns a `kubectl drain` of node "a" with these flags. */
 export function drain(name: string, flags: readonly string[], options: SituationOptions = {}): Situation {
 	return { ...options, name, commands: (place) => [["drain", place.node("a"), ...flags]] };
 }
 
-/** Returns a command line that is wrong or asks for something that does not exist. It needs no objects. */
+/** Returns a command line that is wrong or names something that does not exist. It needs no objects. */
 export function typed(name: string, line: readonly string[], options: SituationOptions = {}): Situation {
 	return { nodes: {}, ...options, name, commands: () => [line] };
 }

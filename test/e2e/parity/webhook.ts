@@ -1,4 +1,4 @@
-// Plays a webhook on evictions as other teams run them. It refuses always or a number of times. Its path says what it does.
+// Plays a webhook on evictions that refuses always or a number of times, as its path says.
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -6,8 +6,7 @@ import { createAuthority } from "../../../demo/machine/certificates.ts";
 
 export interface Webhook {
 	/**
-	 * A path follows it: `/WHO/CODE/TIMES`, optionally with `/SECONDS` for Retry-After. WHO gets this code that many times, and is then
-	 * allowed.
+	 * Append `/WHO/CODE/TIMES`, optionally with `/SECONDS` for Retry-After: the first TIMES requests of WHO get CODE, all others are allowed.
 	 */
 	readonly address: string;
 	readonly caBundle: string;
@@ -35,7 +34,7 @@ export async function startWebhook(): Promise<Webhook> {
 			const path = new URL(request.url ?? "/", "https://webhook").pathname;
 			const [, , code = "", times = "", seconds] = path.split("/");
 			const before = refusals.get(path) ?? 0;
-			// Dry runs, which test whether the webhook is in force, do not count.
+			// Dry runs only test whether the webhook is in force, so they do not count.
 			if (asked.object.deleteOptions?.dryRun === undefined) refusals.set(path, before + 1);
 			const allowed = before >= Number(times);
 			const status = {
