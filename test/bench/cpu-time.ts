@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Bench } from "./bench.ts";
 
-/** Milliseconds by component, summed over all clusters. */
+/** Milliseconds by program, summed over all clusters. */
 export type CpuTime = Readonly<Record<string, number>>;
 
 /** The kernel reports processor time in hundredths of a second. */

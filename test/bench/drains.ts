@@ -12,7 +12,7 @@ import { createWorkload, type Workload } from "./workload.ts";
 const apps = 5;
 const podsPerApp = 20;
 const podsPerSmallApp = 1;
-/** Bare calls at a time in each cluster. */
+/** Concurrent calls per cluster. */
 const lanes = 25;
 const kubectlFlags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 

@@ -15,11 +15,11 @@ export interface Measurement {
 	/** With --only, this name selects all measurements of the group. */
 	readonly group?: string;
 	readonly ratios: readonly string[];
-	/** The clusters it needs: three with room, one with 10,000 pods, three with links that can be slowed down, or three for screens. */
+	/** The clusters that it runs on. Those for "crowd" and "screens" get thousands of pods. */
 	readonly on: "fleet" | "crowd" | "wan" | "screens";
 	/** How often the measurement repeats. A short run leaves it out if `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
-	/** Its duration on an idle machine. Without this, it always repeats in full. */
+	/** Its duration on an idle machine: `once`, plus `each` per run. Without this, it always repeats in full. */
 	readonly seconds?: { readonly once: number; readonly each: number };
 	/** Whether it runs only if selected by name. */
 	readonly onlyByName?: boolean;

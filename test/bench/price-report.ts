@@ -13,7 +13,6 @@ interface Costs {
 
 export interface Price {
 	readonly name: string;
-	/** The resident memory of each agent at the end. */
 	readonly agentMb: readonly number[];
 	readonly idlePerSecond: RoleTimes;
 	readonly decision: Costs;

@@ -44,7 +44,7 @@ export interface Side {
 
 interface SideOptions {
 	readonly name: string;
-	/** A checkout with built programs. */
+	/** The folder of a checkout with built programs. */
 	readonly checkout: string;
 	readonly profiles: string | undefined;
 	readonly signal: AbortSignal;

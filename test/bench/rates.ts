@@ -29,7 +29,7 @@ export const rates: Measurement = {
 			await workload.ready();
 			const before = cpuTimeOf(bench);
 			const rate = await evictAll(workload, evictor, lanes);
-			// So that the processor time covers all replacements.
+			// The processor time must include all replacements.
 			await workload.ready();
 			return { rate, cpu: cpuPerThing(before, cpuTimeOf(bench), clients.length * pods) };
 		};

@@ -82,7 +82,6 @@ export const rounds: Measurement = {
 	},
 };
 
-/** Returns one pod for each budget. */
 async function targetsOf(workload: Workload): Promise<readonly Target[]> {
 	const found = new Map<string, BenchPod>();
 	for (const pod of await benchPods(workload)) found.set(pod.pod.metadata?.labels?.["app"] ?? "", pod);

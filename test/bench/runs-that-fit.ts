@@ -13,8 +13,8 @@ export interface Progress {
 }
 
 /**
- * Returns how often the first of the remaining measurements `rest` may run: at least once, and in full without an expected duration. The
- * remaining ones share the time that one run of each leaves.
+ * Returns how often the first of the remaining measurements `rest` may run: at least once, and in full without an expected duration. They
+ * share the time that remains after one run of each.
  */
 export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredMs, expectedMs }: Progress): number {
 	const [next] = rest;

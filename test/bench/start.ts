@@ -51,7 +51,7 @@ export const start: Measurement = {
 };
 
 interface Scene extends AsyncDisposable {
-	/** Returns the milliseconds of each way, in turn, `count` times. */
+	/** Measures each way `count` times, in turn. Returns milliseconds. */
 	takeTurns(count: number): Promise<Times>;
 }
 

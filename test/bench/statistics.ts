@@ -4,7 +4,7 @@ export interface Spread {
 	readonly high: number;
 }
 
-/** Returns the smallest sample such that at least `part` (0 to 1) of all samples are not larger. */
+/** Returns the sample that the given part (0 to 1) of all samples does not exceed. */
 export function quantile(samples: readonly number[], part: number): number {
 	const sorted = samples.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];

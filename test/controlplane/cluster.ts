@@ -246,7 +246,7 @@ async function poll(waiting: Waiting, check: () => Promise<boolean>): Promise<vo
 	}
 }
 
-// "address already in use" is the message of Go's net package.
+// Recognises a port in use by the message of Go's net package.
 function describeFailure(
 	error: unknown,
 	place: ClusterPlace,

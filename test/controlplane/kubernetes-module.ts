@@ -7,7 +7,7 @@ export type KubernetesModule =
 	| { readonly kind: "found"; readonly dir: string }
 	| { readonly kind: "missing"; readonly reason: string };
 
-/** Finds the module cache's copy of Kubernetes, which contains Kubernetes' own tests. */
+/** Finds Go's cached copy of the Kubernetes module, which contains Kubernetes' own tests. */
 export function findKubernetesModule(): KubernetesModule {
 	const go = findGo();
 	if (go.kind === "missing") return go;

@@ -64,7 +64,6 @@ async function linkTo(port: number): Promise<LinkProxy> {
 	return link;
 }
 
-/** Starts a link in this condition and opens a connection over it. Returns both ends. */
 async function connected(condition: LinkCondition = {}) {
 	const { server, port } = await listening();
 	const link = await linkTo(port);

@@ -56,6 +56,6 @@ export async function forwardPorts(client: ApiClient, pod: AgentPodObject, addre
 		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
 		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
 	};
-	// Applied and not created: for two seconds after a CRD is installed, the API server delays every creation of its objects.
+	// Applied, not created: for two seconds after a CRD is installed, the API server delays every creation of its objects.
 	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);
 }

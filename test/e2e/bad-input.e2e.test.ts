@@ -1,4 +1,4 @@
-// Tests wrong input to the built plugin on real clusters. It explains the mistake, never prints a stack trace, and changes nothing.
+// Tests wrong input to the built plugin on real clusters. The plugin explains the mistake, never prints a stack trace, and changes nothing.
 import { expect, test } from "vitest";
 import { inTheAgentsName as agentsName, createAdminClient } from "../controlplane/admin-client.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -191,7 +191,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			'xpdb.form3.tech/state={"schema":2}',
 			...inTheAgentsName,
 		]);
-		// An unreadable Lease would block all later tests on these clusters.
+		// Left behind, this Lease would make later tests fail.
 		try {
 			await expectRefused(database, /c3/, /schema 2, this version knows 1/);
 		} finally {

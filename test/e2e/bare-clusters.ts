@@ -31,11 +31,10 @@ export interface XpdbOptions {
 }
 
 export interface BareOptions {
-	/** Per cluster, by default one. */
+	/** Per cluster. */
 	readonly nodes?: number;
 	/** Whether to run the shipped plugin and agents. By default they have fail points. */
 	readonly shipped?: boolean;
-	/** By default xpdb-system. */
 	readonly agentNamespace?: string;
 }
 

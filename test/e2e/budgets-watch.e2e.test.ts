@@ -17,7 +17,7 @@ function watch({ namespace }: Database, ...more: readonly string[]) {
 	return startPlugin(["budgets", "db", "-n", namespace, ...contexts, "-w", ...more]);
 }
 
-/** No node accepts the replacement, because a pod that is down only for a moment may not be reported. */
+/** Also keeps nodes from accepting the replacement: a pod that is down only for a moment may not be reported. */
 async function takePodDown(cluster: string, database: Database): Promise<void> {
 	await letNodesTakeNewPods(cluster, database, false);
 	await deletePod(cluster, database);

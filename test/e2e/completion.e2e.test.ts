@@ -21,7 +21,7 @@ const three = "c1-operator,c2-operator,c3-operator";
 /** Returns the values without their descriptions, and the directive. */
 async function completed(line: string, kubeconfig = sharedFleet().kubeconfigPath) {
 	const streams = collectStreams();
-	// Returns the 50 ms that are reserved for starting and ending a program. Without a home, nothing is cached.
+	// Gives back the 50 ms that completion reserves for starting and ending a program. Without a home, nothing is cached.
 	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => -50 });
 	expect(streams.err()).toBe("");
 	const lines = streams.out().trimEnd().split("\n");

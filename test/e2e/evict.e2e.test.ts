@@ -45,7 +45,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		});
 		const [pod] = await database.pods();
 		const context = `${pod?.context}-operator`;
-		// The run waits for the number of healthy pods at its start, so agents must have seen all of them.
+		// The run waits for as many healthy pods as at its start, so agents must first have seen all of them.
 		await eventually("the agents to count 3 healthy pods", async () => {
 			const { stdout } = await plugin(["budgets", "-n", database.namespace, "--context", context]);
 			return /^\S+ +db +1 +3 /m.test(stdout);

@@ -1,4 +1,4 @@
-// Tests evictions of pods whose expected number no scale gives.
+// Tests evictions of pods for which no scale gives the expected number.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget } from "./database.ts";

@@ -40,7 +40,7 @@ async function explained(...args: readonly string[]): Promise<Documented> {
 	return document;
 }
 
-/** Retries until the verdict matches, because agents see changes a moment later. `why` must be among its messages. */
+/** Retries until the verdict matches, because agents see changes a moment later. `why` must be one of the messages. */
 async function eventuallySays(verdict: string, args: readonly string[], why?: string): Promise<Documented> {
 	let last: Documented | undefined;
 	await eventually(`explain ${args.join(" ")} to say ${verdict} ${why ?? ""}`, async () => {

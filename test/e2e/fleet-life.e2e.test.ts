@@ -39,12 +39,12 @@ describeOnFleet("the life of a fleet", () => {
 	const addressesOf = (names: readonly string[]) =>
 		only(names).flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]);
 
-	/** As the administrator. Fails unless the exit code is 0. */
+	/** Runs xpdb as the administrator. Fails unless the exit code is 0. */
 	async function xpdb(names: readonly string[], ...words: readonly string[]): Promise<Said> {
 		return done(await bare.xpdb([...words, "--contexts", names.join(",")]), words);
 	}
 
-	/** As an operator. Fails unless the exit code is 0. */
+	/** Runs xpdb as an operator. Fails unless the exit code is 0. */
 	async function operate(names: readonly string[], ...words: readonly string[]): Promise<Said> {
 		const contexts = names.map((name) => `${name}-${dana.name}`);
 		return done(await bare.xpdb([...words, "--contexts", contexts.join(","), "-n", shop]), words);

@@ -44,7 +44,7 @@ describeOnFleet("an installation with something in its way", () => {
 		bare.kubectl(cluster, ["delete", "--ignore-not-found", "-f", "-"], list);
 	}
 
-	/** Only by name, because kwok has its own CRDs. */
+	/** Filters by name, because kwok has its own CRDs. */
 	const definitions = (cluster: string): readonly string[] =>
 		bare
 			.kubectl(cluster, ["get", "customresourcedefinitions", "-o", "name"])
@@ -271,7 +271,7 @@ describeOnFleet("an installation with something in its way", () => {
 	test("leaves, when all of it goes, the CA that a person put there, with its namespace as it was", async () => {
 		const { kubectl } = bare;
 		const both = ["--contexts", bare.contexts()];
-		// The copy is made by hand, in a namespace that the installation created.
+		// Copies the CA by hand into a namespace that the installation created.
 		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
 		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data, stringData: undefined }]);
 		const env = { KUBECACHEDIR: mkdtempSync(join(bare.fleet.dir, "cache-")) };

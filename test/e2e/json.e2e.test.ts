@@ -36,7 +36,7 @@ const leasesOf = (events: readonly Event[], type: string): readonly string[] =>
 		.map((event) => String(event["cluster"]))
 		.toSorted();
 
-/** Waits until terminating pods of earlier databases are gone, which a plan would list. */
+/** Waits until the node has no pods of earlier databases, which would appear in the plan. */
 async function alone({ namespace }: Database, path: string): Promise<void> {
 	const [context = "", node = ""] = path.replace("-operator", "").split("/");
 	await eventually(`node ${node} to have no other database's pods`, async () => {
@@ -86,7 +86,7 @@ describeOnFleet("-o json", () => {
 		expect(code, stdout).toBe(0);
 		expect(eventProblems(stdout)).toEqual([]);
 		expect(eventsOf(stdout).at(-1)).toMatchObject({ command: "evict", result: "done", evicted: 3, failed: 0 });
-		// The budget allows one disruption at a time.
+		// The budget allows one disruption at a time, so the other pods waited.
 		const waits = eventsOf(stdout).filter(({ type }) => type === "pod.waiting");
 		expect(waits.map(({ reason }) => reason)).toContain("BudgetExhausted");
 		await database.ready();

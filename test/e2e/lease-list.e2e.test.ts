@@ -43,7 +43,6 @@ async function leasesOf({ namespace }: Database, ...args: readonly string[]) {
 	return { ...document, code, stderr };
 }
 
-/** Returns a kubeconfig path with the fleet's contexts and one whose API server does not exist. */
 async function contextWithoutServer() {
 	const folder = await mkdtemp(join(tmpdir(), "xpdb-gone-"));
 	const path = join(folder, "kubeconfig");
@@ -63,7 +62,6 @@ async function contextWithoutServer() {
 	};
 }
 
-/** Returns the items of all printed documents, one document per line. */
 function itemsOf(output: string): Documented["items"] {
 	return output
 		.split("\n")

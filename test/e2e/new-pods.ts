@@ -26,7 +26,7 @@ export async function letNewPodsBeReady(database: Database, ready: boolean): Pro
 	await Promise.all(sharedFleet().contexts.map((context) => changeTemplate(context, database, template)));
 }
 
-/** Lets the existing pods become ready. Returns false if one was deleted meanwhile: call it again. */
+/** Lets the existing pods become ready. Returns false if one was deleted meanwhile, and must then be called again. */
 export async function letPodsBeReady({ namespace }: Database): Promise<boolean> {
 	const args = ["annotate", "pods", "-l", "app=db", "-n", namespace, "bench/ready-"];
 	try {

@@ -19,12 +19,12 @@ export async function isCordoned(path: string): Promise<boolean> {
 	return (await readNode(path)).spec.unschedulable === true;
 }
 
-/** Returns the node's annotation of an operation. */
+/** Returns the annotation in which a drain records its operation. */
 export async function markOf(path: string): Promise<string | undefined> {
 	return (await readNode(path)).metadata.annotations?.[mark];
 }
 
-/** Uncordons every node and removes the annotations of operations. */
+/** Uncordons every node and removes the annotations of drains. */
 export async function uncordonAll(): Promise<void> {
 	await Promise.all(
 		sharedFleet().contexts.map(async (context) => {

@@ -31,7 +31,7 @@ async function interrupted(nodes: readonly string[], flags: readonly string[] = 
 	return id;
 }
 
-/** Starts a drain and kills it before it prints its ID. Returns the ID, from the nodes. */
+/** Starts a drain and kills it before it prints its ID. Returns the ID that the nodes record. */
 async function killed(nodes: readonly string[]): Promise<string> {
 	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets"]);
 	await run.printed(/pod \S+ waits: .*\n/);

@@ -28,7 +28,6 @@ async function cordonAll(): Promise<void> {
 	for (const context of sharedFleet().contexts) await kubectl(context, ["cordon", "-l", "kubernetes.io/hostname"]);
 }
 
-/** Uncordons all nodes except this one. */
 async function uncordonOthers(context: string, node: string): Promise<void> {
 	const { items } = await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
 		context,

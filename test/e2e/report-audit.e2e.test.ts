@@ -14,7 +14,7 @@ import { letNodesTakeNewPods } from "./new-pods.ts";
 import { plugin } from "./plugin-process.ts";
 import { untilAlone } from "./until-alone.ts";
 
-/** The longest delay of a change from the audit log to the run, on a busy machine. */
+/** The longest time until the agents and the run see a change, on a busy machine. */
 const lateMs = 15_000;
 /** A state that lasts longer than this must be reported. */
 const steadyMs = 3_500;

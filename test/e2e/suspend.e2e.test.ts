@@ -139,7 +139,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		await kept.printed("has no disruption left: 3 of 3 healthy, 3 required");
 		kept.child.kill("SIGINT");
 		expect(await kept.finished).toMatchObject({ code: 130, stdout: "" });
-		// The writes are the user's own, one of each kind in each cluster.
+		// The operator's own account made both writes in each cluster.
 		const writes = (await readTimeline(sharedFleet().clusters, { containing: database.namespace })).filter(
 			({ verb, resource, namespace, dryRun }) =>
 				verb === "patch" && resource === "xpoddisruptionbudgets" && namespace === database.namespace && !dryRun,

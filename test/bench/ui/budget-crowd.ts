@@ -43,7 +43,7 @@ export const budgetCrowd: Measurement = {
 		"ui_idle_drain_percent",
 	],
 	on: "screens",
-	// In minutes of changes.
+	// Minutes of changes.
 	runs: { full: 10, short: 1 },
 	onlyByName: true,
 	async measure(bench, minutes) {

@@ -50,7 +50,6 @@ async function replace(cluster: string, other: Omit<OtherAgent, "folder">, index
 	}
 }
 
-/** Restores both agents of a cluster. */
 async function restoreAgents(cluster: string): Promise<void> {
 	await scale(cluster, 2);
 	for (const { name, pid } of await fleetControl().listAgents(cluster)) {

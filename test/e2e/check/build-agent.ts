@@ -7,7 +7,7 @@ import { repositoryRoot } from "../../../scripts/repository-root.ts";
 
 export interface OtherAgent {
 	readonly version: string;
-	/** The features of budgets that it claims to support. */
+	/** The budget features that it claims to support. */
 	readonly features?: readonly string[];
 	/** The folder for its program. */
 	readonly folder: string;

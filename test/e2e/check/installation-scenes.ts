@@ -11,7 +11,6 @@ import type { Place } from "./run-check.ts";
 
 let started: BareClusters | undefined;
 
-/** Makes two clusters a fleet with `kubectl xpdb install`. */
 export async function startInstallation(): Promise<Place & AsyncDisposable> {
 	const bare = await startBareClusters(2);
 	started = bare;

@@ -3,7 +3,6 @@ import type { CheckReason } from "../../../plugin/check/check-reason.ts";
 
 export interface Provocation {
 	readonly reason: CheckReason;
-	/** The fault in words. */
 	readonly fault: string;
 	/** The finding's context. Left out if the finding is about the whole fleet. */
 	readonly cluster?: string;

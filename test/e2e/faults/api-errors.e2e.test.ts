@@ -1,5 +1,5 @@
-// Tests an API server that answers one call with an error or not at all: each call of an eviction by the plugin, and each kind of call of
-// the agents.
+// Tests an API server that answers one call with an error or not at all. Covers each call of an eviction by the plugin, and each kind of
+// call of the agents.
 import { expect, test } from "vitest";
 import { type ApiCall, type ApiProxy, type CallFault, callFaults } from "../../controlplane/api-proxy.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -12,7 +12,7 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
-/** One plugin runs per call and fault: a minute on two idle cores, three while ten other tests run. */
+/** One plugin runs per call and fault, which takes a minute on two idle cores and three while ten other tests run. */
 const timeout = 15 * 60_000;
 
 describeOnFleet("an API server that answers one call wrongly", () => {

@@ -13,8 +13,8 @@ import { plugin } from "../plugin-process.ts";
 const replicas = 3;
 const changeEveryMs = 200;
 /**
- * The API server checks the version up to 100 ms after the eviction arrives, so one in ten conflicts by chance.
- * More than six of nine do so in one of thousands of runs. Evictions that ignored changes would conflict more often than not.
+ * The API server checks the version up to 100 ms after the eviction arrives, so one eviction in ten conflicts by chance.
+ * In one of thousands of runs, more than six of nine conflict. If evictions ignored changes, most would.
  */
 const mayBeLate = 6;
 /** Only on a machine that is too busy does more time pass between reading and evicting. Such conflicts do not count. */
@@ -46,7 +46,7 @@ describeOnFleet("pods that change five times a second under a native budget", ()
 	});
 });
 
-/** Whether the eviction's version was the pod's until just before. */
+/** Whether the pod had the eviction's version until just before the eviction. */
 function isPrompt({ cluster, name, request, receivedAt }: AuditEvent, events: readonly AuditEvent[]): boolean {
 	const version = request?.deleteOptions?.preconditions?.resourceVersion;
 	const writes = events.filter((event) => event.cluster === cluster && event.name === name && event.code === 200);

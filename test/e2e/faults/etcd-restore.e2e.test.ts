@@ -1,4 +1,4 @@
-// Restores one cluster's etcd to an older state. Its agents must not count with what they have seen since.
+// Restores one cluster's etcd to an older state. Its agents must not use what they saw later.
 import { expect, test } from "vitest";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { snapshotEtcd } from "../../controlplane/etcd-snapshot.ts";

@@ -1,5 +1,5 @@
 // Revokes the operator's rights, or deletes the accounts of its tokens, during a drain of three clusters.
-// The output names what is missing and what stays cordoned, and the same command continues later.
+// The output names what is missing and what stays cordoned. After the repair, the same command succeeds.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { preActivityPrefix } from "../../../disruption/budget/pod.ts";
@@ -22,7 +22,7 @@ async function withdrawRightsInOne(clients: Clients): Promise<EndFault> {
 	return await withdrawOperatorRights(client);
 }
 
-/** Agents pass calls on to each other, so an account in one cluster would be enough to get through. */
+/** Deletes the accounts in all clusters, because agents pass calls on to each other. */
 async function deleteAccounts(clients: Clients): Promise<EndFault> {
 	const ends = await Promise.all(
 		[...clients].map(async ([cluster, client]) => {
@@ -61,7 +61,7 @@ describeOnFleet("in the middle of a drain", () => {
 				cluster,
 				node: pods.find(({ context }) => context === cluster)?.node ?? "",
 			}));
-			// Keeps the drain from ending before the fault.
+			// The held pod keeps the drain from ending before the fault.
 			const held = pods.find(({ context }) => context === "c2")?.name ?? "";
 			const hold = async (value: "=true" | "-") =>
 				kubectl("c2", ["annotate", "pod", held, "-n", database.namespace, `${preActivityPrefix}hold${value}`]);

@@ -23,7 +23,7 @@ describeOnFleet("a rolling update of the agents", () => {
 			}),
 		);
 		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
-		// A rollout is complete while the last old agents may still be ending.
+		// When a rollout is complete, the last old agents may still be ending.
 		await eventually("the end of all agents that were there before", async () => {
 			const now = await agentNames();
 			return !before.some((name) => now.includes(name));

@@ -6,7 +6,6 @@ import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { type PluginProcess, startPlugin } from "../plugin-process.ts";
 
-/** Matches the message about c2. */
 const line = (...parts: readonly string[]): RegExp =>
 	new RegExp(`^cluster c2 gives no answer for \\S+, nothing is evicted until it does: .*${parts.join(".*")}.*$`, "m");
 

@@ -1,4 +1,4 @@
-// Tests slow API servers: a count takes longer than a caller that gets a Lease may stay silent.
+// Tests API servers so slow that a count takes longer than a new Lease holder may go without a call.
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { startApiProxies } from "./api-proxies.ts";

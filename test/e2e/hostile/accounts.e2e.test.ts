@@ -77,7 +77,6 @@ async function auditLines(budget: string): Promise<readonly Line[]> {
 		.map((line): Line => JSON.parse(line));
 }
 
-/** Returns the impersonated users who requested tokens with this ID. */
 function whoAskedFor(tokenId: string): readonly string[] {
 	const log = readFileSync(sharedFleet().clusters[0]?.auditLog ?? "", "utf8");
 	return log

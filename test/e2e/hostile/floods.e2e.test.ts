@@ -43,7 +43,7 @@ async function tokenOf(cluster: Cluster): Promise<string> {
 	}
 }
 
-/** Drains a node with a pod of the database but without the watched agent. */
+/** Returns the arguments to drain a node that has a pod of the database but not the watched agent. */
 async function drainArgs(database: Database, { name, namespace }: AgentInfo): Promise<readonly string[]> {
 	const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
 	const { spec } = await getJson<{ readonly spec: { readonly nodeName: string } }>("c1", path);

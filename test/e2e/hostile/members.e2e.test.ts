@@ -115,7 +115,7 @@ describeOnFleet("a certificate of another member", () => {
 			members: members.map((member) => (member.name === "c2" ? { ...member, address: impostor.address } : member)),
 		}));
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
-		// Through c1 alone, whose agents pass calls on.
+		// Uses only c1's context, whose agents pass the calls on.
 		const refused = await plugin([...evictArgs(database, pod), "--timeout", "10s"]);
 		expect(refused.code, refused.stdout + refused.stderr).toBe(4);
 		expect(refused.stderr).toContain(`is for cluster id "${c3.id}", not for cluster id "${clusterOf("c2").id}"`);

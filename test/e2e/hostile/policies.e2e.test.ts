@@ -187,7 +187,7 @@ describeOnFleet("policies", () => {
 			};
 
 			beforeAll(async () => {
-				// Creates a Lease.
+				// The eviction creates the Lease.
 				const { code, stderr } = await evict();
 				if (code !== 0) throw new Error(stderr);
 			});

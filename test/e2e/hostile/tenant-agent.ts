@@ -47,7 +47,7 @@ export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 	]);
 	const authority = await createAuthority("tenant");
 	tenants += 1;
-	// Pods of the clusters have addresses below 127.OCTET.100.
+	// Avoids the addresses of the clusters' pods, which are below 127.OCTET.100.
 	const address = `127.${octet}.${at + 101}.${tenants}`;
 	const pair = await issueAgentCertificate(authority, { clusterId: known.id, address });
 	const asked: string[] = [];

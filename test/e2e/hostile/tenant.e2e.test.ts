@@ -67,7 +67,6 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			"db-0",
 			`--namespace=${database.namespace}`,
 			"--context=c1-operator",
-			// No agents run in this namespace.
 			"--agent-namespace=nobody",
 		]);
 		expect(result.code).toBe(4);

@@ -13,7 +13,6 @@ function rowsOf(feature: string, texts: Readonly<Record<string, string | Uint8Ar
 }
 
 const token = (value: string): string => fileOf({ user: `token: ${value}` });
-/** In block style. */
 const blockToken = (value: string): string =>
 	base.replace(/^users: .*$/m, `users:\n- name: u\n  user:\n    token: ${value}`);
 

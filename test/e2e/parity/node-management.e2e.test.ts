@@ -34,7 +34,7 @@ function suite(): void {
 			// Allows pods without a service account, as in the script.
 			extraFlags: { apiserver: ["--disable-admission-plugins=ServiceAccount"] },
 		});
-		// The script expects a node that no kubelet reports, and pods that stay where they are.
+		// No kubelet may report the script's node, and its pods must stay where they are.
 		for (const component of ["kwok", "scheduler", "controller-manager"] as const) await cluster.kill(component);
 	});
 	afterAll(() => cluster?.stop());

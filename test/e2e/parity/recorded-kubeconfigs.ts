@@ -12,7 +12,7 @@ import { kubeconfigYamlRows } from "./kubeconfig-yaml-rows.ts";
 export const kubeconfigRows: readonly KubeconfigRow[] = [...kubeconfigFieldRows, ...kubeconfigYamlRows];
 
 interface Recording {
-	/** Such as "v1.36.3". */
+	/** kubectl's version, such as "v1.36.3". */
 	readonly kubectl: string;
 	/** By the row's name. `files` is a fingerprint of the row's files. */
 	readonly answers: Readonly<Record<string, { readonly files: string; readonly answer: KubeconfigAnswer }>>;
@@ -35,7 +35,6 @@ export function recordedAnswers(): ReadonlyMap<KubeconfigRow, KubeconfigAnswer |
 	);
 }
 
-/** Writes one line per row. */
 export function recordAnswers(kubectl: string, answers: ReadonlyMap<KubeconfigRow, KubeconfigAnswer>): void {
 	const lines = [...answers].map(
 		([row, answer]) => `${JSON.stringify(row.name)}: ${JSON.stringify({ files: fingerprintOf(row), answer })}`,

@@ -10,7 +10,7 @@ import type { Stage } from "./scene.ts";
 import type { Situation } from "./situation.ts";
 
 interface Recording {
-	/** Such as "v1.36.3". */
+	/** kubectl's version, such as "v1.36.3". */
 	readonly kubectl: string;
 	/** By the situation's name. `situation` is a fingerprint. */
 	readonly outcomes: Readonly<Record<string, { readonly situation: string; readonly outcome: Outcome }>>;

@@ -180,7 +180,7 @@ export async function settle(scene: Scene): Promise<void> {
 		return sum + replicas;
 	}, 0);
 	const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget");
-	// If two budgets select a pod, Kubernetes may update either of them when the pod becomes ready.
+	// If two budgets select a pod, Kubernetes updates only one of them when the pod becomes ready.
 	const isCounted = new Set(budgets.map(({ spec }) => JSON.stringify(spec?.selector))).size === budgets.length;
 	if (expected > 0) {
 		await eventually(`${expected} ready pods in ${name}`, async () => {

@@ -16,7 +16,6 @@ export interface Pair {
 }
 
 export interface SideBySide {
-	/** Returns the outcomes of the situation with this name. */
 	outcomes(name: string): Promise<Pair>;
 	close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface Situation extends Scenery {
 	readonly ownContext?: boolean;
 	/** Added to the environment of every command. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** Whether it runs in a cluster without agents and xpdb's CRD. */
+	/** Whether it runs in a cluster with neither agents nor xpdb's CRD. */
 	readonly withoutAgents?: boolean;
 }
 

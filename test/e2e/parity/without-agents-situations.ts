@@ -1,4 +1,4 @@
-// Situations in a cluster without agents and xpdb's CRD: kubectl's own drain, and one warning.
+// Situations in a cluster with neither agents nor xpdb's CRD: kubectl's own drain, and one warning.
 import { budget, daemonSet, pod, statefulSet, viewer } from "./objects.ts";
 import { drain, type Situation } from "./situation.ts";
 
