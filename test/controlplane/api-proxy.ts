@@ -13,7 +13,7 @@ import { connect } from "node:tls";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 import type { KnownCluster } from "./admin-client.ts";
 
-/** A status code, "dropped" (the connection closes before the call arrives) or "lost" (the call succeeds, but its answer is lost). */
+/** A status code, "dropped" (the connection closes before the call arrives) or "lost" (the call is executed, but its answer is lost). */
 export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
 
 export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];

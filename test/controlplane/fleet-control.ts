@@ -12,7 +12,7 @@ export type AgentInfo = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly ip: string;
-	/** Undefined while the agent restarts. */
+	/** Undefined while no process of the agent runs. */
 	readonly pid: number | undefined;
 	readonly ready: boolean;
 	readonly restartCount: number;

@@ -1,3 +1,4 @@
+// Controls the agents of the shared fleet.
 import { connectFleet, type FleetControl } from "../controlplane/fleet-control.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";

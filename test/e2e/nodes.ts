@@ -1,3 +1,4 @@
+// Reads and restores the nodes of the shared fleet, as the administrator.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { getJson } from "./get-json.ts";
 import { kubectl } from "./kubectl.ts";

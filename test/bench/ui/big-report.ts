@@ -1,3 +1,4 @@
+// Measures `kubectl xpdb report` of a drain of 5,000 pods: its time and the size of the page.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

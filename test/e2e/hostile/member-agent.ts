@@ -31,7 +31,6 @@ export function peerAddressOf(cluster: Cluster): string {
 	return `${new URL(cluster.server).hostname}:${peerPort}`;
 }
 
-/** Connects to `to` as an agent with this certificate. */
 export function dialPeer(to: Cluster, pair: KeyPair): { readonly peer: RemoteCluster } & Disposable {
 	const client = createAgentClient({
 		address: peerAddressOf(to),

@@ -28,7 +28,7 @@ interface PodObject {
 	readonly status: { readonly conditions: readonly { readonly type: string; readonly message?: string }[] };
 }
 
-// In CI, c3 runs the oldest supported Kubernetes and c1 the newest.
+// With mixed-setup.ts, c3 runs the oldest supported Kubernetes and c1 the newest.
 describeOnFleet("policies", () => {
 	describe.each(["c1", "c3"])("in %s", (clusterName) => {
 		let database: Database;

@@ -147,7 +147,6 @@ async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknow
 	await Promise.all(senders);
 }
 
-/** Creates all objects of the scenes in one cluster. */
 export async function createScenes(scenes: readonly Scene[], client: ApiClient): Promise<void> {
 	const objects = scenes.flatMap((scene) => scene.scenery.objects?.(scene, scene) ?? []);
 	const create = (object: KubernetesObject) => client.send("POST", collectionPath(object), object);
