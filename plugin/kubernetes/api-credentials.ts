@@ -1,6 +1,5 @@
-// Provides TLS options and headers for one API server. It reads certificates, tokens and passwords, and runs exec plugins. OIDC, and all
-// proxies but the HTTP and HTTPS proxies of the environment, are left to client-node's KubeConfig. That takes 230 ms of CPU to load, as
-// much as the rest of an eviction.
+// Provides TLS options and headers for one API server: certificates, tokens, passwords and exec plugins. client-node's KubeConfig handles
+// only OIDC and proxies that the kubeconfig names or that use SOCKS, because loading it takes 230 ms of CPU.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";
@@ -28,7 +27,7 @@ interface TlsOptions
 export interface Credentials {
 	readonly tls: TlsOptions;
 	readonly headers: OutgoingHttpHeaders;
-	/** Keeps connections open, and connects through the proxy if there is one. */
+	/** Connects through the proxy, if there is one. */
 	readonly agent: PlainAgent;
 }
 
@@ -47,15 +46,15 @@ interface Known extends Secured, Credentials {
 	readonly readAt: number;
 }
 
-/** Adds the credentials to the options of a request. Resolves with whether the agent in them is one for a proxy. */
+/** Resolves with whether `options.agent` is one for a proxy. */
 type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 
-/** Credentials from files and exec plugins change, so they are checked again after this time. */
+/** Files are read again after this time. */
 const freshForMs = 30_000;
 
 /**
  * Before a request, reads the files again if the last read was 30 s ago or more. Runs an exec plugin again when its credential has expired
- * or was refused. A changed certificate gets its own connections.
+ * or was refused.
  */
 export function createCredentialReader(connection: Connection, logins = new LoginDesk()): CredentialReader {
 	const program = connection.exec && logins.open(connection.exec, connection.context);
@@ -74,7 +73,7 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 			const proxied = await apply(options);
 			secured = secure(options, proxied ? options.agent : undefined);
 		} catch (error) {
-			// For example: an exec plugin fails, a file is missing, or an entry or a certificate is invalid.
+			// For example, an exec plugin failed, a file is missing, or a certificate is invalid.
 			throw new ConnectionError(connection.server, error);
 		}
 		agents.add(secured.agent);
@@ -87,10 +86,10 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 		return { ...secured, headers, readAt: performance.now() };
 	}
 
-	/** Returns the previous result if nothing has changed. `proxied`: the agent that client-node made for a proxy. */
+	/** Returns the previous result if nothing has changed. `proxied`: the agent that client-node made for a proxy, if any. */
 	function secure(options: TlsOptions, proxied: unknown): Secured {
 		const { ca, cert, key, servername } = options;
-		// Always set, because otherwise Node would take it from its environment.
+		// Always set: otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
 		const rejectUnauthorized = options.rejectUnauthorized !== false;
 		const fingerprint = JSON.stringify([
 			ca?.toString(),
@@ -104,9 +103,9 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized;
 		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		else trustNamedAuthorities();
-		// Also always set, to kubectl's oldest TLS version: otherwise NODE_OPTIONS could lower it.
+		// Always set, to kubectl's oldest TLS version: otherwise NODE_OPTIONS could lower it.
 		const material = { ...given({ ca, cert, key }), minVersion: "TLSv1.2" as const };
-		// Parse the certificates once, not for each parallel connection. client-node's agents for proxies cannot use this.
+		// Parse the certificates once, not for each connection. client-node's agents for proxies cannot use a context.
 		const shared =
 			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
@@ -160,7 +159,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 		| undefined;
 	return async (options, credential) => {
 		if (!loaded || loaded.credential !== credential) {
-			// Each credential gets a new KubeConfig, because a KubeConfig keeps a user's first certificate forever.
+			// A KubeConfig keeps a user's first certificate forever, so each credential gets a new one.
 			const config = new KubeConfig();
 			config.loadFromClusterAndUser(cluster, withCredential(user, credential));
 			loaded = { config, credential };
@@ -169,14 +168,11 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 	};
 }
 
-/**
- * Returns `proxied`, the agent that client-node made for a proxy, if there is one. Otherwise Node's own agents are used: they keep
- * connections through a proxy and apply our limit.
- */
+/** `proxied`: the agent that client-node made for a proxy, if any. */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
-	// The limit is high, because evictions run in parallel, each for as long as the server takes. kubectl has no limit at all.
+	// High, because many evictions run in parallel, each for as long as the server takes.
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }

@@ -1,6 +1,5 @@
-// Connects to an API server, for calls, streamed lines and WebSockets. The plugin does so nowhere else. All share the credentials
-// (api-credentials.ts), TLS settings, proxy and kept connections, and each has a time limit. client-node has no such place. Its calls and
-// watches create a new undici agent each time, so also a new connection. Its port-forward uses ws with yet another agent.
+// Opens all connections of the plugin to an API server: calls, streams and WebSockets. They share credentials, TLS settings, proxy and kept
+// connections, and each has a timeout. client-node would open a new connection for each call.
 import {
 	type ClientRequest,
 	type IncomingMessage,
@@ -25,7 +24,7 @@ export interface ApiRequest {
 	readonly path: string;
 	readonly headers: OutgoingHttpHeaders;
 	readonly body?: string | undefined;
-	/** Aborts the request, and its answer while it is being read. */
+	/** Also aborts reading the answer. */
 	readonly signal?: AbortSignal | undefined;
 	/** As in CallOptions. */
 	readonly guard?: (() => boolean) | undefined;
@@ -37,16 +36,13 @@ export interface ApiAnswer {
 	readonly body: string;
 }
 
-/** Each request rejects with the reason why there is no answer. */
 export interface ApiDialer {
 	exchange(request: ApiRequest): Promise<ApiAnswer>;
-	/**
-	 * Resolves when the answer begins, with any code. Rejects if it has not begun within `withinMs`. The answer must be read or destroyed.
-	 */
+	/** Resolves when the answer begins, whatever its code. Rejects after `withinMs`. The caller must read or destroy the answer. */
 	open(request: ApiRequest, withinMs: number): Promise<IncomingMessage>;
 	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
-	/** Makes the next request read the credentials again. False if they cannot change. */
+	/** Makes the next request read the credentials again. Returns false if they cannot change. */
 	forget(): boolean;
 	close(): void;
 }
@@ -59,25 +55,23 @@ export class ResetError extends Error {
 	}
 }
 
-/** The API server ends a request after 60 s. If there is no answer for longer, the connection is dead. */
+/** The API server ends a request after 60 s, so after this time the connection must be dead. */
 const defaultTimeoutMs = 65_000;
-/** As kubectl limits the TLS handshake. A hung API server still accepts TCP connections, but never answers the handshake. */
+/** kubectl's limit for the TLS handshake. A hung API server still accepts TCP connections but completes no handshake. */
 const connectTimeoutMs = 10_000;
-/** A healthy API server answers in milliseconds. After this time, the user is told what the command waits for. */
+/** After this time, the user is told what the command waits for. */
 const silentAfterMs = 3_000;
 
 export interface DialerOptions {
-	/** Logs every request. */
 	readonly log?: VerboseLog | undefined;
-	/** Shared with the other contexts. */
 	readonly logins?: LoginDesk | undefined;
-	/** Called once when a request has had no answer for this long. It is called again only after the server has answered. */
+	/** Called once when a request has waited this long, and again only after the server has answered in between. */
 	readonly onSilence?: ((silentForMs: number) => void) | undefined;
 	readonly connectTimeoutMs?: number;
 	readonly silentAfterMs?: number;
 }
 
-/** Creates a dialer, which must be closed. */
+/** The dialer must be closed. */
 export function createApiDialer(connection: Connection, options: DialerOptions = {}): ApiDialer {
 	const { log, logins, onSilence } = options;
 	const limits = { connectTimeoutMs, silentAfterMs, ...options };
@@ -88,15 +82,14 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	interface Begun {
 		readonly response: IncomingMessage;
 		readonly followed: FollowedRequest | undefined;
-		/** Removes the time limit of the answer. */
 		readonly leaveTime: () => void;
-		/** Replaces the error of an answer with the reason why it ended. */
+		/** Replaces an error with the reason for it, such as a timeout. */
 		readonly explain: (error: unknown) => unknown;
 	}
 
 	/**
-	 * Starts a request, and resolves when its answer begins. The time limit starts after the login, because a user may have to log in by
-	 * hand. With a guard, nothing is written before there is a connection, and then only if the guard returns true.
+	 * Resolves when the answer begins. The timeout starts after the login, which may wait for the user. With a guard, the request is written
+	 * only once connected and if the guard returns true.
 	 */
 	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();
@@ -114,14 +107,14 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
 				isSilent = false;
 				clearTimeout(silence);
-				// The reader of the answer gets its errors, but may not listen yet. An unhandled error event would end the process.
+				// The caller may not listen for errors yet, and an unhandled error event would end the process.
 				response.on("error", () => undefined);
 				resolve({ response, followed, leaveTime: () => clearTimeout(timer), explain });
 			});
 			const followed = log && followRequest(log, outgoing, url, body ?? "");
-			// This does not use the request's own signal option: if the request is already over, its AbortError would be unhandled.
+			// Node's `signal` option is not used: for a request that is already over, its AbortError would be unhandled.
 			const stop = (): void => {
-				// While a proxy is opening the connection, the request has no socket yet and ends without an event.
+				// A request that waits for a proxy has no socket yet and ends without an event.
 				finish();
 				outgoing.destroy();
 				reject(explain(new Error("the request was given up")));
@@ -162,7 +155,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		});
 	}
 
-	/** Opens a connection, so that a retry of a request that waited too long for one can use it. */
+	/** Opens a connection that a retry can use: the request just waited too long for one. */
 	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
 		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, connectTimeoutMs);
 		await readText(response);
@@ -172,7 +165,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		async exchange(asked) {
 			const begun = begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
 			const { response, followed, explain } = await begun.catch(async (error: unknown) => {
-				// Ignore a failure here: it shows when the request is tried again.
+				// The retry will report a failure.
 				if (error instanceof NotSentError && error.hadToConnect)
 					await connectAhead(asked.signal).catch(() => undefined);
 				throw error;
@@ -217,7 +210,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	};
 }
 
-/** Calls `act` after each period, until `act` returns true or `stop` is called. */
+/** Stops when `act` returns true. */
 function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () => void } {
 	const timer = setInterval(() => {
 		if (act()) clearInterval(timer);
@@ -225,7 +218,6 @@ function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () 
 	return { stop: () => clearInterval(timer) };
 }
 
-/** Whether all connections are in use, so that a new request has to wait for another request's answer. */
 function isBusy({ sockets, maxSockets }: PlainAgent): boolean {
 	return Object.values(sockets).reduce((sum, each) => sum + (each?.length ?? 0), 0) >= maxSockets;
 }

@@ -13,10 +13,9 @@ export interface StatusCause {
 	readonly field: string;
 }
 
-/** How many causes of an answer are kept: more than a person would read. */
 const maxCauses = 100;
 
-/** An answer other than 2xx, read as a metav1.Status if it is one. */
+/** An answer other than 2xx, which may be a metav1.Status. */
 export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;
@@ -45,7 +44,6 @@ export class ApiError extends BoundedError implements ClassifiedError {
 		this.retryAfterSeconds = status.retryAfterSeconds;
 	}
 
-	/** The failure of a read that got this answer. */
 	get failure(): Failure {
 		const { message } = this;
 		return isPassing(this)
@@ -54,7 +52,6 @@ export class ApiError extends BoundedError implements ClassifiedError {
 	}
 }
 
-/** Returns the reason to report for a request that failed with this answer. */
 export function refusalReason({ code, message, causes }: ApiError): FailureReason {
 	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
 	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
@@ -68,7 +65,6 @@ export function refusalReason({ code, message, causes }: ApiError): FailureReaso
 /** The request's guard refused it right before it was written, so nothing was sent. */
 export class NotSentError extends BoundedError {
 	override readonly name = "NotSentError";
-	/** Whether the request had to wait for a new connection. */
 	readonly hadToConnect: boolean;
 	constructor(hadToConnect = false) {
 		super("the request was not sent: it waited too long");
@@ -81,16 +77,13 @@ export class SilentServerError extends BoundedError {
 	override readonly name = "SilentServerError";
 }
 
-/**
- * There was no usable answer: for example, the connection was refused, reset or timed out, a certificate is not trusted, a login failed, or
- * the answer is not an object of the API.
- */
+/** There was no usable answer: for example, the connection failed, a certificate is not trusted, or the answer is not an API object. */
 export class ConnectionError extends BoundedError implements ClassifiedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
-	/** The code of the error from the system or from Node, for example ECONNREFUSED. "" if there is none. */
+	/** The error code of Node or the system, for example ECONNREFUSED. "" if there is none. */
 	readonly code: string;
-	/** The server's context, if the command works in several. */
+	/** Set if the command works in several contexts. */
 	readonly context: string | undefined;
 	constructor(server: string, cause: unknown, context?: string) {
 		const code = systemCode(cause);
@@ -98,7 +91,7 @@ export class ConnectionError extends BoundedError implements ClassifiedError {
 			cause instanceof Error ? cause.message : String(cause),
 			"set certificate-authority in the kubeconfig to the CA of this server",
 		);
-		// If all of several addresses fail, Node throws one joint error with an empty message.
+		// If all addresses of a host fail, Node throws one AggregateError with an empty message.
 		super(message || code || "the connection failed", { cause });
 		this.server = server;
 		this.code = code;
@@ -109,18 +102,15 @@ export class ConnectionError extends BoundedError implements ClassifiedError {
 		return { kind: "retry", reason: "ServerUnreachable", message: this.message, afterMs: retryAfterMs };
 	}
 
-	/** The server did not answer in time. */
 	get isSilent(): boolean {
 		return this.cause instanceof SilentServerError;
 	}
 
-	/** The same failure, with the name of the context. */
 	inContext(name: string): ConnectionError {
 		return new ConnectionError(this.server, this.cause, name);
 	}
 }
 
-/** Whether the user has no permission. */
 export function isForbidden(error: unknown): error is ApiError {
 	return error instanceof ApiError && error.code === 403;
 }
@@ -129,15 +119,14 @@ export function isNotFound(error: unknown): boolean {
 	return error instanceof ApiError && error.code === 404;
 }
 
-/** Whether the same request may soon get another answer: there was no answer, there were too many requests, or the server failed. */
+/** Whether a retry may succeed: there was no answer, there were too many requests, or the server failed. */
 export function isPassing(error: unknown): boolean {
 	return error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
 }
 
-/** The longest Retry-After that is obeyed. A larger value may be a mistake of the server. */
+/** A larger Retry-After may be a mistake of the server. */
 const longestRetrySeconds = 60;
 
-/** Reads the body of an answer other than 2xx. */
 export function readApiError(code: number, body: string, retryAfter: string | undefined): ApiError {
 	const seconds =
 		retryAfter === undefined || !/^\d+$/.test(retryAfter)
@@ -195,7 +184,7 @@ export function listError(
 	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
 }
 
-/** Returns the error's text as kubectl appends it to its own messages: the server's words without a prefix. */
+/** Returns the server's words without a prefix, as kubectl appends them to its own messages. */
 export function errorText(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }

@@ -1,17 +1,16 @@
-// Finds the folder for what is kept for later calls, inside kubectl's own cache folder. By default it is in ~/.kube, and a user who may
-// write there can already have any program run as us, through the kubeconfig. A shared folder for temporary files would give that power to
-// other users.
+// Finds the plugin's cache folder, inside kubectl's. It holds code that we run, so it must not be in a folder that other users can write
+// to.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/** Returns our folder inside kubectl's cache folder. Undefined if the environment names no absolute path for it. */
+/** Returns undefined if the environment names no absolute path. */
 export function findCacheFolder(env: NodeJS.ProcessEnv): string | undefined {
 	const home = env["HOME"] ?? "";
 	const folder = env["KUBECACHEDIR"] || (home === "" ? "" : join(home, ".kube", "cache"));
 	return isAbsolute(folder) ? join(folder, "kubectl-xpdb") : undefined;
 }
 
-/** Creates the folder if it is missing, as kubectl does. False if that fails. */
+/** Creates the folder if it is missing. Returns false if that fails. */
 export function isCacheFolder(folder: string, mode = 0o750): boolean {
 	try {
 		makeFolder(folder, mode);

@@ -1,5 +1,4 @@
-// Finds what is wrong with a context's cluster and user before any request, in kubectl's words (client-go, tools/clientcmd/validation.go,
-// and the code that makes a transport from them).
+// Checks a context's cluster and user before any request, in kubectl's words (client-go, tools/clientcmd/validation.go).
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -54,7 +53,7 @@ function userProblems({ userName, user, headers }: ConnectionParts): readonly st
 		);
 	}
 	const tokenFile = text(user["tokenFile"]);
-	// If there is a token, it is used even if the file cannot be read.
+	// A token takes precedence over the file.
 	if (tokenFile !== "" && text(user["token"]) === "") {
 		const { problem } = readFileText(tokenFile);
 		if (problem !== undefined) problems.push(problem);

@@ -1,4 +1,4 @@
-// Selects the cluster and the credentials: a context of the kubeconfig, overridden by kubectl's global flags.
+// Resolves a kubeconfig context and kubectl's global flags to a server and credentials.
 import { posix, resolve } from "node:path";
 import type { Cluster, User } from "@kubernetes/client-node";
 import { oneLine } from "../../disruption/printable.ts";
@@ -14,7 +14,6 @@ import { readFileText } from "./file-text.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
-/** How to reach one cluster. Clients are made from it. */
 export interface Connection {
 	/** The context's name. "" if none is chosen, for example inside a pod. */
 	readonly context: string;
@@ -22,22 +21,18 @@ export interface Connection {
 	readonly server: string;
 	/** In the form of client-node's KubeConfig, with absolute paths. */
 	readonly cluster: Cluster;
-	/** Without a program that provides credentials. */
+	/** Without an exec plugin. */
 	readonly user: User;
-	/** The program that provides the credentials, if there is one. */
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which is in `user`. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
 	/** The HTTP or HTTPS proxy that the environment names for this server. Other proxies are in `cluster`. */
 	readonly httpProxy: string | undefined;
-	/** 0: the default (api-dialer.ts). */
+	/** 0: the default of api-dialer.ts. */
 	readonly requestTimeoutMs: number;
 }
 
-/**
- * Returns the connection for a context, or for the current one. Throws KubeconfigError, mostly in kubectl's words, if the context, or a
- * cluster or user from a flag, does not exist or cannot be used.
- */
+/** Throws KubeconfigError, mostly in kubectl's words, if a context, cluster or user does not exist or cannot be used. */
 export function resolveConnection(
 	kubeconfig: Kubeconfig,
 	contextName: string | undefined,
@@ -100,7 +95,7 @@ export function resolveConnection(
 	};
 }
 
-/** Refuses names with control characters, because names appear in output and in commands to copy. kubectl accepts them. */
+/** Names appear in output and in commands to copy, so control characters are refused. kubectl accepts them. */
 function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	for (const [what, name] of Object.entries(names)) {
 		if (oneLine(name) === name) continue;
@@ -110,7 +105,7 @@ function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	}
 }
 
-/** Returns the error in kubectl's words, with a similar name, or with the missing files that may have contained the entry. */
+/** The message adds a similar name, or the missing files that may have contained the entry. */
 export function unknownEntry(
 	what: "context" | "cluster" | "auth info",
 	name: string,
@@ -124,8 +119,8 @@ export function unknownEntry(
 }
 
 /**
- * Returns the server's URL without doubled slashes, query and fragment, as in client-go. A server without a scheme is reached over HTTP
- * only if there is nothing to keep secret (client-go's rest.DefaultServerURL looks only at certificates).
+ * Returns the server's URL without doubled slashes, query and fragment, as client-go does. A server without a scheme gets HTTP only if
+ * there is nothing to keep secret. client-go looks only at certificates.
  */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);
@@ -176,7 +171,6 @@ function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEnt
 		changed["client-key"] = resolve(flags.clientKey);
 	}
 	if (flags.token !== undefined || flags.username !== undefined) {
-		// A token or user name from a flag replaces all other credentials but a client certificate.
 		for (const field of ["exec", "auth-provider", "tokenFile", "token", "username", "password"]) delete changed[field];
 	}
 	if (flags.token !== undefined) changed["token"] = flags.token;
@@ -192,30 +186,24 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl
 	return {
 		name: "cluster",
 		server,
-		// client-node accepts http:// only with this option. There is no certificate to check anyway.
+		// client-node accepts http:// only with this option.
 		skipTLSVerify: isPlain || cluster["insecure-skip-tls-verify"] === true,
 		caData: isPlain ? "" : ca.data,
 		caFile: isPlain ? "" : ca.file,
 		tlsServerName: text(cluster["tls-server-name"]),
-		// The proxy resolves the server's name, as in Go, because behind a bastion only the proxy can.
+		// With socks5h, the proxy resolves the server's name, as in Go. Behind a bastion, only the proxy can.
 		proxyUrl: proxyUrl.replace(/^socks5:/i, "socks5h:"),
 	};
 }
 
-/**
- * Whether the user has a login of its own. Then no login program runs, so that users can log in while single sign-on is down (client-go,
- * exec.UpdateTransportConfig).
- */
+/** Whether the user has a login besides the exec plugin. Then the plugin does not run (client-go, exec.UpdateTransportConfig). */
 function hasOwnLogin(user: KubeconfigEntry): boolean {
 	const has = (field: string): boolean => text(user[field]) + text(user[`${field}-data`]) !== "";
 	const hasCertificate = has("client-certificate") && has("client-key");
 	return hasCertificate || ["token", "tokenFile", "username"].some((field) => text(user[field]) !== "");
 }
 
-/**
- * Returns the user in client-node's form. client-node supports `tokenFile` only in an auth provider of its own. Exec plugins are left out,
- * because exec-credentials.ts runs them.
- */
+/** client-node supports `tokenFile` only in an auth provider of its own. exec-credentials.ts runs exec plugins, so they are left out. */
 function userForClientNode(user: KubeconfigEntry): User {
 	const token = text(user["token"]);
 	const file = text(user["tokenFile"]);

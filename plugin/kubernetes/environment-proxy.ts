@@ -1,6 +1,5 @@
-// Finds the proxy that the environment sets for a server, by the rules of Go's golang.org/x/net/http/httpproxy, which kubectl uses.
-// `proxyEnv` of Node's agents is not enough. It uses the proxy for localhost too, reads lower-case variables first, ignores a proxy without
-// a scheme, and supports no CIDR in NO_PROXY.
+// Finds the proxy that the environment sets for a server, by Go's rules (golang.org/x/net/http/httpproxy). Node's `proxyEnv` differs for
+// localhost, lower-case variables, proxies without a scheme, and CIDRs in NO_PROXY.
 import { BlockList, isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { quote } from "../../disruption/quote.ts";
@@ -9,8 +8,8 @@ import { KubeconfigError } from "../terminal/errors.ts";
 const schemes = ["http:", "https:", "socks5:", "socks5h:"];
 
 /**
- * Returns the proxy's URL with its scheme. Undefined if there is none or NO_PROXY excludes the server, and always for this machine itself.
- * Throws KubeconfigError if we cannot use the proxy.
+ * Undefined if no proxy is set, NO_PROXY excludes the server, or the server is this machine. Throws KubeconfigError for an unsupported
+ * scheme.
  */
 export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string | undefined {
 	const url = new URL(server);
@@ -25,7 +24,7 @@ export function environmentProxy(server: string, env: NodeJS.ProcessEnv): string
 	return proxy.href;
 }
 
-/** "proxy:3128" is an HTTP proxy. Text that cannot be parsed means no proxy. */
+/** Accepts "proxy:3128" as an HTTP proxy. Ignores text that is not a URL. */
 function readProxy(text: string): URL | undefined {
 	return [text, `http://${text}`]
 		.filter((each) => URL.canParse(each))
@@ -34,7 +33,7 @@ function readProxy(text: string): URL | undefined {
 }
 
 interface Target {
-	/** IPv6 addresses are without brackets. */
+	/** An IPv6 address has no brackets. */
 	readonly host: string;
 	readonly port: string;
 	/** 0: the host is a name. */
@@ -53,10 +52,7 @@ function usesProxy(url: URL, noProxy: string): boolean {
 	return !noProxy.split(",").some((entry) => excludes(entry.trim().toLowerCase(), target));
 }
 
-/**
- * Whether an entry of NO_PROXY excludes the target. The entry is "*", a CIDR, an address or a domain. An address or a domain may have a
- * port.
- */
+/** An entry of NO_PROXY is "*", a CIDR, an address or a domain. An address or a domain may have a port. */
 function excludes(entry: string, target: Target): boolean {
 	if (entry === "*") return true;
 	const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
@@ -73,11 +69,11 @@ function excludes(entry: string, target: Target): boolean {
 	return target.host.endsWith(`.${name}`) || (!domain.startsWith(".") && target.host === name);
 }
 
-/** False if `network` is not a network, or if the target is a name: names are not resolved. */
+/** False if `network` is invalid, or if the target is a name: names are not resolved. */
 function isIn({ host, family }: Target, network: string, bits: number): boolean {
 	const kind = isIP(network);
 	if (family === 0 || kind === 0 || network.includes("%") || bits > (kind === 4 ? 32 : 128)) return false;
-	// An IPv4 address is in no IPv6 network, however wide, except in a network of IPv4-mapped addresses.
+	// Of the IPv6 networks, only those of IPv4-mapped addresses contain an IPv4 address.
 	if (kind === 6 && bits < 96 && (family === 4 || host.startsWith("::ffff:"))) return false;
 	const list = new BlockList();
 	list.addSubnet(network, bits, kind === 4 ? "ipv4" : "ipv6");

@@ -1,6 +1,5 @@
-// Requests the credentials of an exec plugin as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node's ExecAuth is not used,
-// because it hides what a plugin prints: a login that waits for the user would wait in silence. It also sets no KUBERNETES_EXEC_INFO, does
-// not support interactiveMode, and fails with a TypeError on an answer without a status.
+// Runs an exec plugin for credentials, as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node's ExecAuth hides what a plugin
+// prints, so a login that waits for the user would wait in silence.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -15,20 +14,18 @@ export interface ExecCredential {
 	readonly token: string;
 	readonly cert: string;
 	readonly key: string;
-	/** In ms since the epoch. Undefined: it does not expire. */
+	/** In ms since the epoch. Undefined if it does not expire. */
 	readonly expiresAt: number | undefined;
 }
 
 export interface LoginSurroundings {
-	/** Receives the stderr of a program that cannot ask the user. */
+	/** Receives the stderr of a plugin that has no terminal. */
 	readonly complain: (text: string) => void;
-	/** Stops the program. */
 	readonly stop: AbortSignal;
 }
 
-/** Runs a login program. Tests replace it. */
+/** Runs exec plugins. Tests replace it. */
 export interface LoginRunner {
-	/** Whether the program can read from the terminal. */
 	mayAsk(plugin: ExecPlugin): boolean;
 	run(plugin: ExecPlugin, surroundings: LoginSurroundings): Promise<ExecCredential>;
 }
@@ -43,14 +40,13 @@ function mayAsk({ interactiveMode }: ExecPlugin): boolean {
 	return interactiveMode !== "Never";
 }
 
-/** Returns the value of KUBERNETES_EXEC_INFO for the program. */
 export function execInfo(plugin: ExecPlugin): string {
 	const { apiVersion, cluster } = plugin;
 	const spec = { ...(cluster && { cluster }), interactive: mayAsk(plugin) };
 	return JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
 }
 
-/** A stopped program gets this long to restore the terminal. */
+/** How long a stopped plugin may take to restore the terminal. */
 const endsWithinMs = 1_000;
 
 async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): Promise<Buffer> {
@@ -61,13 +57,12 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 	const program = findProgram(plugin);
 	const missing = `exec: executable ${command} not found${installHint === "" ? "" : `\n\n${installHint}`}`;
 	if (program === undefined) throw new Error(missing);
-	// Loaded only here, because it loads slowly and most kubeconfigs name no program.
+	// Imported only here: it loads slowly, and most kubeconfigs have no exec plugin.
 	const { spawn } = await import("node:child_process");
 	return new Promise((resolve, reject) => {
 		const child = spawn(program, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
 			signal: stop,
-			// A program that may ask gets the terminal, so that the user can answer it.
 			stdio: mayAsk(plugin) ? ["inherit", "pipe", "inherit"] : ["ignore", "pipe", "pipe"],
 		});
 		child.stderr?.setEncoding("utf8").on("data", complain);
@@ -80,7 +75,7 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 				end();
 				return;
 			}
-			// The stopped program still has the terminal: it may keep reading, or turn the echo on when it ends. So wait for its end.
+			// The stopped plugin may still read from the terminal or restore its echo, so wait until it exits.
 			child.once("exit", end);
 			setTimeout(() => child.kill("SIGKILL"), endsWithinMs).unref();
 		});
@@ -92,8 +87,8 @@ async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): P
 }
 
 /**
- * Returns the program to start. If the kubeconfig sets a PATH for the program, searches our own PATH instead, as kubectl does: Node would
- * search the program's. Undefined if this search finds nothing.
+ * If the kubeconfig sets a PATH for the plugin, searches our own PATH, as kubectl does: Node would search the plugin's. Returns undefined
+ * if nothing is found.
  */
 function findProgram({ command, env }: ExecPlugin): string | undefined {
 	const isWindows = process.platform === "win32";
@@ -117,7 +112,7 @@ function readCredential(output: Buffer, { command, apiVersion }: ExecPlugin): Ex
 	const unreadable = (why: string): Error => new Error(`decoding stdout of ${command}: ${why}`);
 	let answer: unknown;
 	try {
-		// As in kubectl, text that begins like JSON must be JSON.
+		// As in kubectl, output that begins like JSON must be JSON.
 		answer = /^\s*\{/.test(output.toString("latin1")) ? JSON.parse(output.toString()) : readYamlDocument(output);
 	} catch (error) {
 		throw unreadable(`it is neither JSON nor YAML: ${parserProblem(error)}`);

@@ -1,4 +1,4 @@
-// Reads which program the kubeconfig names as a source of credentials: `exec` of a user (client.authentication.k8s.io).
+// Reads and checks the exec plugin of a kubeconfig's user (client.authentication.k8s.io).
 import { readFileSync } from "node:fs";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -10,15 +10,15 @@ export interface ExecPlugin {
 	readonly env: Readonly<Record<string, string>>;
 	readonly apiVersion: string;
 	readonly interactiveMode: string;
-	/** Shown if the program is not installed. */
+	/** Shown if the plugin is not installed. */
 	readonly installHint: string;
-	/** The cluster to log in to. Undefined without provideClusterInfo. */
+	/** Undefined without provideClusterInfo. */
 	readonly cluster: KubeconfigEntry | undefined;
 }
 
 const knownVersions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
-/** Returns what is wrong with the entry, in the words of client-go (tools/clientcmd/validation.go). */
+/** In the words of client-go (tools/clientcmd/validation.go). */
 export function execPluginProblems(exec: unknown, userName: string): readonly string[] {
 	if (!isRecord(exec)) return [];
 	const what = `specified for ${userName} to use exec authentication plugin`;
@@ -60,7 +60,6 @@ function variablesOf(exec: KubeconfigEntry): readonly KubeconfigEntry[] {
 
 const toldFields = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression"];
 
-/** Returns the content of ExecCredentialSpec.cluster. */
 function clusterInfo(cluster: KubeconfigEntry): KubeconfigEntry {
 	const info: Record<string, unknown> = {};
 	for (const field of toldFields) if (cluster[field] !== undefined) info[field] = cluster[field];

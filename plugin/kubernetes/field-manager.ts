@@ -1,2 +1,2 @@
-/** The name under which our writes appear in metadata.managedFields. */
+/** The manager of our writes in metadata.managedFields. */
 export const fieldManager = "kubectl-xpdb";

@@ -10,7 +10,7 @@ interface Machine {
 
 const ownMachine: Machine = { platform: process.platform, exists: existsSync };
 
-/** Returns the path of the file, which may not exist. */
+/** The file may not exist. */
 export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Machine = ownMachine): string {
 	const [first = join(homedir(), ".kube", "config"), ...others] = homes(env, platform).map((home) =>
 		join(home, ".kube", "config"),
@@ -21,6 +21,6 @@ export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Mac
 function homes(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): readonly string[] {
 	const { HOME, HOMEDRIVE = "", HOMEPATH = "", USERPROFILE = "" } = env;
 	if (platform !== "win32") return HOME === undefined ? [] : [HOME];
-	// Windows has two home folders of its own, and some shells set HOME.
+	// Windows has two home folders, and some shells also set HOME.
 	return [HOME ?? "", HOMEDRIVE && HOMEPATH && HOMEDRIVE + HOMEPATH, USERPROFILE].filter((home) => home !== "");
 }

@@ -1,5 +1,5 @@
-// Finds the cluster of the pod that the plugin runs in, for access as the pod's ServiceAccount. kubectl uses that cluster if there is no
-// kubeconfig (client-go, rest.InClusterConfig).
+// Finds the cluster of the pod that the plugin runs in. As in kubectl, it is used if there is no kubeconfig (client-go,
+// rest.InClusterConfig).
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
@@ -13,9 +13,7 @@ export interface OwnCluster {
 
 const mountedAt = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/**
- * Returns the cluster. Undefined outside a pod, or if the pod has no token. `folder`: where the kubelet puts the ServiceAccount's files.
- */
+/** Undefined outside a pod, or if the pod has no token. `folder`: where the kubelet mounts the ServiceAccount's files. */
 export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnCluster | undefined {
 	const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
 	const port = env["KUBERNETES_SERVICE_PORT"] ?? "";
@@ -26,7 +24,7 @@ export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnC
 			server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
 			"certificate-authority": join(folder, "ca.crt"),
 		},
-		// A file and not its content: the kubelet writes a new token long before the old one expires.
+		// Not the token itself, because the kubelet replaces it before it expires.
 		user: { tokenFile },
 		context: { namespace: env["POD_NAMESPACE"] || readNamespace(join(folder, "namespace")) },
 	};

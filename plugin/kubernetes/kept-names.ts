@@ -1,10 +1,4 @@
-// Keeps names that a cluster returned at the Tab key for the next Tab. Starting the program and asking the cluster together often take
-// longer than a user waits.
-//
-// Guarantee: only names of objects are kept, and used for one minute, in a folder that no other user can enter. Each server, user and
-// impersonation has its own files, so no login sees what another one was given. For a user whose login is a program, nothing is kept: the
-// user's identity depends on the program's environment and on files that only the program knows. The names are offered to a person and used
-// for nothing else.
+// Keeps object names between completions, because starting the plugin and asking the cluster take longer than a user waits.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { User } from "@kubernetes/client-node";
@@ -18,17 +12,16 @@ import { isName } from "./object-name.ts";
 import { findPrivateFolder, privateMode } from "./private-folder.ts";
 
 const keptMs = 60_000;
-/** The pause between two background requests to one server. Names that are younger are not requested again. */
+/** Minimum time between two background requests to one server. */
 const betweenRequestsMs = 10_000;
 const folderName = "names";
 
 export interface KeptNames {
-	/** Undefined if no names are kept, or only expired ones. */
+	/** Undefined if no names are kept or they have expired. */
 	read(list: string): readonly string[] | undefined;
 	write(list: string, names: readonly string[]): void;
-	/** Whether this list may be requested in the background. */
 	isDue(list: string): boolean;
-	/** Starts the pause until the next background request. */
+	/** Starts the time until the next background request. */
 	noteRequest(): void;
 }
 
@@ -62,13 +55,12 @@ export function createKeptNames(
 	};
 }
 
-/** The files whose content identifies the user. */
 function identityFiles({ certFile, authProvider }: User): readonly string[] {
 	const config: unknown = isRecord(authProvider) ? authProvider["config"] : undefined;
 	return [certFile, isRecord(config) ? config["tokenFile"] : undefined].map(text).filter((path) => path !== "");
 }
 
-/** Removes all kept names, for `uninstall`. Returns the folder if there was one. */
+/** For `uninstall`. Returns the folder if there was one. */
 export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	const cache = findCacheFolder(env);
 	const folder = cache === undefined ? undefined : join(cache, folderName);
@@ -77,7 +69,7 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** Removes expired files, but only those that have the name of a kept note. A failure is ignored. */
+/** Removes expired files, but only those named like a kept note. */
 function removeOld(folder: string, now: number): void {
 	try {
 		for (const name of readdirSync(folder)) {
@@ -87,6 +79,6 @@ function removeOld(folder: string, now: number): void {
 			if (age > keptMs) rmSync(file, { force: true });
 		}
 	} catch {
-		// The folder is no longer writable, or another Tab has just removed the same files.
+		// The folder is not writable, or another completion has removed the same files.
 	}
 }

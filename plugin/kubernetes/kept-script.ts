@@ -1,6 +1,5 @@
-// Runs a script with the code that V8 compiled in earlier calls, including the functions that were called there. Node's own cache
-// (node:module) keeps only what is compiled before the script runs, about a tenth. With that alone, an eviction would compile a thousand
-// functions again, a third of its processor time.
+// Runs a script with the code that V8 compiled in earlier calls. Node's own cache keeps only code that is compiled before the script runs,
+// about a tenth. Recompiling the rest would take a third of an eviction's CPU time.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
@@ -9,32 +8,31 @@ import { isRecord } from "../../disruption/record.ts";
 import { readOwnFile } from "./own-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** Calls of one kind use nearly the same code. After this many of them, nothing more is saved. */
+/** Calls of one kind use nearly the same code, so more calls would add little. */
 const learnedAfter = 3;
 const maxKinds = 32;
 
 interface Kept {
 	readonly code: Buffer;
-	/** How many calls of each kind have contributed to the code. */
+	/** The number of calls of each kind that contributed to the code. */
 	readonly learned: Readonly<Record<string, number>>;
 }
 
 export interface KeptScriptOptions {
-	/** The file name contains a hash of the content, because V8 compares only the length. */
+	/** Must contain a hash of the content, because V8 compares only the length. */
 	readonly path: string;
-	/** The folder for the code. Undefined: nothing is kept. */
+	/** Undefined: nothing is kept. */
 	readonly folder: string | undefined;
 	readonly argv: readonly string[];
-	/** Runs the given function when the process ends. */
 	readonly atEnd?: (write: () => void) => void;
 }
 
-/** Runs the script and returns its value: the script is one expression. */
+/** Returns the value of the script, which is one expression. */
 export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: KeptScriptOptions): unknown {
 	const file =
 		folder === undefined ? undefined : join(folder, `${basename(path, ".cjs")}-${process.version}-${process.arch}`);
 	const kept = file === undefined ? undefined : readKept(file);
-	// Latin-1 is enough, because the bundle is plain ASCII.
+	// Latin-1 is enough, because the bundle is ASCII.
 	const script = new Script(readFileSync(path, "latin1"), {
 		filename: path,
 		cachedData: kept?.code,
@@ -50,8 +48,8 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 }
 
 /**
- * Returns the command and the names of its flags: `--help` and `--dry-run` use little of the code that other calls use. Leaves out values,
- * which may be secrets, except one that looks like a flag.
+ * Returns the command and its flags' names, because `--help` and `--dry-run` use little of the code. Leaves out flag values, which may be
+ * secrets.
  */
 function kindOf(argv: readonly string[]): string {
 	const [first = ""] = argv;
@@ -63,7 +61,7 @@ function whenProcessEnds(write: () => void): void {
 	process.once("exit", write);
 }
 
-/** Undefined if there is no intact file. V8 trusts the data and would crash if it were damaged. */
+/** Undefined if there is no intact file: damaged data would crash V8. */
 function readKept(file: string): Kept | undefined {
 	try {
 		const content = readOwnFile(file);

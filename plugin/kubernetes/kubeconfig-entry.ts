@@ -1,7 +1,6 @@
-// The content of a named entry in a kubeconfig. It is untrusted data and is read field by field.
+// The content of a named kubeconfig entry. It is untrusted.
 export type KubeconfigEntry = Readonly<Record<string, unknown>>;
 
-/** "" if the value is not a string. */
 export function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }

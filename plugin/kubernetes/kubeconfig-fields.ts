@@ -1,17 +1,16 @@
-// Reads the fields of a kubeconfig by their types, as client-go does (tools/clientcmd/api/v1/types.go). A field of another type is an
-// error, as in kubectl, and is never treated as unset. Fields that are not listed here are skipped.
+// Reads the fields of a kubeconfig by their types, as client-go does (tools/clientcmd/api/v1/types.go). A field of the wrong type is an
+// error. Unknown fields are skipped.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
 import { isBase64 } from "./yaml-scalar.ts";
 
-/** Returns the value in the field's type. `field`: its path, for the message. Throws FieldError. */
+/** Throws FieldError. `field`: the path for the message. */
 type FieldType<T> = (value: unknown, field: string) => T;
 
-/** The message names the field and the problem. */
 export class FieldError extends Error {
 	override readonly name = "FieldError";
-	/** The path from the top of what is read, for example "users[0].user.exec.args[1]". */
+	/** For example "users[0].user.exec.args[1]". */
 	readonly field: string;
 	readonly problem: string;
 	constructor(field: string, problem: string) {
@@ -62,7 +61,6 @@ function mapOf<T>(type: FieldType<T>, empty: T): FieldType<Readonly<Record<strin
 	};
 }
 
-/** Returns a type that keeps only the listed fields that are set. */
 function fieldsOf(types: Readonly<Record<string, FieldType<unknown>>>): FieldType<KubeconfigEntry> {
 	return (value, field) => {
 		if (!isRecord(value)) throw wrongType(field, value, "a map");
@@ -86,7 +84,7 @@ function nameOfType(value: unknown): string {
 
 const extensionList = listOf(fieldsOf({ name: text, extension: (value) => value }), {});
 
-/** Reads extensions by name. The last entry of a name holds, and a repeated name is an error only if the earlier entry has content. */
+/** As in client-go, the last entry of a name wins. A repeated name is an error only if the earlier entry has content. */
 const extensions: FieldType<readonly KubeconfigEntry[]> = (value, field) => {
 	const byName = new Map<unknown, KubeconfigEntry>();
 	for (const each of extensionList(value, field)) {
@@ -101,7 +99,7 @@ function doubledName(field: string, name: unknown): FieldError {
 	return new FieldError(field, `has the name ${quote(name)} twice`);
 }
 
-/** Throws FieldError if two entries have the same name. An entry without a name has the name "". */
+/** Throws FieldError if two entries have the same name. A missing name counts as "". */
 export function refuseDoubledNames(list: readonly KubeconfigEntry[], field: string): void {
 	const names = new Set<unknown>();
 	for (const { name = "" } of list) {
@@ -158,7 +156,7 @@ const user = fieldsOf({
 
 const context = fieldsOf({ cluster: text, user: text, namespace: text, extensions });
 
-/** The lists of named entries, with the field that holds each entry. */
+/** The lists of named entries, each with the field that contains the entry. */
 export const entryLists = { clusters: "cluster", users: "user", contexts: "context" } as const;
 
 const config = fieldsOf({
@@ -172,12 +170,11 @@ const config = fieldsOf({
 	extensions,
 });
 
-/** Reads a kubeconfig. Throws FieldError. */
 export function readConfigFields(content: KubeconfigEntry): KubeconfigEntry {
 	return config(content, "");
 }
 
-/** Reads the answer of a login program (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
+/** The answer of an exec plugin (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
 export function readCredentialFields(answer: KubeconfigEntry): KubeconfigEntry {
 	return credential(answer, "");
 }

@@ -1,6 +1,5 @@
-// Reads the files of KUBECONFIG and merges them as kubectl does. client-node's loadFromFile() and mergeConfig() are not used. They throw if
-// two files name the same entry, read a field of the wrong type as unset, and support neither tokenFile nor as-groups. They also take 230
-// ms of CPU to load.
+// Reads the files of KUBECONFIG and merges them as kubectl does. client-node's loader refuses entries that two files name, supports neither
+// tokenFile nor as-groups, and takes 230 ms of CPU to load.
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { oneLine } from "../../disruption/printable.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -15,23 +14,21 @@ import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
 import { entryLists, FieldError, readConfigFields, refuseDoubledNames } from "./kubeconfig-fields.ts";
 import { readYamlDocument } from "./yaml-document.ts";
 
-/** The merged files. */
 export interface Kubeconfig {
 	readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
 	readonly users: ReadonlyMap<string, KubeconfigEntry>;
 	readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
 	readonly currentContext: string;
-	/** The cluster of the pod that the plugin runs in, used if neither a context nor a cluster, user or server is chosen. */
+	/** The cluster of the plugin's own pod, used if no context, cluster, user or server is chosen. */
 	readonly ownCluster: OwnCluster | undefined;
-	/** The files of KUBECONFIG, if none of them exists. */
 	readonly missing?: readonly string[] | undefined;
-	/** The missing files of KUBECONFIG, if others exist. An entry that is not found may have been in one of them. */
+	/** Missing files of KUBECONFIG, if others exist. An entry that is not found may have been in one of them. */
 	readonly skipped?: readonly string[] | undefined;
 }
 
 /**
- * Reads and merges the files. Skips missing ones, but the file of --kubeconfig must exist. Throws a KubeconfigError that names the file
- * and, if they are known, the entry and the field.
+ * Skips missing files, except the file of --kubeconfig. Throws a KubeconfigError that names the file and, if known, the entry and the
+ * field.
  */
 export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kubeconfig {
 	const merged = {
@@ -48,7 +45,7 @@ export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kube
 			if (when === "listed") missing.push(path);
 			continue;
 		}
-		// If several files name the same entry, the first file wins, as in clientcmd's loader.
+		// The first file that names an entry wins, as in kubectl.
 		for (const kind of kinds) {
 			for (const [name, entry] of namedEntries(content, kind, path)) {
 				if (!merged[kind].has(name)) merged[kind].set(name, entry);
@@ -81,7 +78,6 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 	return [...new Set(paths)].map((path) => ({ path, when: "listed" }));
 }
 
-/** Undefined if the file is missing and does not have to exist. */
 function readKubeconfig(path: string, when: KubeconfigFile["when"]): KubeconfigEntry | undefined {
 	const file = readFileBytes(path);
 	if (file.problem !== undefined) {
@@ -113,7 +109,7 @@ function unreadable(path: string, why: string): KubeconfigError {
 	return new KubeconfigError(`error: error loading config file "${oneLine(path)}": ${why}`);
 }
 
-/** Go's JSON ignores the case of these two keys. Of several spellings, the last in byte order counts. */
+/** Go's JSON decoder ignores the case of these two keys. Of several spellings, the last in byte order wins. */
 function refuseOtherKinds(content: KubeconfigEntry): void {
 	const found = { kind: "", apiversion: "" };
 	for (const key of Object.keys(content).toSorted()) {
@@ -159,7 +155,7 @@ function namedEntries(
 
 const pathFields = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 
-/** Paths in a kubeconfig are relative to its folder. So is the path of a plugin that is not looked up in PATH. */
+/** As in kubectl, paths are relative to the kubeconfig's folder, except a plugin that PATH has to find. */
 function withAbsolutePaths(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
 	const absolute = (path: string): string => (isAbsolute(path) ? path : join(folder, path));
 	const changed: Record<string, unknown> = { ...entry };

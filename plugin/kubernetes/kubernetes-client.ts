@@ -1,7 +1,6 @@
-// Provides a thin client of one API server: JSON calls, paged lists, kubectl's retries. client-node's CoreV1Api is not used, because a list
-// of 1,000 pods takes 40 ms of CPU there and 14 ms here. It also retries nothing, reads only the first page of a list, and hides
-// Retry-After and Warning. Calls of this client turn every answer that is not 2xx into an ApiError, and every missing or unusable answer
-// into a ConnectionError, unless the caller has aborted or refused the call.
+// Calls one API server: JSON requests, paged lists, kubectl's retries. Rejects with ApiError for an answer other than 2xx and with
+// ConnectionError for no usable answer, unless the caller stopped the call. client-node's CoreV1Api takes three times the CPU, retries
+// nothing and hides Retry-After and Warning.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
@@ -14,13 +13,13 @@ import { parseWarnings } from "./server-warning.ts";
 export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/**
-	 * Called synchronously right before the request is written, after every wait: for credentials, a free slot, a connection.
-	 * If false, nothing is sent, and the call rejects with NotSentError. Meant for requests that depend on an age.
+	 * Called synchronously right before the request is written, after all waiting. If it returns false, nothing is sent and the call rejects
+	 * with NotSentError. For requests that must not be sent too late.
 	 */
 	readonly guard?: () => boolean;
-	/** False: a 429 or 5xx is thrown at once, whatever Retry-After says. */
+	/** False: throw a 429 or 5xx at once, whatever Retry-After says. */
 	readonly retry?: boolean;
-	/** Requests only the metadata of the object or of the listed objects: for objects that contain a secret, and for large lists. */
+	/** Requests only metadata: for objects that contain a secret, and for large lists. */
 	readonly metadataOnly?: "object" | "list";
 }
 
@@ -29,7 +28,7 @@ export interface ListQuery<T = unknown> {
 	readonly labelSelector?: string;
 	/** Objects per page. 0: all in one page. */
 	readonly chunkSize?: number;
-	/** Called after each page with all objects so far. If it returns true, the list ends there. */
+	/** Called after each page with all objects so far. The list ends when it returns true. */
 	readonly isEnough?: (items: readonly T[]) => boolean;
 }
 
@@ -44,14 +43,13 @@ export interface KubernetesClient {
 	get<T>(path: string, options?: CallOptions): Promise<T>;
 	list<T>(path: string, query?: ListQuery<T>, options?: CallOptions): Promise<readonly T[]>;
 	post<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
-	/** A strategic merge patch. A non-empty `query` begins with "?". */
+	/** A strategic merge patch. */
 	patch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
-	/** A merge patch, because custom resources accept no strategic one. */
+	/** A merge patch: custom resources do not support strategic ones. */
 	mergePatch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
-	/** A server-side apply. */
 	apply<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	delete<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
-	/** Returns an answer that the caller reads as it arrives. Rejects if its code is not 200, or if it has not begun within `withinMs`. */
+	/** Returns an answer that is still arriving. Rejects if its code is not 200, or if it has not begun within `withinMs`. */
 	stream(path: string, options: StreamOptions): Promise<IncomingMessage>;
 	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
@@ -60,7 +58,7 @@ export interface KubernetesClient {
 
 /** kubectl's own page size. */
 export const defaultChunkSize = 500;
-/** How many times at most a request is retried if its answers have Retry-After, as in client-go (rest/with_retry.go). */
+/** client-go's limit for answers with Retry-After (rest/with_retry.go). */
 const maxRetries = 10;
 
 export const metadataTypes = {
@@ -68,7 +66,7 @@ export const metadataTypes = {
 	list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
 } as const;
 
-/** Creates a client for the connection. It must be closed. `onWarning`: called with the server's warnings. */
+/** The client must be closed. `onWarning`: called with the server's warnings. */
 export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,
@@ -92,9 +90,8 @@ export function createKubernetesClient(
 				} catch (error) {
 					if (!(error instanceof SyntaxError)) throw error;
 				}
-				// The content is not checked further: it is trusted to be what the path asks for.
 				if (isRecord(content)) return content;
-				// For example an HTML page from a proxy, or a truncated answer.
+				// For example, an HTML page from a proxy.
 				throw new ConnectionError(
 					connection.server,
 					new Error(`the answer to ${method} ${path} is not an object of the API`),
@@ -121,8 +118,7 @@ export function createKubernetesClient(
 			accept: options.metadataOnly ? metadataTypes[options.metadataOnly] : "application/json",
 			...(text !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
 		};
-		// The server may close an idle connection just as it is reused. A read is then sent once more. Of a write, the result is unknown,
-		// so the caller decides.
+		// The server may close an idle connection just as it is reused. Only a read is sent again: a write may have been applied.
 		for (let attempt = 0; ; attempt += 1) {
 			try {
 				const { signal, guard } = options;
@@ -155,7 +151,7 @@ export function createKubernetesClient(
 				if (labelSelector !== "") query.set("labelSelector", labelSelector);
 				if (chunkSize > 0) query.set("limit", String(chunkSize));
 				if (page !== "") query.set("continue", page);
-				// Sorted as Go does, so that -v=6 shows the same URLs.
+				// In Go's order, so that -v=6 shows the same URLs as kubectl.
 				query.sort();
 				const answer = await call<{
 					readonly kind?: string;
@@ -166,7 +162,7 @@ export function createKubernetesClient(
 						throw listError(error, path, { labelSelector, fieldSelector });
 					},
 				);
-				// An empty metadata-only list has null as its items.
+				// An empty metadata-only list has null items.
 				const isEmpty = answer.kind === "PartialObjectMetadataList" && answer.items === null;
 				const listed = isEmpty ? [] : answer.items;
 				if (!Array.isArray(listed)) {

@@ -1,5 +1,5 @@
-// Runs the login programs of a run. Contexts with the same login share one program run. Programs that may ask the user run one after the
-// other. Two at a time would read each other's input, and the first to end would turn the terminal's echo on while the second still reads.
+// Runs the exec plugins of all contexts. Contexts with the same login share one run. Plugins that may ask the user run one at a time: two
+// would read each other's input, and the first to end would turn the echo back on.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
 	type ExecCredential,
@@ -12,24 +12,22 @@ import { TerminalTurns } from "../terminal/terminal-turns.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
 
 export interface ExecCredentials {
-	/** Runs the program unless a valid credential is known. Rejects in kubectl's words. */
+	/** Runs the plugin unless a valid credential is known. Rejects in kubectl's words. */
 	current(): Promise<ExecCredential>;
-	/** Whether the last credential has expired. */
 	readonly isOver: boolean;
-	/** Forgets the credential, because an API server has refused it. */
+	/** Called when an API server has refused the credential. */
 	forget(): void;
 }
 
 interface Login {
-	/** The contexts with this login, whether they need it yet or not. */
 	readonly contexts: Set<string>;
 	pending?: Promise<ExecCredential> | undefined;
 	given?: ExecCredential | undefined;
 }
 
 /**
- * Called before a login that may ask the user, with its contexts. What the program prints then follows the announcement. The function that
- * the announcement returns is called when the terminal is free again, with the reason if there is no credential.
+ * Called before a login that may ask the user. The returned function is called when the terminal is free again, with the problem if the
+ * login failed.
  */
 type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => LoginEnd | undefined;
 export type LoginEnd = (problem?: string) => void;
@@ -38,7 +36,6 @@ interface LoginDeskOptions {
 	readonly announce?: LoginAnnouncement;
 	readonly runner?: LoginRunner;
 	readonly surroundings?: LoginSurroundings;
-	/** Gives exclusive use of the terminal to each login that may ask the user. */
 	readonly turns?: TerminalTurns | undefined;
 }
 
@@ -48,7 +45,7 @@ export class LoginDesk {
 	readonly #surroundings: LoginSurroundings;
 	readonly #turns: TerminalTurns;
 	readonly #logins = new Map<string, Login>();
-	/** Set when the user stops the run during a login, so that no further login asks. */
+	/** Set when the user stops the run during a login, so that no other login asks. */
 	#isStopped = false;
 
 	constructor({
@@ -63,10 +60,7 @@ export class LoginDesk {
 		this.#turns = turns;
 	}
 
-	/**
-	 * Returns the credentials of a context. Called for all contexts before the first login runs, so that the login can announce its
-	 * contexts.
-	 */
+	/** Call it for all contexts before the first login runs, because the login announces its contexts. */
 	open(plugin: ExecPlugin, context: string): ExecCredentials {
 		const login = this.#loginOf(plugin);
 		login.contexts.add(context);
@@ -96,7 +90,7 @@ export class LoginDesk {
 
 	async #credential(plugin: ExecPlugin, login: Login, refused: ExecCredential | undefined): Promise<ExecCredential> {
 		const { given } = login;
-		// Another context may have logged in again meanwhile.
+		// Another context may have logged in meanwhile.
 		if (given && given !== refused && holds(given)) return given;
 		login.pending ??= this.#start(plugin, login).finally(() => {
 			login.pending = undefined;
@@ -119,7 +113,7 @@ export class LoginDesk {
 			login.given = await this.#runner.run(plugin, this.#surroundings);
 		} catch (error) {
 			problem = error instanceof Error ? error.message : String(error);
-			// Ctrl-C reaches the program and this process at the same time, so let our own signal arrive.
+			// Ctrl-C reaches the plugin and this process at the same time, so wait for our own signal.
 			await nextTurn();
 			this.#isStopped ||= this.#surroundings.stop.aborted;
 			throw error;
@@ -130,7 +124,6 @@ export class LoginDesk {
 		return login.given;
 	}
 
-	/** Two logins are the same if they have the same program, arguments, environment, working folder and KUBERNETES_EXEC_INFO. */
 	#loginOf(plugin: ExecPlugin): Login {
 		const { command, args, env } = plugin;
 		const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Creates missing folders one at a time: Node's recursive mkdir never returns where no folder can be created, as in /proc. */
+/** Creates missing folders one at a time: Node's recursive mkdir never returns where none can be created, as in /proc. */
 export function makeFolder(folder: string, mode?: number): void {
 	const missing: string[] = [];
-	// Stops at the root, which is its own parent. On Windows the whole drive may be missing.
+	// The root is its own parent. On Windows, the whole drive may be missing.
 	for (let at = resolve(folder); !existsSync(at); at = dirname(at)) {
 		missing.unshift(at);
 		if (at === dirname(at)) break;
@@ -16,7 +16,7 @@ function makeOne(folder: string, mode?: number): void {
 	try {
 		mkdirSync(folder, mode);
 	} catch (error) {
-		// Another process may have created it in the meantime.
+		// Another process may have created it.
 		if (!existsSync(folder)) throw error;
 	}
 }

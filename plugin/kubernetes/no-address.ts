@@ -1,8 +1,8 @@
-// Saves 4 to 6 ms of each start. For every server name in TLS, Node checks whether it is an IP address, and compiles the long IPv6 pattern
-// for that. But every IPv6 address contains a colon, and hardly any name does.
+// Saves 4 to 6 ms per start: Node compiles a long IPv6 pattern to check whether a TLS server name is an IP address. Every IPv6 address
+// contains a colon, and names do not.
 import net from "node:net";
 
-/** Creates a function like net.isIP, to which it passes every text with a colon. */
+/** Calls net.isIP only for text with a colon. */
 export function createIsIP({ isIP, isIPv4 }: Pick<typeof net, "isIP" | "isIPv4">): typeof net.isIP {
 	return (text) => {
 		if (typeof text !== "string" || text.includes(":")) return isIP(text);
@@ -10,7 +10,7 @@ export function createIsIP({ isIP, isIPv4 }: Pick<typeof net, "isIP" | "isIPv4">
 	};
 }
 
-/** Makes Node's own modules use this function from now on. */
+/** Makes Node's own modules use the faster check from now on. */
 export function answerWithoutPattern(): void {
 	Object.assign(net, { isIP: createIsIP(net) });
 }

@@ -1,4 +1,4 @@
-// Opens the contexts that a command works in, from its flags.
+// Opens the contexts that the flags select.
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { formatDuration } from "../flags/duration.ts";
@@ -18,26 +18,21 @@ import { LoginDesk, type LoginEnd } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
 export interface OpenOptions {
-	/** Receives the warnings of the API servers. Default: stderr. */
+	/** Receives the API servers' warnings. Default: stderr. */
 	readonly onWarning?: ServerWarningSink;
 	/** Called when an API server keeps a request waiting. Default: stderr. */
 	readonly onSilence?: (context: string, message: string) => void;
-	/**
-	 * Called before a login program that may ask the user. Returns a function to call when the program has ended. With several contexts,
-	 * stderr announces the login anyway.
-	 */
+	/** Called before an exec plugin that may ask the user. Returns a function to call when the plugin has ended. */
 	readonly onLogin?: ((contexts: readonly string[], command: string) => LoginEnd) | undefined;
-	/** Gives exclusive use of the terminal to logins that may ask the user. */
 	readonly turns?: TerminalTurns | undefined;
-	/** Stops a running login. */
 	readonly stop?: AbortSignal;
-	/** Login programs do not get the terminal, because a shell is using it. */
+	/** Gives exec plugins no terminal, because a shell is using it. */
 	readonly unattended?: boolean;
 }
 
 /**
- * Opens the contexts. Their clients must be closed. Throws UsageError for flags that are invalid, refused or contradict each other, and
- * KubeconfigError if a context is unknown or cannot be used.
+ * The clients must be closed. Throws UsageError for invalid or contradictory flags, KubeconfigError if a context is unknown or cannot be
+ * used.
  */
 export function openContexts(
 	flags: GlobalFlags,
@@ -85,7 +80,7 @@ export function openContexts(
 		turns,
 		surroundings: { complain: (text) => stderr.write(text), stop },
 		announce(contexts, { command }) {
-			// With a single context the login needs no announcement, and kubectl prints none.
+			// With one context, no announcement is needed, and kubectl prints none.
 			if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
 			return onLogin?.(contexts, command);
 		},
@@ -110,10 +105,7 @@ function contextList(contexts: readonly string[]): string {
 	return `context${contexts.length === 1 ? "" : "s"} ${contexts.map(quote).join(", ")}`;
 }
 
-/**
- * Refuses an agent namespace or account that is not a name: both become part of a URL path, and users who may write in that namespace are
- * trusted.
- */
+/** Both become part of a URL path, so they must be names. */
 function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
 	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {
@@ -124,7 +116,7 @@ function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
 	}
 }
 
-/** Returns the given flags that rarely mean the same thing in two clusters. */
+/** Returns the flags in use that rarely mean the same in two clusters. */
 function sharedFlags(flags: GlobalFlags): readonly string[] {
 	const given: readonly (readonly [string, unknown])[] = [
 		["--server", flags.server],

@@ -1,8 +1,8 @@
-// Says what is wrong with a text that should contain certificates or a private key in PEM, by Go's rules (encoding/pem, crypto/x509). Node
-// treats a file without a readable authority as an empty list, and then reports "self-signed certificate".
+// Checks that a text contains certificates or a private key in PEM, by Go's rules (encoding/pem, crypto/x509). Node treats a file without a
+// readable authority as an empty list, and then reports "self-signed certificate".
 import { X509Certificate } from "node:crypto";
 
-/** Says what is wrong with the certificates. Undefined if at least one is readable. */
+/** Undefined if at least one certificate is readable. */
 export function certificateProblem(text: string): string | undefined {
 	const blocks = [...text.matchAll(certificateBlocks)].map(([, content = ""]) => content);
 	if (blocks.length > 0) {
@@ -11,7 +11,7 @@ export function certificateProblem(text: string): string | undefined {
 	return missingBlock(text, "CERTIFICATE");
 }
 
-/** Says what is wrong with the private key. Undefined if it looks like one. */
+/** Undefined if the text looks like a private key. */
 export function privateKeyProblem(text: string): string | undefined {
 	return /^-----BEGIN [A-Z ]*PRIVATE KEY-----[ \t]*$/m.test(text) ? undefined : missingBlock(text, "PRIVATE KEY");
 }

@@ -1,5 +1,5 @@
-// Implements the login that most kubeconfigs need: adds certificates, a token or a password to the options of a request, as client-node's
-// KubeConfig does. client-node is needed only for its auth providers and proxies.
+// Adds certificates, a token or a password to a request's options, as client-node's KubeConfig does. client-node itself is needed only for
+// auth providers and proxies.
 import { readFileSync } from "node:fs";
 import type { OutgoingHttpHeaders, RequestOptions } from "node:http";
 import type { User } from "@kubernetes/client-node";
@@ -11,16 +11,16 @@ export interface LoginOptions extends RequestOptions {
 	headers: OutgoingHttpHeaders;
 }
 
-/** Adds the credentials to the options of a request, including those of an exec plugin. Throws if a file cannot be read. */
+/** Throws if a file cannot be read. */
 export type Login = (options: LoginOptions, credential: ExecCredential | undefined) => Promise<void>;
 
-/** Returns the login. Undefined if only client-node supports it. Files are read at each login. */
+/** Undefined if only client-node supports the login. Files are read at each login. */
 export function findPlainLogin({ cluster, user }: Pick<Connection, "cluster" | "user">): Login | undefined {
 	const tokenFile = tokenFileOf(user);
 	if (cluster.proxyUrl || tokenFile === undefined) return undefined;
 	return async (options, credential) => {
 		const known = withCredential(user, credential);
-		// A token from a program takes precedence over the file, as in client-node.
+		// A plugin's token takes precedence over the file, as in client-node.
 		const token = known.token || (tokenFile && readFileSync(tokenFile, "utf8").trim());
 		Object.assign(options, {
 			ca: contentOf(cluster.caFile, cluster.caData),
@@ -38,7 +38,7 @@ export function findPlainLogin({ cluster, user }: Pick<Connection, "cluster" | "
 	};
 }
 
-/** Returns the user with the credential, as if the kubeconfig had it. The user's own fields take precedence, as in client-go. */
+/** The user's own fields take precedence over the credential's, as in client-go. */
 export function withCredential(user: User, credential: ExecCredential | undefined): User {
 	if (!credential) return user;
 	const { token, cert, key } = credential;
@@ -54,7 +54,7 @@ export function base64(text: string): string {
 	return Buffer.from(text).toString("base64");
 }
 
-/** "" if there is no token file. Undefined if the token comes from another source. */
+/** "" if there is no token file. Undefined if another auth provider supplies the token. */
 function tokenFileOf(user: User): string | undefined {
 	const provider: unknown = user.authProvider;
 	if (!provider) return "";

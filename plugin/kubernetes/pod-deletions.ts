@@ -1,8 +1,6 @@
-// Finds out which pods of a node are gone, without one request for each of a thousand terminating pods. A watch reports deletions at once.
-// A list of the node from time to time finds what the watch missed, for example if its connection is dead and this has not been noticed.
-// The list runs more often if the watch has ended or cannot be opened (no permission, an old proxy). If the pods cannot be listed either,
-// each waiting caller polls its own pod, as kubectl does.
-// client-node's Watch is not used. It ends after 30 s without an event, skips lines that it cannot read, and cannot request metadata alone.
+// Finds out which pods of a node are gone, without one request per pod. A watch reports deletions; periodic lists find what it missed, and
+// run more often without a watch. If pods cannot be listed, each caller polls its own pod, as kubectl does. client-node's Watch ends after
+// 30 s without an event and cannot request metadata alone.
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PodReference } from "../../disruption/budget/cluster.ts";
@@ -22,22 +20,19 @@ export interface PodDeletions {
 }
 
 export interface DeletionTimes {
-	/** The time between two lists, with and without a watch. */
 	readonly watchedMs: number;
 	readonly unwatchedMs: number;
-	/** The pause after a watch that has ended or could not be opened. */
 	readonly watchAgainMs: number;
 }
 
-/** Requests only metadata, or whole pods if the server cannot leave the rest out. */
+/** Requests metadata, or whole pods if the server cannot send less. */
 const accept = `${metadataTypes.object},application/json`;
 /** A server that takes longer is too busy for a watch. */
 const openWithinMs = 2_000;
 const defaultTimes: DeletionTimes = { watchedMs: 5_000, unwatchedMs: 1_000, watchAgainMs: 1_000 };
 
 /**
- * Resolves when the watch has begun or could not be opened. From then on, and while `live`, the deletion of each pod that a caller waits
- * for is reported. Never rejects.
+ * Resolves when the watch has begun or could not be opened. From then on, and while `live`, awaited deletions are reported. Never rejects.
  */
 export async function watchDeletions(
 	client: KubernetesClient,
@@ -61,7 +56,7 @@ class NodeDeletions implements PodDeletions {
 
 	constructor(client: KubernetesClient, node: string, times: DeletionTimes) {
 		this.#client = client;
-		// The API server's cache is good enough to show which pods exist. A pod that is missing from it is read by name.
+		// The API server's cache is good enough: a pod that is missing from it is read by name.
 		const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}`, resourceVersion: "0" });
 		this.#path = `/api/v1/pods?${query.toString()}`;
 		this.#times = times;
@@ -87,7 +82,6 @@ class NodeDeletions implements PodDeletions {
 		for (const { news } of this.#waiting.values()) news.abort();
 	}
 
-	/** Resolves when the watch has begun or could not be opened. */
 	async begin(): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const close = (): void => this.close();
@@ -97,8 +91,8 @@ class NodeDeletions implements PodDeletions {
 	}
 
 	/**
-	 * Opens the watch again and again until the server refuses it for good. Calls `tried` whenever a watch has begun, and after each
-	 * attempt that is followed by another.
+	 * Reopens the watch until the server refuses it for good. Calls `tried` after each attempt that is followed by another, and when a watch
+	 * begins.
 	 */
 	async #watchOn(tried: () => void): Promise<void> {
 		const { signal } = this.#closing;
@@ -119,10 +113,7 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/**
-	 * Returns at the end of the answer, and at an event that is not about a pod, such as the server's ERROR: the version is too old, or the
-	 * server shuts down. Throws at a line that is not JSON.
-	 */
+	/** Returns at the end of the answer, or at an event without a pod, such as ERROR. Throws at a line that is not JSON. */
 	async #follow(response: IncomingMessage): Promise<void> {
 		let isOver = false;
 		const lines = new LineSplitter((line) => {
@@ -137,7 +128,7 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/** Lists the pods again and again. Rejects when the server refuses the list for good. */
+	/** Rejects when the server refuses the list for good. */
 	async #lookOn(): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {
@@ -177,7 +168,6 @@ interface PodMetadata {
 	readonly metadata: { readonly uid: string };
 }
 
-/** Undefined if the line is not an event about a pod. */
 function readEvent(line: string): { readonly type: string; readonly uid: string } | undefined {
 	const { type, object }: { readonly type: string; readonly object?: Partial<PodMetadata> } = JSON.parse(line);
 	const uid = object?.metadata?.uid;

@@ -1,4 +1,3 @@
-// Returns a pod's path in the API.
 export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
 	return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }

@@ -1,8 +1,7 @@
-// Reads what a pod's own cluster reports about it, by the rules of kubectl and of the eviction API.
+// Reads a pod's status by the rules of kubectl and of the eviction API.
 import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
 import { controllerOf, preActivitiesOf } from "../../disruption/budget/pod.ts";
 
-/** Returns the condition that makes the pod ready. Undefined for a pod that is not ready. */
 export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 	return status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
 }
@@ -12,9 +11,8 @@ export function isFinished({ status }: V1Pod): boolean {
 }
 
 /**
- * Whether the pod has not started yet. False for a pod with a pre-activity, because the pod must wait for it. False also for a pending pod
- * that claims to be ready, because agents and Kubernetes count it as healthy. No kubelet reports such a pod. Otherwise the rule is that of
- * Kubernetes' eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ * Whether the pod has not started, by the eviction API's rule (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB). False also for a
+ * pod with a pre-activity, and for a pending pod that claims to be ready, because agents and Kubernetes count it as healthy.
  */
 export function hasNotStarted(pod: V1Pod): boolean {
 	const { metadata, status } = pod;
@@ -23,8 +21,8 @@ export function hasNotStarted(pod: V1Pod): boolean {
 }
 
 /**
- * Whether a controller will create another pod that may run elsewhere. False for a pod of a DaemonSet, and for one that has finished or is
- * already terminating. True also for a static pod, whose controller is its Node: drains skip static pods.
+ * Whether a controller will create another pod that may run elsewhere. False for a pod of a DaemonSet. True also for a static pod, whose
+ * controller is its Node, but drains skip static pods.
  */
 export function isReplaced(pod: V1Pod): boolean {
 	const controller = controllerOf(pod);

@@ -1,6 +1,5 @@
-// Opens a connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). client-node's
-// PortForward is not used. It buffers unread data without limit and reports only the code of a refusal. A write after the other side has
-// closed is an unhandled EPIPE there, which ends the process.
+// Connects to a port of a pod through the API server (pods/portforward over WebSocket, v4.channel.k8s.io). client-node's PortForward
+// buffers without limit, and its unhandled EPIPE can end the process.
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
@@ -16,29 +15,24 @@ export interface PodPort {
 const dataChannel = 0;
 const errorChannel = 1;
 /**
- * How many frames are read before the connection is joined. Few are expected: a TLS server sends nothing before the client does, and the
- * first frame of each channel contains only the port number.
+ * How many frames are read before `join`. Few are expected: each channel first sends the port number, and a TLS server waits for the
+ * client.
  */
 const mostEarlyFrames = 16;
-/** While this much or more is waiting to be sent, reading from the local side is paused. */
+/** Reading from the local side pauses while this much waits to be sent. */
 const highWaterBytes = 1024 * 1024;
 
 export interface PodConnection {
-	/** Whether the connection is closed or closing. */
 	readonly isOver: boolean;
 	/**
-	 * Connects it to a local socket until either side ends. Call it once. Resolves when the connection is over, with the other side's
-	 * message or the connection's error, if there was one.
+	 * Connects to a local socket until either side ends. Call it once. Resolves with the other side's message or the connection's error, if
+	 * any.
 	 */
 	join(socket: Socket): Promise<string | undefined>;
-	/** Closes the connection in any state. */
 	close(): void;
 }
 
-/**
- * Opens a connection to the pod's port. The caller joins it to a socket or closes it. Rejects with ApiError or ConnectionError if the API
- * server does not open it.
- */
+/** The caller must join or close the connection. Rejects with ApiError or ConnectionError if the API server does not open it. */
 export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<PodConnection> {
 	const ws = await client.webSocket(`${podPath(pod)}/portforward?ports=${pod.port}`, "v4.channel.k8s.io");
 	ws.binaryType = "nodebuffer";
@@ -46,8 +40,7 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	ws.on("error", (error) => {
 		problem ??= error.message;
 	});
-	// Read from the start, because otherwise the end of the connection goes unnoticed. The first frames may arrive together with the
-	// handshake.
+	// Read at once: the first frames may arrive with the handshake, and without reading, the end of the connection would go unnoticed.
 	const early: Buffer[] = [];
 	const keep = (message: Buffer): void => {
 		early.push(message);
@@ -67,7 +60,7 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	};
 }
 
-/** Closes a connection that is not needed, once it is open. */
+/** Closes the connection as soon as it is open. */
 export function hangUp(connection: Promise<PodConnection>): void {
 	connection.then(
 		(open) => open.close(),
@@ -94,7 +87,7 @@ function opened(ws: WebSocket, server: string): Promise<void> {
 	});
 }
 
-/** `early`: the messages received before the call. */
+/** `early`: messages that arrived before the call. */
 function join(ws: WebSocket, socket: Socket, early: readonly Buffer[]): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		const announced = new Set<number>();

@@ -4,7 +4,7 @@ import { isOwnFolder } from "./own-file.ts";
 
 export const privateMode = 0o700;
 
-/** Returns a folder beside kubectl's caches that no other user can read or write, created if missing. Undefined if that is not possible. */
+/** Returns a folder in the plugin's cache that only this user can access, created if missing. Undefined if that is impossible. */
 export function findPrivateFolder(env: NodeJS.ProcessEnv, name: string): string | undefined {
 	const cache = findCacheFolder(env);
 	if (cache === undefined || !isCacheFolder(cache)) return undefined;

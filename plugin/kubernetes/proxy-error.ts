@@ -1,7 +1,7 @@
-// Marks a refusal by the proxy in front of an API server, so that it does not look like the server's own.
+// Distinguishes a refusal by the proxy from one by the API server behind it.
 import { STATUS_CODES } from "node:http";
 
-/** Returns an error that names the proxy, if the proxy refused. Otherwise returns the given error. `proxy`: its URL. */
+/** Returns an error that names the proxy if the proxy refused, and otherwise the given error. `proxy`: its URL. */
 export function explainProxyError(error: unknown, proxy: string): unknown {
 	if (!(error instanceof Error) || !URL.canParse(proxy)) return error;
 	const status = refusedWith(error);
@@ -14,7 +14,7 @@ export function explainProxyError(error: unknown, proxy: string): unknown {
 	return new Error(words + hint, { cause: error });
 }
 
-/** Node's agent has an error code for this. The agent that client-node uses (hpagent) has only a message. */
+/** Node's agent sets an error code. client-node's agent (hpagent) has only a message. */
 function refusedWith(error: Error): number | undefined {
 	if ("code" in error && error.code === "ERR_PROXY_TUNNEL") {
 		return "statusCode" in error ? Number(error.statusCode) : undefined;

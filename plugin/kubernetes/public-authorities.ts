@@ -10,9 +10,8 @@ const sources = ["system", "bundled", "extra"] as const;
 let trusted: "default" | "named" | "public" = "default";
 
 /**
- * From now on, the whole process trusts only authorities that a caller names. If the public authorities are already trusted, they stay
- * trusted. Without this, Node builds its own list first, even if a caller's list replaces it. With SSL_CERT_FILE or NODE_EXTRA_CA_CERTS,
- * which are common on company machines, that wastes 10 to 28 ms of processor time.
+ * Makes the process trust only authorities that a caller names, unless the public ones are already trusted. Otherwise Node would build its
+ * own list, which takes 10 to 28 ms of CPU with SSL_CERT_FILE or NODE_EXTRA_CA_CERTS.
  */
 export function trustNamedAuthorities(): void {
 	if (trusted !== "default") return;
@@ -20,7 +19,7 @@ export function trustNamedAuthorities(): void {
 	setDefaultCACertificates([]);
 }
 
-/** From now on, the whole process trusts the public authorities. Callers that name their own authority are not affected. */
+/** Makes the process trust the public authorities too. Callers that name their own authority are not affected. */
 export function trustPublicAuthorities(): void {
 	if (trusted === "public") return;
 	trusted = "public";

@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Replaces the whole file or leaves the old one, even if several processes write it at the same time. A failure is ignored. */
+/** Replaces the whole file or leaves the old one, even if several processes write at once. Ignores a failure. */
 export function replaceFile(file: string, content: string | Buffer): void {
 	const part = `${file}.${process.pid}.part`;
 	try {

@@ -1,14 +1,14 @@
-// Logs calls and WebSockets to an API server for -v, in client-go's form (transport/round_trippers.go). Unlike there, each answer names its
-// request, because many requests run at the same time.
+// Logs requests to an API server for -v, in client-go's form (transport/round_trippers.go). Each answer also names its request, because
+// many run in parallel.
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
 export interface FollowedRequest {
-	/** Call it with the complete body of the answer. */
+	/** Call it with the complete body. */
 	answered(body: string): void;
 }
 
-/** Logs the request and its answer. Call it before the request is sent. It does not read the answer's body. */
+/** Call it before the request is sent. It does not read the answer's body. */
 export function followRequest(log: VerboseLog, request: ClientRequest, url: URL, body?: string): FollowedRequest {
 	const { level } = log;
 	const began = performance.now();
@@ -56,7 +56,7 @@ function withoutLogin(url: URL): string {
 	return shown.href;
 }
 
-/** Returns the headers sorted, one per line, with the names as Go writes them. Masks logins, and registers their secrets. */
+/** Returns the headers sorted, one per line, spelled as in Go. Masks logins, and registers them as secrets. */
 function headersText({ secrets }: VerboseLog, headers: OutgoingHttpHeaders): string {
 	return Object.entries(headers)
 		.flatMap(([name, value]) => [value ?? []].flat().map((each) => [canonical(name), String(each)] as const))
@@ -73,7 +73,7 @@ function isLogin(name: string): boolean {
 	return ["Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"].includes(name);
 }
 
-/** "Bearer <masked>", as in client-go. */
+/** For example "Bearer <masked>", as in client-go. */
 function maskedLogin(value: string, secrets: VerboseLog["secrets"]): string {
 	const [, scheme, secret = value] = /^(Bearer|Basic|Negotiate) +(.*)$/i.exec(value) ?? [];
 	secrets.learn(secret);
@@ -83,7 +83,7 @@ function maskedLogin(value: string, secrets: VerboseLog["secrets"]): string {
 	return scheme === undefined ? "<masked>" : `${scheme} <masked>`;
 }
 
-/** Returns a command without the request's body. It cannot be run as it is, because the login is masked. */
+/** The login is masked and the body left out, so the command cannot be run as it is. */
 function curlCommand(method: string, headers: string, url: string): string {
 	const given = headers.split("\n").filter((line) => line !== "");
 	return `curl -v -X${method} ${given.map((line) => ` -H ${JSON.stringify(line)}`).join("")} '${url}'\n`;

@@ -7,10 +7,10 @@
 // makes things look older, so they are requested again. One that is set back changes nothing.
 // Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
 
-/** A smaller difference is not a sleep. */
+/** Rounding and slewing may cause smaller differences. */
 const toleranceMs = 100;
 
-/** Creates the clock from a monotonic and a wall clock. All are in ms. */
+/** All clocks are in ms. */
 export function createRunClock(monotonic: () => number, wall: () => number): () => number {
 	let last = { monotonic: monotonic(), wall: wall() };
 	let asleepMs = 0;
@@ -23,7 +23,7 @@ export function createRunClock(monotonic: () => number, wall: () => number): () 
 	};
 }
 
-/** The clock of this process: only compare its own readings. */
+/** Its readings mean nothing to other processes. */
 export const runClock = createRunClock(
 	() => performance.now(),
 	() => Date.now(),

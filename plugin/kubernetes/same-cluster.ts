@@ -1,7 +1,7 @@
-// Refuses two contexts of one cluster: its pods would count twice, and everything would be written twice.
+// Refuses two contexts of one cluster: pods would count twice, and everything would be written twice.
 import { sameClusterError } from "../terminal/errors.ts";
 
-/** Throws UsageError if two contexts have the same cluster. `contexts`: their names, each with the id of its cluster. */
+/** Throws UsageError. */
 export function refuseSameCluster(contexts: Iterable<readonly [name: string, clusterId: string]>): void {
 	const seen = new Map<string, string>();
 	for (const [name, clusterId] of contexts) {

@@ -1,4 +1,4 @@
-/** Returns the answer to a question that changes nothing. Undefined if `ends` aborts first. A later answer is ignored. */
+/** Returns undefined if `ends` aborts first. For read-only requests, because a later answer is ignored. */
 export async function unlessOver<T>(question: Promise<T>, ends: AbortSignal): Promise<T | undefined> {
 	const { promise: over, resolve } = Promise.withResolvers<undefined>();
 	const end = (): void => resolve(undefined);

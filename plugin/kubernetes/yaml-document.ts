@@ -1,6 +1,5 @@
-// Reads the first document of a YAML file as kubectl does (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package finds the nodes.
-// Their meaning is decided here, because its schemas differ from Go's. In Go, the last of repeated keys holds, and merge keys apply in the
-// order in which they are written. Numbers and booleans are YAML 1.1's in Go's spelling.
+// Reads the first document of a YAML file as kubectl does (sigs.k8s.io/yaml over go.yaml.in/yaml/v2). The yaml package only finds the
+// nodes, because its schemas differ from Go's: repeated keys, merge keys, numbers and booleans.
 import {
 	Composer,
 	type Document,
@@ -17,10 +16,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { resolveScalar } from "./yaml-scalar.ts";
 
-/**
- * Returns the document as JSON values. null: the file or the document is empty. Throws an Error that says in one line why kubectl would not
- * read it.
- */
+/** Returns null for an empty file or document. Throws an Error that says in one line why kubectl would not read it. */
 export function readYamlDocument(bytes: Uint8Array): unknown {
 	const text = decode(bytes);
 	const document = firstDocument(text);
@@ -41,10 +37,7 @@ export function readYamlDocument(bytes: Uint8Array): unknown {
 
 const utf8Mark = "\uFEFF";
 
-/**
- * Decodes UTF-8, or UTF-16 if there is a byte order mark for it. Replaces every line break with \n, because the yaml package does not know
- * all of them.
- */
+/** Decodes UTF-8, or UTF-16 with a byte order mark. Line breaks become \n, because the yaml package does not know all of them. */
 function decode(bytes: Uint8Array): string {
 	const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? "le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "be" : "";
 	const encoding = mark === "" ? "utf-8" : `utf-16${mark}`;
@@ -59,7 +52,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 function firstDocument(text: string): Document.Parsed | undefined {
-	// Unknown tags must not print a warning to the terminal.
+	// Unknown tags must not print a warning.
 	const composer = new Composer({ schema: "failsafe", resolveKnownTags: false, uniqueKeys: false, logLevel: "error" });
 	for (const document of composer.compose(new Parser().parse(text))) return document;
 	return undefined;
@@ -70,7 +63,7 @@ function refuseControlCharacters(text: string): void {
 	if (/[^\t\n\x20-\x7E\xA0-\uFFFD]/.test(text)) throw new Error("control characters are not allowed");
 }
 
-/** How much of a file may come from aliases. This is Go's limit against files that expand without end. */
+/** How much of a file may come from aliases: Go's limit against files that expand without end. */
 function allowedAliasRatio(values: number): number {
 	const [few, many] = [400_000, 4_000_000];
 	return 0.99 - 0.89 * Math.min(1, Math.max(0, (values - few) / (many - few)));
@@ -91,7 +84,7 @@ class DocumentReader {
 		this.value = this.#read(root);
 	}
 
-	/** Refuses syntax that YAML 1.2 has and 1.1 does not. */
+	/** Refuses YAML 1.2 syntax that 1.1 does not have. */
 	#refuseNewerSyntax(node: Scalar, isKey: boolean, isInFlow: boolean): void {
 		const [start, end] = node.range ?? [0, 0];
 		const written = this.#text.slice(start, end);
@@ -151,7 +144,7 @@ class DocumentReader {
 		if (!isMap(node)) return null;
 		const fields = new Map<string, unknown>();
 		this.#readInto(fields, node);
-		// Not by assignment, because "__proto__" is an ordinary name here.
+		// Assignment would not treat "__proto__" as an ordinary name.
 		return Object.fromEntries(fields);
 	}
 
@@ -186,7 +179,7 @@ class DocumentReader {
 
 	#merge(fields: Map<string, unknown>, source: unknown): void {
 		if (isSeq(source)) {
-			// Of merged maps, an earlier one takes precedence, so it is merged last.
+			// The first of several merged maps takes precedence, so it is merged last.
 			for (const item of source.items.toReversed()) {
 				if (isSeq(item)) throw mergeError();
 				this.#merge(fields, item);

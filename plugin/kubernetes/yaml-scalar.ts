@@ -1,4 +1,4 @@
-// Finds the meaning of a scalar, with or without a tag, in kubectl's YAML (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
+// Resolves a scalar, with or without a tag, as kubectl's YAML does (go.yaml.in/yaml/v2, resolve.go): YAML 1.1 with Go's numbers.
 
 export interface YamlScalar {
 	readonly text: string;
@@ -56,7 +56,7 @@ function resolvePlain(text: string): string | number | boolean | null {
 	return decimal(plain) ?? text;
 }
 
-/** Like Go's strconv.ParseInt and ParseUint with base 0. Undefined if it is not an integer or has more than 64 bits. */
+/** Like Go's strconv.ParseInt and ParseUint with base 0. Undefined if it is not an integer or exceeds 64 bits. */
 function integer(text: string): bigint | undefined {
 	const [, sign = "", prefix = "", digits = ""] = /^([-+]?)(0[xX]|0[oO]|0[bB]|0(?=\d))?([\da-fA-F]+)$/.exec(text) ?? [];
 	const base = { x: "0x", o: "0o", b: "0b", "0": "0o" }[prefix.toLowerCase().at(-1) ?? ""];
@@ -67,7 +67,7 @@ function integer(text: string): bigint | undefined {
 	return size < 2n ** (sign === "+" ? 63n : 64n) ? size : undefined;
 }
 
-/** Undefined if it is not a number, or exceeds the range of a float. */
+/** Undefined if it is not a number or exceeds a float's range. */
 function decimal(text: string): number | undefined {
 	if (!/^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/.test(text)) return undefined;
 	const value = Number(text);
@@ -80,7 +80,7 @@ function decodeBinary(text: string): string {
 	return Buffer.from(packed, "base64").toString();
 }
 
-/** Whether the text is base64 by the rules of Go's StdEncoding: with padding, and without other characters in between. */
+/** By the rules of Go's StdEncoding: padding is required, and no other characters are allowed. */
 export function isBase64(text: string): boolean {
 	return /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text);
 }
