@@ -1,7 +1,7 @@
-// Decides which pods have their turn in one queue of a planned drain.
+// Decides which pods of one queue in a planned drain may be evicted next.
 import type { PlanNode, PlanPod, PlanQueue, PlanWait } from "./drain-plan.ts";
 
-/** A pod that has its turn, with what it has waited for so far. */
+/** A pod whose turn it is, with what it has waited for. */
 export interface PodTurn {
 	readonly pod: PlanPod;
 	readonly node: string;
@@ -10,10 +10,9 @@ export interface PodTurn {
 
 interface OpenNode {
 	readonly node: PlanNode;
-	/** The node that had to finish before this one. */
 	readonly after: string | undefined;
 	nextGroup: number;
-	/** Pods of started groups that are not gone yet. */
+	/** Pods of started groups that are not gone. */
 	readonly there: Set<PlanPod>;
 }
 
@@ -28,7 +27,7 @@ export class DrainQueue {
 		this.#atOnce = atOnce;
 	}
 
-	/** Returns the pods whose turn has just come, in order. */
+	/** Returns the pods whose turn has just come. */
 	begin(): readonly PodTurn[] {
 		const begun: PodTurn[] = [];
 		for (;;) {
@@ -39,7 +38,7 @@ export class DrainQueue {
 		}
 	}
 
-	/** Reports that the pod is gone, or that it can never be evicted and is no longer waited for. */
+	/** Also called for a pod that can never be evicted. */
 	gone(pod: PlanPod): void {
 		for (const { there } of this.#open) there.delete(pod);
 	}

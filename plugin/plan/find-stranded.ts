@@ -1,5 +1,5 @@
-// Finds the covered pods and the agents whose replacements would have no other node after a drain. It needs few calls: it reads the nodes
-// page by page, and stops when each replacement has one. Agents are included, because without them no pod gets a grant.
+// Finds covered pods and agents whose replacements would find no other node after a drain. Agents are included, because without them no pod
+// gets a grant.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -18,7 +18,7 @@ type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">
 
 export interface StrandedPods {
 	readonly pods: readonly StrandedPod[];
-	/** How many pods the drain evicts from nodes of the fleet. */
+	/** How many pods the drain evicts in the fleet. */
 	readonly going: number;
 	/** What could not be read. */
 	readonly problems: readonly string[];
@@ -28,18 +28,17 @@ interface DrainedCluster {
 	readonly context: KubeContext;
 	/** Names of the nodes that the drain cordons. */
 	readonly drained: ReadonlySet<string>;
-	/** The pods that the drain evicts. */
 	readonly taken: readonly V1Pod[];
 }
 
 export interface StrandedQuery extends PodQuery {
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 	/** Called with the pods to evict, and with the budgets of their namespaces in all members. */
 	readonly onListed?: (pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]) => void;
 }
 
-/** A pod whose replacement matters to the fleet. */
+/** A covered pod or an agent. */
 interface FleetPod {
 	readonly pod: V1Pod;
 	readonly budgets: readonly string[];
@@ -77,7 +76,7 @@ async function readCluster(
 	query: StrandedQuery,
 ): Promise<DrainedCluster> {
 	const lists = await Promise.all(nodes.map((node) => podsToTake(node, query, query.now)));
-	// A pod that may not be evicted blocks its whole node.
+	// As in a drain, a pod that may not be evicted blocks its whole node.
 	const taken = lists.flatMap(({ take, errors }) => (errors.length > 0 ? [] : take));
 	return {
 		context,
@@ -112,8 +111,7 @@ async function findInCluster(
 	let unplaced = pods;
 	const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
 		isEnough(seen) {
-			// Stop as soon as every pod fits a node: more nodes do not change that. But a pod that tolerates a cordon may return to any
-			// drained node, so all nodes are needed for it.
+			// Stop when every pod fits a node. A pod that tolerates a cordon may return to any drained node, so it needs all nodes.
 			unplaced = unplaced.filter((each) => toleratesCordon(each.pod) || place(each, seen).kind !== "somewhere");
 			return unplaced.length === 0;
 		},

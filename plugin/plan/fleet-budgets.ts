@@ -1,5 +1,4 @@
-// Reads what the fleet's budgets currently say about pods: the budgets that cover each pod, and all counts. It asks as a round does, but
-// without a Lease: nothing is acquired, so nothing is written.
+// Reads which of the fleet's budgets cover each pod, and their counts. It asks as a round does, but without a Lease, so it writes nothing.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
@@ -13,7 +12,7 @@ import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** It is unknown which budgets apply: the members' lists differ, or a budget of the namespace cannot be read. */
+	/** The members' lists differ, or a budget of the namespace is unreadable. */
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {
@@ -21,23 +20,23 @@ export interface ClusterPod {
 	readonly pod: V1Pod;
 }
 
-/** A budget that cannot be counted, so it refuses every pod. */
+/** It refuses every pod. */
 export interface UncountedBudget {
 	readonly never: NeverPlanned;
 }
 
 export interface FleetBudgets {
-	/** By key. */
+	/** By NAMESPACE/NAME. */
 	readonly budgets: ReadonlyMap<string, PlanBudget | UncountedBudget>;
 	coverageOf(pod: V1Pod): Coverage;
-	/** The pod's state in the budget's count. Undefined if the count does not have it. */
+	/** Undefined if the count does not contain the pod. */
 	stateOf(key: string, pod: V1Pod): CandidateState | undefined;
 }
 
-/** The most pods that one request may ask for. */
+/** The limit of one request. */
 const maxCandidates = 500;
 
-/** Lists the pods' budgets and counts them. Rejects with AgentUnavailableError if a member does not answer. */
+/** Rejects with AgentUnavailableError if a member does not answer. */
 export async function readFleetBudgets(
 	fleet: Pick<Fleet, "members" | "listBudgets">,
 	pods: readonly ClusterPod[],
@@ -96,7 +95,6 @@ function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Covera
 	return covering.length > 0 ? { kind: "covered", budgets: covering } : { kind: "none" };
 }
 
-/** Returns the counts of all members, or why the budget cannot be counted. */
 async function lookAtAll(
 	members: readonly AgentCluster[],
 	budget: RoundBudget,
@@ -115,7 +113,7 @@ async function lookAtAll(
 	}
 }
 
-/** Looks at any number of candidates, in as many requests as they need. */
+/** Accepts any number of candidates, and sends as many requests as they need. */
 export async function lookInParts(
 	member: Pick<AgentCluster, "look">,
 	{ name, selector }: RoundBudget,
@@ -131,7 +129,7 @@ export function podReference({ metadata }: V1Pod): PodReference {
 	return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
 }
 
-/** Returns the budget's bound, or the different bounds that its members have. A budget that cannot be read is refused by name elsewhere. */
+/** If the members' bounds differ, returns all of them. Leaves out unreadable ones, which are refused elsewhere. */
 function boundText(lists: readonly BudgetsOfMember[], key: string): string {
 	const texts = lists.flatMap((member) => {
 		const read = readSpecs(key, [member]);

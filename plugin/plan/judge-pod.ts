@@ -1,4 +1,4 @@
-// Judges one pod of a plan: which budgets cover it, or why it can never be evicted, whatever the counts are.
+// Judges one pod of a plan: which budgets cover it, or why it can never be evicted.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../disruption/budget/cluster.ts";
@@ -15,12 +15,12 @@ export type PodJudgement =
 			readonly kind: "planned";
 			readonly pod: PlanPod;
 			readonly native: NativeBudget | undefined;
-			/** The placement of its replacement. */
+			/** Of the replacement. */
 			readonly placement: Placement;
 	  }
 	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
 
-/** Judges the pod. `drained`: the names of the nodes that the drain cordons in the pod's cluster. */
+/** `drained`: names of the nodes that the drain cordons in the pod's cluster. */
 export function judgePod(
 	pod: V1Pod,
 	cluster: ClusterFacts,
@@ -61,7 +61,7 @@ export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
 	return kind === "later" ? { strands: "for now" } : {};
 }
 
-/** Returns the pod's state as its own API server reports it. */
+/** From the pod's own API server. */
 export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",

@@ -1,4 +1,4 @@
-// Finds the volumes that bind pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
+// Finds the volumes that bind pods to nodes: PersistentVolumes of bound claims, with a node affinity.
 import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -7,14 +7,11 @@ import type { LocalVolume } from "./placement.ts";
 export interface LocalVolumes {
 	/** Volumes that the pod's replacement needs too. */
 	of(pod: V1Pod): readonly LocalVolume[];
-	/** What could not be read. Then it is unknown whether volumes bind a pod to its node. */
+	/** What could not be read, so volumes may be missing. */
 	readonly problems: readonly string[];
 }
 
-/**
- * Reads claims and volumes if the pods have claims. If the API server refuses, for example because of a missing permission, that is a
- * problem and not a failure.
- */
+/** An answer that is an error, for example a missing permission, becomes a problem. */
 export async function readLocalVolumes({ name, client }: KubeContext, pods: readonly V1Pod[]): Promise<LocalVolumes> {
 	const withClaims = pods.filter((pod) => claimsOf(pod).length > 0);
 	if (withClaims.length === 0) return { of: () => [], problems: [] };
@@ -48,7 +45,7 @@ export async function readLocalVolumes({ name, client }: KubeContext, pods: read
 	}
 }
 
-/** Returns the names of the pod's claims, without those of ephemeral volumes, which are deleted with the pod. */
+/** Leaves out ephemeral volumes, because they are deleted with the pod. */
 function claimsOf({ spec }: V1Pod): readonly string[] {
 	return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }

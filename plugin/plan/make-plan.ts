@@ -1,5 +1,4 @@
-// Makes the plan from what was read. Each pod is judged on its own. Then all are drained in a simulation, once in waves and up to three
-// times in seconds: with the fastest, the slowest and the likely pace.
+// Makes the plan: judges each pod, then simulates the drain in waves, and in seconds with the fastest, the slowest and the likely pace.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
@@ -39,16 +38,15 @@ export interface PlanOptions {
 	readonly gracePeriodSeconds: number;
 	/** The timeout of each node. 0: none. */
 	readonly timeoutMs: number;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 }
 
-/** A planned pod and where it is. */
 interface Placed {
 	readonly name: PodName;
 	readonly node: NodeTarget;
 	readonly pod: V1Pod;
-	/** The placement of its replacement. */
+	/** Of the replacement. */
 	readonly placement: Placement;
 }
 
@@ -81,7 +79,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 	const waitsForOthers = pods.some(({ waits }) => waits.some(({ own: isOwn }) => !isOwn));
 	const atLeast = drainAt("atLeast").endsAt;
-	// If others have to act first, the plan promises only a shortest duration.
+	// If others have to act first, the plan gives only a shortest duration.
 	const range = estimateRange(
 		waitsForOthers
 			? { atLeast, likely: atLeast, atMost: atLeast }
@@ -125,10 +123,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		warnings: [...warnings],
 	};
 
-	/**
-	 * Judges the pods of a node, and returns those to evict in the groups of the drain. A pod that may not be evicted blocks its whole
-	 * node, as in a drain.
-	 */
+	/** As in a drain, a pod that may not be evicted blocks its whole node. */
 	function groupsOf({ target, pods: found }: NodeFacts): readonly (readonly PlanPod[])[] {
 		for (const { pod, message } of found.refused) {
 			impossible.push(impossiblePod(pod, target, { reason: "PodsNotAllowed", message }));
@@ -173,7 +168,6 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		};
 	}
 
-	/** Returns the stranded pods among those that are evicted. */
 	function strandedPods(): readonly StrandedPod[] {
 		return inWaves.pods.flatMap(({ kind, pod: planned }) => {
 			const place = placed.get(planned);
@@ -213,7 +207,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		return { pods, podCount: candidates.length };
 	}
 
-	/** Returns the budget's name without the context, which the key of a cluster's own budget contains. */
+	/** Removes the context, which the key of a cluster's own budget contains. */
 	function budgetText(key: string): string {
 		const budget = native.get(key);
 		return budget ? nativeBudgetText(budget) : key;
@@ -231,10 +225,10 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 }
 
-/** Enough names to recognise the pods. A plan does not list every pair of pods. */
+/** Enough to recognise the pods, without listing every pair. */
 const maxNamedPods = 20;
 
-/** Returns the key to sort rows by, so that two plans of the same pods can be compared: the fleet's budgets first, then by name. */
+/** Sorts the fleet's budgets first, then by name, so that plans can be compared. */
 function orderOf({ kind, namespace, name, context = "" }: PlannedBudget): string {
 	return [kind === "XPodDisruptionBudget" ? 0 : 1, namespace, name, context].join("/");
 }

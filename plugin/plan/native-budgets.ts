@@ -1,5 +1,4 @@
-// Reads the PodDisruptionBudgets of one cluster as budgets that apply to that cluster alone, with the counts of its disruption controller.
-// The eviction API checks these after ours.
+// Reads one cluster's PodDisruptionBudgets, with the counts of its disruption controller. The eviction API checks them after ours.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -11,17 +10,16 @@ import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanBudget } from "./drain-plan.ts";
 import type { PlanNeverReason } from "./plan.ts";
 
-/** One of Kubernetes' own budgets. */
 export interface NativeBudget {
 	readonly budget: PlanBudget;
 	readonly name: BudgetName;
 	readonly context: string;
 	readonly selector: LabelSelector;
-	/** Whether unready pods can be evicted whatever the budget says. */
+	/** Whether unready pods can always be evicted. */
 	readonly freesUnready: boolean;
-	/** Why the budget refuses everything until someone fixes it. */
+	/** Why the budget refuses all pods until someone fixes it. */
 	readonly problem: string | undefined;
-	/** The number that the eviction API uses. It is lower than the counts say while recent evictions are not counted yet. */
+	/** As the eviction API uses it. While recent evictions are uncounted, it is lower than the counts say. */
 	readonly disruptionsAllowed: number;
 	readonly desiredHealthy: number;
 	/** Whether its cluster has counted it since its last change. */
@@ -35,10 +33,7 @@ export interface NativeBudgets {
 
 const apiPath = "/apis/policy/v1";
 
-/**
- * Reads the cluster's PodDisruptionBudgets. `namespaces`: the pods' namespaces. If the user may not list the whole cluster, only the
- * budgets of these are read. If the budgets cannot be read, that is a problem and not a failure.
- */
+/** If the user may not list the whole cluster, reads only `namespaces`. An API error becomes a problem. */
 export async function readNativeBudgets(
 	context: KubeContext,
 	clusterId: string,
@@ -74,7 +69,7 @@ export type NativeCoverage =
 	| { readonly kind: "covered"; readonly budget: NativeBudget }
 	| { readonly kind: "never"; readonly never: { readonly reason: PlanNeverReason; readonly message: string } };
 
-/** Finds the pod's PodDisruptionBudget as the eviction API does (pkg/registry/core/pod/storage/eviction.go): a pod may have only one. */
+/** Follows the eviction API (pkg/registry/core/pod/storage/eviction.go): a pod may have only one PodDisruptionBudget. */
 export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): NativeCoverage {
 	const { metadata, status } = pod;
 	const isRunning = status?.phase === "Running" || status?.phase === "Unknown";
@@ -96,7 +91,7 @@ export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): Na
 	return { kind: "covered", budget: only };
 }
 
-/** Returns the budget's name as users see it next to ours. */
+/** The name as users see it beside our budgets. */
 export function nativeBudgetText({ budget }: NativeBudget): string {
 	return formatBudgetName(budget.counted.budget.name);
 }
@@ -155,8 +150,7 @@ function nativeBudget(
 }
 
 /**
- * Returns the selector. Undefined if it is missing: such a budget selects nothing, whereas {} selects everything. The API server accepts no
- * selector that cannot be read.
+ * Undefined if the selector is missing: that selects nothing, whereas {} selects everything. The API server accepts no unreadable selector.
  */
 function findSelector(selector: unknown): LabelSelector | undefined {
 	if (selector === undefined || selector === null) return undefined;

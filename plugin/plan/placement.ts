@@ -1,5 +1,5 @@
-// Judges whether the replacement of an evicted pod finds a node, as far as its own rules decide that: local volumes, node selector, node
-// affinity, taints. Free room, spread and anti-affinity between pods are left to the scheduler.
+// Judges whether an evicted pod's replacement finds a node, by its volumes, node selector, node affinity and tolerations. Free capacity,
+// spread and affinity between pods are left to the scheduler.
 import type {
 	V1Node,
 	V1NodeSelector,
@@ -10,7 +10,7 @@ import type {
 } from "@kubernetes/client-node";
 import { meetsRequirement } from "../../disruption/budget/selector.ts";
 
-/** A bound volume of a pod that only some nodes can reach. */
+/** A bound volume that only some nodes can reach. */
 export interface LocalVolume {
 	readonly claim: string;
 	readonly volume: string;
@@ -21,7 +21,7 @@ export type Placement =
 	| { readonly kind: "somewhere" }
 	/** To a drained node, because the pod tolerates the cordon. `isSure`: no other node accepts it. */
 	| { readonly kind: "returns"; readonly nodes: readonly string[]; readonly isSure: boolean; readonly message: string }
-	/** Only on nodes that accept no pods at present. */
+	/** Only to nodes that accept no pods at present. */
 	| { readonly kind: "later"; readonly message: string }
 	| { readonly kind: "nowhere"; readonly message: string };
 
@@ -32,10 +32,7 @@ interface PlacementLimits {
 	readonly ignoresCordons?: boolean;
 }
 
-/**
- * Finds where the pod's replacement may run. `nodes`: the nodes to choose from, usually all of the cluster. `drained`: the names of those
- * that this drain cordons.
- */
+/** `nodes`: usually all of the cluster. `limits.drained`: names of the nodes that the drain cordons. */
 export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: PlacementLimits): Placement {
 	const elsewhere = placeElsewhere(pod, nodes, limits);
 	if (!toleratesCordon(pod)) return elsewhere;
@@ -51,7 +48,6 @@ export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: Plac
 		: { kind: "returns", nodes: homes, isSure: true, message: `${why}, and ${elsewhere.message}` };
 }
 
-/** Finds a placement on the nodes that are not drained. */
 function placeElsewhere(
 	pod: V1Pod,
 	nodes: readonly V1Node[],
@@ -97,10 +93,7 @@ function isWanted({ spec }: V1Pod, node: V1Node): boolean {
 	return selected && (!required || matchesNodeSelector(required, node));
 }
 
-/**
- * Whether the node matches the selector. Terms are alternatives. An empty term matches nothing
- * (component-helpers/scheduling/corev1/nodeaffinity).
- */
+/** Terms are alternatives. An empty term matches nothing (component-helpers/scheduling/corev1/nodeaffinity). */
 export function matchesNodeSelector({ nodeSelectorTerms }: V1NodeSelector, node: V1Node): boolean {
 	return nodeSelectorTerms.some((term) => matchesTerm(term, node));
 }
@@ -115,7 +108,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: V1NodeSelector
 	);
 }
 
-/** Whether the values meet the requirement. An unknown operator counts as met, so that an unclear case is not called impossible. */
+/** An unknown operator counts as met, so that an unclear case is not called impossible. */
 function meets(
 	{ key, operator, values = [] }: V1NodeSelectorRequirement,
 	labels: Readonly<Record<string, string>>,
@@ -136,7 +129,7 @@ function meets(
 	}
 }
 
-/** Returns the taints that keep new pods away, without that of a cordon. */
+/** Returns the taints that keep new pods away, except that of a cordon. */
 function taintsOf({ spec }: V1Node): readonly V1Taint[] {
 	return (spec?.taints ?? []).filter(({ effect, key }) => effect !== "PreferNoSchedule" && key !== cordonKey);
 }
@@ -147,12 +140,11 @@ function isCordoned({ spec }: V1Node): boolean {
 	return spec?.unschedulable === true;
 }
 
-/** Whether the pod tolerates the taint of a cordon. A pod that tolerates all taints tolerates this one too. */
 export function toleratesCordon(pod: V1Pod): boolean {
 	return tolerates(pod, { key: cordonKey, effect: "NoSchedule" });
 }
 
-/** Whether this is a taint that Kubernetes adds to a node with a problem, and removes when the problem is over. */
+/** Whether Kubernetes adds this taint to a node with a problem, and removes it afterwards. */
 function isPassing({ key }: V1Taint): boolean {
 	return key.startsWith("node.kubernetes.io/") || key.startsWith("node.cloudprovider.kubernetes.io/");
 }

@@ -3,12 +3,11 @@ import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts"
 
 export const planSchema = "xpdb.plan/1.0";
 
-/** What a pod may have to wait for. */
 export const planWaitReasons = [
-	// The next two are waits that this drain itself ends.
+	// This drain itself ends the next two.
 	/** Another node of its cluster is drained first. */
 	"NodeBefore",
-	/** Other pods of its node are evicted first: because of --order-by, or because this pod is one of our agents. */
+	/** Other pods of its node are evicted first: because of --order-by, or because this pod is an agent. */
 	"PodsBefore",
 	// The reasons of a round. This drain ends such a wait only if its own pods use up the budget.
 	...waitReasons,
@@ -16,11 +15,11 @@ export const planWaitReasons = [
 
 /** Why a pod can never be evicted as things are. */
 export const planNeverReasons = [
-	/** A drain with these flags refuses this pod, so it touches nothing on its node. */
+	/** A drain with these flags refuses the pod, so it evicts nothing from the node. */
 	"PodsNotAllowed",
-	/** Pods that are evicted before it use up its budget, and no node would accept their replacements. */
+	/** Earlier pods of the drain use up the budget, and no node would accept their replacements. */
 	"BudgetStaysUsedUp",
-	/** Even if all expected pods are healthy, the budget allows no disruption. */
+	/** Even with all expected pods healthy, the budget allows no disruption. */
 	"BudgetNeverMet",
 	...refusalReasons,
 	// Kubernetes' own budgets.
@@ -44,20 +43,20 @@ export interface PlannedWait {
 	readonly own: boolean;
 	readonly budget?: string;
 	readonly node?: string;
-	/** The pods that it waits for, at most 20. */
+	/** At most 20 of the pods that it waits for. */
 	readonly pods?: readonly PodName[];
-	/** The number of pods that it waits for. */
+	/** All pods that it waits for. */
 	readonly podCount?: number;
 }
 
 export interface PlanEntry extends PodName {
 	readonly uid: string;
 	readonly node: string;
-	/** The pod's controller, or the pod's own name. */
+	/** The name of the controller, or else of the pod. */
 	readonly owner: string;
 	/** From 1. The pods of a wave can be evicted together when those of the previous wave are back. */
 	readonly wave: number;
-	/** Names of the budgets that cover it. */
+	/** NAMESPACE/NAME, with a suffix for a PodDisruptionBudget. */
 	readonly budgets: readonly string[];
 	readonly waits: readonly PlannedWait[];
 	/** Set if no node would accept the replacement as things are. */
@@ -67,7 +66,7 @@ export interface PlanEntry extends PodName {
 export interface ImpossiblePod extends PodName {
 	readonly uid: string;
 	readonly node: string;
-	/** The pod's controller, or the pod's own name. */
+	/** The name of the controller, or else of the pod. */
 	readonly owner: string;
 	readonly reason: PlanNeverReason;
 	readonly message: string;
@@ -82,7 +81,7 @@ export interface PlannedNode {
 	readonly left: number;
 	/** Pods that can never be evicted. */
 	readonly impossible: number;
-	/** Whether nothing on the node would be evicted, because a drain refuses one of its pods. */
+	/** Whether a drain refuses one of the pods, and so evicts nothing from the node. */
 	readonly refused: boolean;
 	/** 0: no pod is evicted. */
 	readonly firstWave: number;
@@ -91,7 +90,7 @@ export interface PlannedNode {
 
 export interface PlannedBudget {
 	readonly kind: "XPodDisruptionBudget" | "PodDisruptionBudget";
-	/** Only for a PodDisruptionBudget, which applies to one cluster. */
+	/** Left out for a budget of the fleet. */
 	readonly context?: string;
 	readonly namespace: string;
 	readonly name: string;
@@ -102,7 +101,7 @@ export interface PlannedBudget {
 	readonly healthy: number | null;
 	readonly expected: number | null;
 	readonly allowed: number | null;
-	/** Pods of the plan that it covers. */
+	/** How many pods of the plan the budget covers. */
 	readonly pods: number;
 }
 
@@ -115,19 +114,16 @@ export interface Plan {
 	readonly waves: number;
 	readonly seconds: {
 		readonly atLeast: number;
-		/** null: someone else has to act first. */
+		/** null: others have to act first. */
 		readonly atMost: number | null;
-		/**
-		 * Pods whose start time was measured on pods of the same template, or that get no replacement. The start time of the others is
-		 * assumed.
-		 */
+		/** Pods with a start time measured on pods of the same template, or without a replacement. The rest is assumed. */
 		readonly measuredPods: number;
 		readonly assumedPods: number;
 	};
 	readonly nodes: readonly PlannedNode[];
 	readonly budgets: readonly PlannedBudget[];
 	readonly impossible: readonly ImpossiblePod[];
-	/** In the order of their eviction. */
+	/** In the order of eviction. */
 	readonly pods: readonly PlanEntry[];
 	readonly warnings: readonly string[];
 }

@@ -1,5 +1,4 @@
-// Makes the rows of a plan's budgets, with their numbers as in `kubectl xpdb budgets`. decide() computes them, both for the fleet's budgets
-// and for Kubernetes' own.
+// Makes the rows of a plan's budgets, with the numbers of `kubectl xpdb budgets`.
 import { countedRow } from "../fleet/budget-table.ts";
 import type { PlanBudget } from "./drain-plan.ts";
 import type { UncountedBudget } from "./fleet-budgets.ts";

@@ -1,4 +1,4 @@
-// Estimates how many seconds pods take until they are gone, and until their replacements are ready.
+// Estimates how many seconds pods take to terminate, and their replacements to become ready.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import type { PodPace } from "./drain-plan.ts";
@@ -6,26 +6,22 @@ import { readStarts, templateOf } from "./pod-starts.ts";
 
 export interface PaceRange {
 	readonly atLeast: PodPace;
-	/** The expected pace. */
 	readonly likely: PodPace;
 	readonly atMost: PodPace;
-	/** Whether starts of pods with the same template were seen, or the pod has no controller. Otherwise the start is assumed. */
+	/** Whether starts of the same template were seen, or the pod has no controller. Otherwise the start is assumed. */
 	readonly measured: boolean;
 }
 
-/** Added to the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
+/** Added to the grace period: the kubelet's report, our poll (1 s) and the round for the next pod (1 s). */
 const overheadSeconds = 3;
-/** How long a process that ends when asked usually takes, including the kubelet's report and the next round. */
+/** How long a process usually takes to end on request, including the kubelet's report and the next round. */
 const likelyEndSeconds = 2.5;
-/** Used if no start was seen. The range goes from a process whose image is present to one that pulls it and loads data. */
+/** From a process with a local image to one that pulls its image and loads data. */
 const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
-/** On another node, the image may have to be pulled first, and times are in whole seconds. */
+/** Another node may have to pull the image, and times are in whole seconds. */
 const startMargin = { factor: 2, seconds: 10 };
 
-/**
- * Returns a function that estimates a pod's pace. `pods`: start times are taken from these pods, by template. `now`: milliseconds since the
- * epoch. `gracePeriodSeconds` below 0: the pod's own.
- */
+/** `pods`: the source of start times, by template. `now`: ms since the epoch. `gracePeriodSeconds` below 0: the pod's own. */
 export function createPaceReader(
 	pods: readonly V1Pod[],
 	{ now, gracePeriodSeconds }: { readonly now: number; readonly gracePeriodSeconds: number },
@@ -61,7 +57,7 @@ function median(values: readonly number[]): number {
 	return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** Returns how long a preStop hook sleeps before the process is asked to end, if the hook says so. */
+/** Reads the sleep of a preStop hook, if it has one. */
 function preStopSeconds({ spec }: V1Pod): number {
 	const seconds = (spec?.containers ?? []).map(({ lifecycle }) => {
 		const { sleep, exec } = lifecycle?.preStop ?? {};
@@ -74,7 +70,7 @@ function graceSeconds(
 	{ metadata, spec }: V1Pod,
 	{ now, gracePeriodSeconds }: { readonly now: number; readonly gracePeriodSeconds: number },
 ): number {
-	// The pod is already terminating, so use its remaining time.
+	// A terminating pod has only its remaining time.
 	if (metadata?.deletionTimestamp !== undefined) {
 		return Math.max(0, (Date.parse(String(metadata.deletionTimestamp)) - now) / 1_000);
 	}
@@ -86,12 +82,12 @@ const niceSeconds = [
 	900, 1_200, 1_500, 1_800, 2_400, 2_700, 3_600,
 ];
 const halfHour = 1_800;
-/** The largest ratio of longest to shortest estimate: a wider range does not help to decide anything. */
+/** A wider range helps no decision. */
 const widest = 4;
 
 /**
- * Returns the range as a person would state it: around the likely value and within what is possible, then rounded outwards, so that no
- * estimate looks more precise than it is. It is rounded less if rounding would make the range too wide.
+ * Returns a range around the likely value and within the possible one, rounded outwards so that no estimate looks too precise. It is
+ * rounded less if the range would get too wide.
  */
 export function estimateRange({ atLeast, likely, atMost }: Readonly<Record<"atLeast" | "likely" | "atMost", number>>): {
 	readonly atLeast: number;

@@ -1,16 +1,15 @@
-// Finds how long pods took from their creation until they were first ready, by template. A pod shows only when it last became ready: it may
-// have lost its readiness in between, or its whole node may have been away. So that time is not used if the pod's containers, or other pods
-// of its template, show that the pod was ready earlier.
+// Estimates how long pods took to become ready, by template. A pod shows only its last change to ready, which a lost readiness may have
+// delayed. Containers and pods of the same template reveal such delays.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
 
 interface Start {
-	/** From the pod's creation to the start of its last container, including scheduling, images and init containers. */
+	/** From the pod's creation to the start of its last container. */
 	readonly begins: number;
-	/** From there until it last became ready. */
+	/** From then until the last change to ready. */
 	readonly readies: number;
-	/** Whether no other transition can have come in between. */
+	/** Whether the pod cannot have been ready before. */
 	readonly isFirst: boolean;
 }
 
@@ -20,19 +19,16 @@ const longestStartSeconds = 600;
 const readyAtOnceSeconds = 2;
 /** Pods of one template become ready in about the same time. */
 const alike = { factor: 2, seconds: 5 };
-/** If probes run from the start, a pod is usually ready sooner than this. */
+/** With probes from the start, a pod is usually ready sooner than this. */
 const longestUnprovenSeconds = 30;
 
-/**
- * Identifies the pod's template: by its controller and, if a label of the pod names it, by the controller's revision. Undefined for a pod
- * without a controller.
- */
+/** Identifies the template by the pod's controller and, if labelled, its revision. Undefined without a controller. */
 export function templateOf(pod: V1Pod): string | undefined {
 	const controller = controllerOf(pod);
 	return controller && `${controller.uid} ${pod.metadata?.labels?.["controller-revision-hash"] ?? ""}`;
 }
 
-/** Whether the pod's start time is known from these pods of its template. If not, other pods have to be read. */
+/** Whether these pods show how long the pod's template takes to start. If not, other pods have to be read. */
 export function isStartKnown(pod: V1Pod, pods: readonly V1Pod[]): boolean {
 	const template = templateOf(pod);
 	const seen = pods.filter((each) => templateOf(each) === template).map((each) => ({ each, start: startOf(each) }));
@@ -41,7 +37,7 @@ export function isStartKnown(pod: V1Pod, pods: readonly V1Pod[]): boolean {
 	return nodes.size > 1 || seen.some(({ start }) => start?.isFirst === true);
 }
 
-/** Returns start times in seconds, by template. Templates without a known start are left out. */
+/** In seconds, by template. Templates without a known start are left out. */
 export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly number[]> {
 	const byUid = new Map(pods.map((pod) => [pod.metadata?.uid ?? "", pod]));
 	const byTemplate = Map.groupBy(byUid.values(), (pod) => templateOf(pod) ?? "");
@@ -58,7 +54,7 @@ export function readStarts(pods: readonly V1Pod[]): ReadonlyMap<string, readonly
 	return starts;
 }
 
-/** Undefined for a pod that is not ready, whose containers have restarted, or whose times contradict each other. */
+/** Undefined if the pod is not ready, a container has restarted, or the times contradict each other. */
 function startOf(pod: V1Pod): Start | undefined {
 	const { metadata, spec, status } = pod;
 	const ready = readyCondition(pod);

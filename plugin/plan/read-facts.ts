@@ -1,4 +1,4 @@
-// Reads everything that a plan is made from: nodes, pods, volumes and budgets. It only reads.
+// Reads everything that a plan needs: nodes, pods, volumes and budgets.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { FilteredPods } from "../drain/pod-filters.ts";
 import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
@@ -20,12 +20,11 @@ export interface ClusterFacts {
 	/** The member's id, or "context NAME" if the cluster is not a member. */
 	readonly clusterId: string;
 	readonly isMember: boolean;
-	/** The namespaces with its agents. */
 	readonly agentNamespaces: readonly string[];
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
 	readonly native: NativeBudgets;
-	/** Further pods with the templates of the pods to evict, if the latter do not show how long a start takes. */
+	/** More pods of the same templates, if the pods to evict do not show how long a start takes. */
 	readonly siblings: readonly V1Pod[];
 }
 
@@ -34,18 +33,17 @@ export interface PlanFacts {
 	readonly nodes: readonly NodeFacts[];
 	/** By context name. */
 	readonly clusters: ReadonlyMap<string, ClusterFacts>;
-	/** Undefined if there is no fleet. */
 	readonly fleet: FleetBudgets | undefined;
 }
 
 export interface FactsQuery extends PodQuery {
-	/** Whether pods are deleted instead of evicted. Kubernetes' own budgets do not apply then. */
+	/** Whether pods are deleted instead of evicted. Then PodDisruptionBudgets do not apply. */
 	readonly deletes: boolean;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 }
 
-/** Reads what a plan for these nodes needs. `connecting`: the fleet, to which the caller connects while the pods are read. */
+/** The fleet connects while the pods are read. */
 export async function readFacts(
 	targets: readonly NodeTarget[],
 	connecting: Promise<FleetConnection>,

@@ -1,14 +1,14 @@
-// Reads a few further pods of the same templates, which may be on other nodes. They show how long a start takes if the pods of the drained
-// nodes do not. The latter may have restarted, or may have lost their readiness together when their node was away.
+// Reads a few more pods of the same templates to learn how long a start takes. The pods of the drained nodes may have restarted or lost
+// their readiness together.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isStartKnown, templateOf } from "./pod-starts.ts";
 
-/** The most templates to ask for: a better estimate is not worth more requests. */
+/** More requests are not worth a better estimate. */
 const mostTemplates = 20;
 const podsOfEach = 10;
 
-/** Pods that cannot be read are left out. The estimate then uses assumed times. */
+/** Leaves out pods that cannot be read: their start time is then assumed. */
 export async function readSiblings({ client }: KubeContext, pods: readonly V1Pod[]): Promise<readonly V1Pod[]> {
 	const byTemplate = Map.groupBy(pods, (pod) => templateOf(pod) ?? "");
 	const unknown = [...byTemplate].flatMap(([template, [pod]]) => {

@@ -18,7 +18,7 @@ import type {
 import { DrainQueue, type PodTurn } from "./drain-queue.ts";
 import { SimulatedCounts, type WaitingJudgement } from "./simulated-counts.ts";
 
-/** A pod that was evicted. It is gone later, and its replacement is back later still. */
+/** An evicted pod. Its replacement is back at `backAt`. */
 interface Flight {
 	readonly pod: PlanPod;
 	readonly costs: boolean;
@@ -27,17 +27,16 @@ interface Flight {
 	isGone: boolean;
 }
 
-/** A pod whose turn it is. */
 interface Asked {
 	readonly pod: PlanPod;
 	readonly node: string;
 	/** The latest wait of each kind. */
 	readonly waits: Map<PlanWait["kind"], PlanWait>;
-	/** Why it could not be evicted at this instant. */
+	/** Why it cannot be evicted at this instant. */
 	judgement: WaitingJudgement | undefined;
 }
 
-/** Simulates the drain of these nodes. With a pace of 1 and 0 for all pods, `at` is the number of the wave, starting at 0. */
+/** If all pods take 1 to go and 0 to be back, `at` is the number of the wave, from 0. */
 export function simulateDrain(
 	planQueues: readonly PlanQueue[],
 	budgets: readonly PlanBudget[],
@@ -47,7 +46,7 @@ export function simulateDrain(
 	const queues = planQueues.map((each) => new DrainQueue(each));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
-	/** By budget: evicted pods that its counts regain when they are back. */
+	/** By budget: evicted pods that will be healthy again. */
 	const comingBack = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;
@@ -67,7 +66,7 @@ export function simulateDrain(
 		endsAt: Math.max(0, ...goes.map(({ goneAt }) => goneAt)),
 	};
 
-	/** Judges every pod whose turn it is. Pods that wait stay pending. At one instant, no budget ever allows more than before. */
+	/** Judges every pod whose turn it is. Within one instant, no budget regains a disruption. */
 	function askAll(): void {
 		const usedUp = new Map<string, WaitingJudgement>();
 		pending = pending.filter((asked) => {
@@ -78,7 +77,7 @@ export function simulateDrain(
 			asked.judgement = judgement;
 			return true;
 		});
-		// Pods that wait for the same thing share the answer.
+		// Pods that wait for the same thing share one object.
 		const waits = new Map<WaitingJudgement, PlanWait>();
 		for (const asked of pending) {
 			const { judgement } = asked;
@@ -95,7 +94,7 @@ export function simulateDrain(
 		}
 	}
 
-	/** Handles pods that no pod of this drain can unblock: others have to, or they can never be evicted. Returns whether anything changed. */
+	/** Handles pods that this drain cannot unblock: others have to act, or the pod can never be evicted. Returns whether anything changed. */
 	function endStandstill(): boolean {
 		const better = new Map<string, boolean>();
 		pending = pending.filter((asked) => {
@@ -111,7 +110,7 @@ export function simulateDrain(
 		return better.size > 0;
 	}
 
-	/** Whether pods of this drain are down that the budget regains when they are back. */
+	/** Whether the budget will regain pods of this drain. */
 	function isBeingMade(key: string | undefined): boolean {
 		return key !== undefined && (comingBack.get(key)?.size ?? 0) > 0;
 	}

@@ -1,5 +1,4 @@
-// Keeps the counts of a planned drain, as changed by the pods that were evicted and came back. decide() judges whether one more may be
-// evicted.
+// Keeps the budgets' counts during a simulated drain, and judges pods by decide().
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { neverMetText } from "../../disruption/budget/budget-text.ts";
 import { withPodsDown } from "../../disruption/budget/healthy.ts";
@@ -8,14 +7,13 @@ import { decide, type Judgement } from "../../disruption/budget/decide.ts";
 import type { Waiting } from "../../disruption/budget/verdict.ts";
 import type { NeverPlanned, PlanBudget, PlanPod } from "./drain-plan.ts";
 
-/** A pod that may not be evicted yet. If a budget is used up, `key` names it. */
+/** `key`: the budget that is used up, if any. */
 export interface WaitingJudgement {
 	readonly kind: "waiting";
 	readonly waiting: Waiting;
 	readonly key: string | undefined;
 }
 
-/** The judgement of decide() about a pod. */
 export type PlanJudgement =
 	| { readonly kind: "may go"; readonly why: "Granted" | "Gone" | "Terminating" | "Finished" | "Uncovered" }
 	| WaitingJudgement
@@ -38,7 +36,7 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
-	/** Pods for which everything outside this drain that blocked them, except a used-up budget, is assumed to be over. */
+	/** Pods for which all blocks from outside this drain, except used-up budgets, are assumed to be over. */
 	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
@@ -47,7 +45,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Returns the pod's class. Pods of one class need the same from the same budgets: while one waits, all do. */
+	/** Pods of one class need the same from the same budgets: while one waits, all wait. */
 	classOf(pod: PlanPod): string {
 		const known = this.#classes.get(pod);
 		if (known !== undefined) return known;
@@ -60,7 +58,7 @@ export class SimulatedCounts {
 		return found;
 	}
 
-	/** Judges each scope separately: the fleet's budgets, and each cluster's own. */
+	/** Judges the fleet's budgets and each cluster's own budgets separately. */
 	judge(pod: PlanPod): PlanJudgement {
 		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => budget.memberIds.join(" "));
 		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
@@ -88,7 +86,7 @@ export class SimulatedCounts {
 		return { kind: "may go", why };
 	}
 
-	/** Counts the pod as down from now on. Returns whether that used up part of its budgets. */
+	/** Counts the pod as down. Returns whether that uses up part of its budgets. */
 	take(pod: PlanPod): boolean {
 		const costs = this.#isHealthy(pod);
 		if (costs) this.#down(pod, 1);
@@ -114,8 +112,8 @@ export class SimulatedCounts {
 	}
 
 	/**
-	 * Assumes that whatever blocks the pod from outside this drain is over. Returns false if that changes nothing, because all pods that
-	 * its budget expects are already healthy.
+	 * Assumes that blocks from outside this drain are over. Returns false if nothing changes: all pods that the budget expects are healthy
+	 * already.
 	 */
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {
@@ -136,7 +134,7 @@ export class SimulatedCounts {
 		return better;
 	}
 
-	/** Returns why the pod can never be evicted, if even all pods that could be healthy are not enough. */
+	/** Explains why even all pods that could be healthy are not enough. */
 	neverMet({ waiting, key }: WaitingJudgement): NeverPlanned {
 		const { need, expected, healthy, message, budget } = waiting;
 		const simulated = key === undefined ? undefined : this.#budgets.get(key);
@@ -209,17 +207,14 @@ export class SimulatedCounts {
 	}
 }
 
-/**
- * Returns the state without what blocks the pod. A pod that no agent has seen was not counted as healthy either, so its eviction costs
- * nothing.
- */
+/** Removes what blocks the pod. An unseen pod was not counted as healthy, so its eviction costs nothing. */
 function settled(state: CandidateState): CandidateState {
 	if (state.kind !== "present") return { kind: "free", pod: state.pod, why: "Terminating" };
 	const { reservedBy: _, ...rest } = state;
 	return { ...rest, preActivities: [] };
 }
 
-/** Returns how many pods can be healthy at best. `stranded`: the stranded pods of the count's cluster. */
+/** `stranded`: the stranded pods of the count's cluster. */
 function healthyAtBest({ healthy, expected, unavailable }: Count, stranded: readonly Stranded[]): number {
 	const lost = stranded.filter(isForEver);
 	if (expected.kind === "known") return Math.max(healthy, expected.pods - lost.length);

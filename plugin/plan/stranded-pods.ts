@@ -1,5 +1,5 @@
-// Warns about pods that a drain evicts although no node, or only a drained one, would accept their replacements. Budgets count a pod as
-// down until it has a replacement. So other pods may wait forever, and the user has to know this before the drain.
+// Warns about evicted pods whose replacements only a drained node or none would accept. Budgets count such a pod as down, so other pods may
+// wait forever.
 import type { Placement } from "./placement.ts";
 
 export interface StrandedPod {
@@ -7,7 +7,7 @@ export interface StrandedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** Names of the budgets that cover it. */
+	/** NAMESPACE/NAME of the budgets that cover the pod. */
 	readonly budgets: readonly string[];
 	readonly placement: Exclude<Placement, { readonly kind: "somewhere" }>;
 }
@@ -20,7 +20,7 @@ export interface StrandedWarning {
 
 const maxNamedPods = 3;
 
-/** Returns one warning for all pods of a cluster with the same placement. */
+/** Pods of a cluster with the same placement share one warning. */
 export function strandedWarnings(pods: readonly StrandedPod[]): readonly StrandedWarning[] {
 	const groups = Map.groupBy(pods, ({ context, placement }) => JSON.stringify([context, placement]));
 	return [...groups.values()].flatMap((group) => {

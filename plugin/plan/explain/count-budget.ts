@@ -1,5 +1,5 @@
-// Requests the counts of one budget from all members, as a plan does: no Lease is acquired, so nothing is written. A missing, late or
-// unreadable answer becomes a finding, never a number.
+// Reads one budget's counts from all members, as a plan does, without acquiring a Lease. A missing, late or unreadable answer becomes a
+// finding, never a number.
 import { formatBudgetName, type RoundBudget } from "../../../disruption/budget/budget.ts";
 import type { Count, PodReference } from "../../../disruption/budget/cluster.ts";
 import {
@@ -18,7 +18,7 @@ import type { FleetOfView } from "./fleet-view.ts";
 
 export interface CountedBudget {
 	readonly row: BudgetRow;
-	/** The complete counts for decide(), or why they cannot be used. */
+	/** The complete counts for decide(), or why they are unusable. */
 	readonly counted: PlanBudget | Finding;
 }
 
@@ -27,7 +27,7 @@ export interface Candidate {
 	readonly pod: PodReference;
 }
 
-/** The longest time that the count of one member may take. When a slower answer arrives, the fleet may have changed. */
+/** A count that takes longer is too old: the fleet may have changed. */
 const freshForMs = 5_000;
 
 export async function countBudget(

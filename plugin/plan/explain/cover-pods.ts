@@ -1,4 +1,4 @@
-// Finds which budgets cover each of these pods, as a run does (disruption/round/coverage.ts), or why that is unknown.
+// Finds which budgets cover each pod, as a run does (disruption/round/coverage.ts), or why that is unknown.
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCovering } from "../../../disruption/budget/coverage-judgement.ts";
 import { CoverageLists, coverPod } from "../../../disruption/round/coverage.ts";
@@ -15,15 +15,15 @@ import type { FleetOfView, FleetView } from "./fleet-view.ts";
 export interface PodToExplain {
 	readonly context: KubeContext;
 	readonly pod: V1Pod;
-	/** By the runtime's clock, taken before the pod was requested. */
+	/** By the runtime's clock, before the pod was requested. */
 	readonly readAt: number;
 }
 
 export interface CoveredPod extends PodToExplain {
 	readonly job: EvictionJob;
-	/** All budgets that cover the pod. If `keeps` is set, only the known ones. */
+	/** All covering budgets, or only the known ones if `keeps` is set. */
 	readonly budgets: readonly RoundBudget[];
-	/** If set, it blocks the pod, whatever else is found. */
+	/** If set, it blocks the pod, whatever the budgets allow. */
 	readonly keeps?: Finding;
 	readonly isGone: boolean;
 }
@@ -90,7 +90,7 @@ async function covered(each: CoveredPod, deps: Omit<Parameters<typeof coverPod>[
 	}
 }
 
-/** Returns a function that finds a pod's budgets in the lists of the members that answer. For display only: users want to see numbers. */
+/** Finds budgets in the lists of the members that answer. For display only. */
 async function knownBudgets(
 	pods: readonly PodToExplain[],
 	fleet: FleetOfView | undefined,

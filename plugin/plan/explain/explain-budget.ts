@@ -1,4 +1,4 @@
-// Implements explain budget/NAME: says whether one of the budget's pods can be evicted now.
+// Implements explain budget/NAME: whether one of the budget's pods can be evicted now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget/budget-text.ts";
 import { countedHealthy } from "../../../disruption/budget/healthy.ts";
@@ -33,7 +33,7 @@ export async function explainBudget(
 	return explainIn({ namespaces, wanted: word.rest, contexts }, view, runtime.now);
 }
 
-/** Explains the budget of this namespace, whatever the namespaces of the contexts are. */
+/** Ignores the namespaces of the contexts. */
 export async function explainNamedBudget(
 	view: FleetView,
 	{ namespace, name }: BudgetName,
@@ -84,7 +84,7 @@ async function explainIn(
 		leases,
 		notes: [],
 		...members,
-		// A member whose list failed must not appear as a member without the budget.
+		// A member whose list failed must not look like one without the budget.
 		answering: members.answering.filter((name) => unread.every(({ clusterName }) => clusterName !== name)),
 	};
 }
@@ -96,7 +96,7 @@ function notFound(name: string): ApiError {
 	});
 }
 
-/** Returns the budget of that name in any namespace, or else the one with the nearest name in the contexts' namespaces. */
+/** Prefers the same name in any namespace to a similar name in the contexts' namespaces. */
 export async function nearestBudget(
 	{ fleet }: FleetView,
 	name: string,
@@ -113,11 +113,10 @@ export async function nearestBudget(
 }
 
 export interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budgets"> {
-	/** Why the list is missing. */
 	readonly problem?: string;
 }
 
-/** Returns the lists of the members that answered when the fleet was connected. A list that fails is empty, and its `problem` is set. */
+/** Asks only the members that answered at connect time. A failed list is empty and has a `problem`. */
 export async function listKnown(
 	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
 	namespaces: readonly string[],
@@ -140,11 +139,11 @@ export async function listKnown(
 interface JudgedNow {
 	readonly row: BudgetRow;
 	readonly findings: readonly Finding[];
-	/** The complete counts for decide(). Left out if they cannot be used. */
+	/** The complete counts for decide(). Left out if they are unusable. */
 	readonly counted?: PlanBudget;
 }
 
-/** Returns the budget's state now, and what blocks its pods. `lists`: the budgets of the namespace in each member that answers. */
+/** Returns the budget's state and what blocks its pods. `lists`: the namespace's budgets in each member that answers. */
 export async function judgeBudgetNow(
 	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,
@@ -172,13 +171,13 @@ export async function judgeBudgetNow(
 	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
-/** Returns the clusters in which the budget has to be fixed or read. */
+/** Returns the clusters in which the budget needs a change or a look. */
 function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"]): readonly string[] {
 	const unreadable = members.filter(({ bound }) => bound === undefined);
 	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);
 }
 
-/** Returns what blocks the next eviction. Undefined if one more pod can be evicted. */
+/** Returns what blocks the next eviction. Undefined if the budget allows one more. */
 function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: BudgetRow): Finding | undefined {
 	const usedBy = row.usedBy.map(({ name, ...pod }) => ({ ...pod, pod: name }));
 	const judged = judgeBudget(memberIds, counted);

@@ -1,4 +1,4 @@
-// Implements explain node/NAME: judges every pod of the node as a drain with these flags would.
+// Implements explain node/NAME: judges every pod of the node as a drain with the same flags would.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
 import { errorText, isForbidden } from "../../kubernetes/api-error.ts";
@@ -36,14 +36,13 @@ export async function explainNode(
 	const placed = explained.pods.map((each) => place(each, node, { nodes: nodes.nodes, volumes }));
 	const agentNamespaces = view.fleet?.agentNamespaces(context.name) ?? [];
 	const pods = worstFirst(judgeDrain(placed, { name: node.name, agentNamespaces }).map(inDrain));
-	// Pods that a drain skips do not block it.
 	const going = pods.filter(({ drain }) => drain.kind !== "leaves");
 	const keys = going.flatMap(({ findings }) => findings.map((finding) => [JSON.stringify(finding), finding] as const));
 	const findings = worstFirst([...new Map(keys).values(), ...listed.findings]);
 	const worst = worstOf([...going, ...listed.findings]);
 	return {
 		subject: { kind: "Node", context: context.name, name: node.name },
-		// Pods that follow others of the node need no action.
+		// Pods that follow other pods of the node need no action.
 		verdict: worst === "Follows" ? "MayGo" : worst,
 		findings,
 		pods,
@@ -62,8 +61,7 @@ export async function explainNode(
 }
 
 /**
- * Reads the node. If the user may not read nodes and there is only one context to search, it returns a node that has only its name, so that
- * the pods that can be listed are still explained.
+ * If the user may not read nodes and only one context is searched, returns a node with only its name, so that its pods are still explained.
  */
 async function readNode(
 	word: SubjectWord,
@@ -94,7 +92,7 @@ async function readNode(
 	return { node: nodeTarget(context, found), unseen };
 }
 
-/** Returns all pods of the node, or only those of the context's namespace if the user may not list the others. */
+/** If the user may not list all pods of the node, returns those in the context's namespace. */
 async function readPods({
 	name,
 	context,
@@ -112,7 +110,7 @@ async function readPods({
 	}
 }
 
-/** Returns the nodes for replacements. If the user may not list nodes, every replacement is assumed to find one. */
+/** If the user may not list nodes, every replacement is assumed to find one. */
 async function readNodes({
 	client,
 }: KubeContext): Promise<{ readonly nodes: readonly V1Node[] | undefined; readonly problems: readonly string[] }> {
@@ -129,7 +127,7 @@ interface Placed extends JudgedForDrain {
 	readonly placement: Placement;
 }
 
-/** Returns the pod as a plan of the node would have it. */
+/** Returns the pod as a plan of the node has it. */
 function place(
 	judged: JudgedForDrain,
 	node: NodeTarget,
@@ -150,10 +148,7 @@ function strandedNotes(pods: readonly Placed[]): readonly string[] {
 	return strandedWarnings(stranded).map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
 
-/**
- * Adds a finding if the pod would stop a drain: a pod that the drain refuses blocks the whole node, and a pod that does not terminate keeps
- * the drain from finishing.
- */
+/** Adds a finding if the pod would stop a drain: because the drain refuses it, or because it does not terminate. */
 function inDrain(pod: ExplainedPod): ExplainedPod {
 	const { drain, isOverdue, message } = pod;
 	if (drain.kind === "refuses")

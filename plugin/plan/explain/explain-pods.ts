@@ -1,4 +1,4 @@
-// Judges several pods, each on its own and as it is now.
+// Judges several pods, each on its own.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
@@ -24,18 +24,18 @@ import { readTermination } from "./read-termination.ts";
 
 export interface ExplainOptions extends FilterOptions {
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 }
 
 export interface ExplainedPods {
-	/** In the order of the question. Pods that are gone by now are left out. */
+	/** Pods that are gone are left out. */
 	readonly pods: readonly JudgedForDrain[];
 	readonly budgets: readonly BudgetRow[];
 	readonly leases: readonly HeldLease[];
 }
 
-/** Judges pods of one cluster. `contexts`: all contexts of the question, for pods of other clusters. */
+/** `pods` are of one cluster. `contexts` also lead to the other clusters. */
 export async function explainPods(
 	{ context, contexts }: { readonly context: KubeContext; readonly contexts: readonly KubeContext[] },
 	pods: readonly PodToExplain[],
@@ -48,7 +48,7 @@ export async function explainPods(
 		filterIn(context, v1Pods, options, options.now),
 		readNativeBudgets(context, clusterId, [...new Set(v1Pods.map(({ metadata }) => metadata?.namespace ?? ""))]),
 	]);
-	// After the requests above, so that waiting for them does not make these answers old.
+	// After the requests above, so that these answers do not grow old while waiting for them.
 	const covered = await coverPods(pods, view, options.runtime);
 	const names = covered.flatMap(({ budgets }) => budgets.map(({ name }) => name));
 	const [counted, leases] = await Promise.all([
@@ -153,7 +153,7 @@ function explainPod(
 	};
 }
 
-/** Says why evicting the pod costs nothing. "" if it costs something. */
+/** "" if the eviction counts against budgets. */
 function costlessText(pod: V1Pod): string {
 	if (isFinished(pod)) return "it has ended: its eviction costs nothing";
 	return hasNotStarted(pod) ? "it has not started: its eviction costs nothing" : "";

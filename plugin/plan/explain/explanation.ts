@@ -1,4 +1,4 @@
-// Defines what `explain` finds out about a pod, a budget or a node, and judges several findings together.
+// Defines what `explain` reports about a pod, a budget or a node.
 import type { UsedBy } from "../../events/events.ts";
 import type { Reason } from "../../events/reason.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
@@ -6,28 +6,27 @@ import { type ExitCode, exitCode } from "../../terminal/exit.ts";
 import type { PlanNeverReason, PlanWaitReason } from "../plan.ts";
 import type { HeldLease } from "./read-held-leases.ts";
 
-/** Best first. Follows: the pod can be evicted when the pods of its node that come before it are back. Only MayGo is a yes. */
+/** Best first. Follows: the pod can be evicted when earlier pods of its node are back. Only MayGo allows an eviction. */
 export const verdicts = ["MayGo", "Follows", "Waits", "Unknown", "Refused"] as const;
 
 export type Verdict = (typeof verdicts)[number];
 
-/** One thing that blocks a pod. */
 export interface Finding {
-	/** Refused: a person has to act. Unknown: a required answer is missing or cannot be used, which allows nothing. */
+	/** Refused: someone has to act. Unknown: an answer is missing or unusable, so nothing is allowed. */
 	readonly verdict: Exclude<Verdict, "MayGo" | "Follows">;
 	readonly reason: Reason | PlanNeverReason | PlanWaitReason;
 	readonly message: string;
-	/** One of our budgets, as NAMESPACE/NAME. */
+	/** The NAMESPACE/NAME of one of our budgets. */
 	readonly budget?: string;
-	/** Names of the members that the finding concerns. A command that shows more about it is sent to one of them. Left out: any member. */
+	/** The members that the finding concerns. Left out: any member. */
 	readonly clusters?: readonly string[];
 	readonly usedBy: readonly UsedBy[];
 }
 
-/** Whether a drain of the pod's node would evict it, with the given flags. */
+/** Whether a drain of the pod's node would evict it, with the same flags. */
 export interface DrainFilter {
 	readonly kind: "takes" | "leaves" | "refuses";
-	/** Why it would not. A refusal is in kubectl's words. */
+	/** Why not. A refusal is in kubectl's words. */
 	readonly message: string;
 }
 
@@ -36,20 +35,20 @@ export interface ExplainedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** "" if the pod has no node yet. */
+	/** "" if the pod has no node. */
 	readonly node: string;
-	/** For example "StatefulSet/db". "" if there is none. */
+	/** For example "StatefulSet/db". "" without a controller. */
 	readonly owner: string;
 	/** The STATUS of kubectl get pods. */
 	readonly state: string;
 	readonly verdict: Verdict;
-	/** Whether the pod is terminating and should be gone by now. */
+	/** Whether the pod should have terminated by now. */
 	readonly isOverdue: boolean;
-	/** What to say about a pod that can be evicted, or how it terminates. */
+	/** For a pod that can be evicted or is terminating. */
 	readonly message: string;
-	/** Worst first. Empty for a pod that can be evicted now or after others of its node. */
+	/** Worst first. */
 	readonly findings: readonly Finding[];
-	/** Names of all budgets that cover it, as far as known. */
+	/** NAMESPACE/NAME of the known budgets that cover the pod. */
 	readonly budgets: readonly string[];
 	readonly drain: DrainFilter;
 }
@@ -67,21 +66,20 @@ export interface Explanation {
 	readonly subject: Subject;
 	readonly verdict: Verdict;
 	readonly findings: readonly Finding[];
-	/** The pod, or all pods of the node: worst first. */
+	/** Worst first. */
 	readonly pods: readonly ExplainedPod[];
-	/** The budgets that cover the pods, or the budget itself. */
 	readonly budgets: readonly BudgetRow[];
-	/** Leases of these budgets that currently have a holder or waiting rounds. */
+	/** Only Leases that have a holder or waiting rounds. */
 	readonly leases: readonly HeldLease[];
-	/** For example, who drains the node. */
+	/** For example, which operation drains the node. */
 	readonly notes: readonly string[];
-	/** Members of the fleet that gave no answer. */
+	/** Why members of the fleet gave no answer. */
 	readonly problems: readonly string[];
-	/** Names of the fleet's members. */
+	/** All members of the fleet. */
 	readonly clusters: readonly string[];
-	/** Names of the members that answered. */
+	/** The members that answered. */
 	readonly answering: readonly string[];
-	/** The contexts that lead to members, by the member's name. */
+	/** Context names, by the name of the member that they lead to. */
 	readonly contexts: ReadonlyMap<string, string>;
 }
 
@@ -89,7 +87,7 @@ export function worstFirst<T extends { readonly verdict: Verdict }>(each: readon
 	return each.toSorted((a, b) => verdicts.indexOf(b.verdict) - verdicts.indexOf(a.verdict));
 }
 
-/** Returns the worst verdict. Without any, the answer is a yes. */
+/** MayGo if there are none. */
 export function worstOf(each: readonly { readonly verdict: Verdict }[]): Verdict {
 	return worstFirst(each)[0]?.verdict ?? "MayGo";
 }

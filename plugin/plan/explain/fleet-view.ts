@@ -1,14 +1,14 @@
-// Connects to the part of the fleet that can be asked. Users often ask why nothing moves while a cluster is missing. So the others' answers
-// are shown, but they never allow anything.
+// Connects to the members of the fleet that answer, because users ask why nothing moves while a cluster is missing. Partial answers are
+// shown, but they never allow an eviction.
 import { connectFleet, uncoveredWarning } from "../../fleet/connect-fleet.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 
 export interface FleetView {
-	/** Undefined if no cluster has agents or our budgets, or if none can be asked. `problems` distinguishes the two. */
+	/** Undefined if no cluster has agents or budgets of ours, or if none can be asked: then `problems` says why. */
 	readonly fleet: FleetOfView | undefined;
-	/** Why some members do not answer. While there is a problem, no pod may be reported as allowed. */
+	/** Why members do not answer. While there is a problem, no pod may be reported as allowed. */
 	readonly problems: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export type FleetOfView = Pick<
 	"members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets" | "agentNamespaces"
 >;
 
-/** Connects to the members that answer, if necessary through a single context. Call `close` afterwards. */
+/** Tries each context alone if all together reach no fleet. Call `close` afterwards. */
 export async function viewFleet(contexts: readonly KubeContext[]): Promise<FleetView & { readonly close: () => void }> {
 	try {
 		return await connected(contexts, []);
@@ -34,7 +34,6 @@ export async function viewFleet(contexts: readonly KubeContext[]): Promise<Fleet
 	}
 }
 
-/** Connects through a single context, because all contexts together reach no fleet. */
 async function connectedAlone(
 	context: KubeContext,
 	problems: readonly string[],
@@ -56,7 +55,6 @@ async function connected(contexts: readonly KubeContext[], problems: readonly st
 	};
 }
 
-/** Returns, for an explanation, the fleet's members, those that answer, and the contexts that lead to members. */
 export function membersOf({ fleet, problems }: FleetView) {
 	const members = fleet?.members ?? [];
 	return {
@@ -72,7 +70,7 @@ export function membersOf({ fleet, problems }: FleetView) {
 	};
 }
 
-/** Returns the note about a cluster without agents. Empty for a member's cluster, and while members do not answer. */
+/** Empty for a member's cluster, and while members do not answer. */
 export function uncoveredNotes({ fleet, problems }: FleetView, { name }: KubeContext): readonly string[] {
 	if (problems.length > 0 || fleet?.memberOf(name)) return [];
 	return [`${name === "" ? "" : `${name}: `}${uncoveredWarning}`];

@@ -1,5 +1,4 @@
-// Judges the pods of a node in order, as a drain of the node would evict them, with the simulation that a plan uses. So what a plan calls
-// impossible, an explanation refuses.
+// Judges a node's pods in the order of a drain, with a plan's simulation. So an explanation refuses what a plan calls impossible.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { drainOrder } from "../../drain/drain.ts";
@@ -8,14 +7,14 @@ import { simulateDrain } from "../simulate-drain.ts";
 import { SimulatedCounts } from "../simulated-counts.ts";
 import { type ExplainedPod, worstFirst } from "./explanation.ts";
 
-/** A pod that was judged on its own. */
+/** A pod that has been judged on its own. */
 export interface JudgedForDrain {
 	readonly pod: V1Pod;
 	readonly explained: ExplainedPod;
 	readonly planned: PlanPod;
-	/** All budgets that cover it. Undefined if some could not be asked. */
+	/** All budgets that cover the pod. Undefined if some could not be counted. */
 	readonly budgets: readonly PlanBudget[] | undefined;
-	/** False if it is evicted whatever its budgets say, because it is terminating, has finished or has not started. */
+	/** False if budgets do not matter, because the pod is terminating, has finished or has not started. */
 	readonly costs: boolean;
 }
 
@@ -37,10 +36,7 @@ export function judgeDrain(
 	});
 }
 
-/**
- * Returns why pods can never be evicted, by uid. If a drain refuses one pod, it evicts none of the node's pods. Then nothing is simulated,
- * as in a plan.
- */
+/** Returns why pods can never be evicted, by uid. Empty if a drain refuses a pod, because it then evicts nothing from the node. */
 function neverGoing(
 	pods: readonly JudgedForDrain[],
 	{ name, agentNamespaces }: { readonly name: string; readonly agentNamespaces: readonly string[] },
@@ -62,10 +58,7 @@ function neverGoing(
 	);
 }
 
-/**
- * Marks the pods that have to follow others. Pods that could each be evicted alone may share budgets. Then some can be evicted only when
- * the pods before them are back.
- */
+/** Marks pods that have to follow others: each could be evicted alone, but they share budgets. */
 function inLine(pods: readonly JudgedForDrain[]): readonly ExplainedPod[] {
 	const counts = new SimulatedCounts(budgetsOf(pods));
 	return pods.map(({ explained, planned, budgets = [], costs }) => {

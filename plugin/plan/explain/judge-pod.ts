@@ -1,5 +1,5 @@
-// Finds what blocks one pod, with decide() and counts that were read: first our budgets, then Kubernetes' own. The agent's report about a
-// pod is compared with that of its API server. If they contradict each other, the pod is not reported as allowed.
+// Finds what blocks one pod: first our budgets, judged by decide(), then Kubernetes' own. If the agent and the API server contradict each
+// other about the pod, it is not reported as allowed.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../../disruption/budget/cluster.ts";
@@ -13,7 +13,7 @@ import { type NativeBudgets, nativeCoverage } from "../native-budgets.ts";
 import { type PlanJudgement, SimulatedCounts } from "../simulated-counts.ts";
 import type { Finding } from "./explanation.ts";
 
-/** A pod with its budgets, each counted by all members. */
+/** Each budget is counted by all members. */
 export interface JudgedPod {
 	readonly job: EvictionJob;
 	readonly pod: V1Pod;
@@ -21,13 +21,13 @@ export interface JudgedPod {
 	readonly budgets: readonly PlanBudget[];
 }
 
-/** Undefined if its budgets allow the eviction. */
+/** Undefined if the budgets allow the eviction. */
 export function judgeUnderBudgets(judged: JudgedPod): Finding | undefined {
 	const planned = planPodOf(judged);
 	return keepsOf(judged, planned, new SimulatedCounts(judged.budgets)) ?? contradiction(judged, planned);
 }
 
-/** Returns the pod as a plan has it, so that decide() can also judge it after other pods were evicted. */
+/** Returns the pod in a plan's form, so that decide() can also judge it after others were evicted. */
 export function planPodOf({ pod, clusterId, budgets }: JudgedPod): PlanPod {
 	const states = budgets.map(({ key, counted }): [string, CandidateState] => {
 		const found = counted.counts
@@ -46,7 +46,7 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	if (first.kind === "never") return { verdict: "Refused", usedBy: [], ...first.never };
 	const { reason, message, budget, usedBy = [] } = waitOf(job, first.waiting, "");
 	let judgement: PlanJudgement = first;
-	// Check whether the pod could be evicted if all pods that can be healthy were healthy.
+	// Check whether the pod could be evicted if every pod that can be healthy were healthy.
 	while (judgement.kind === "waiting" && judgement.waiting.reason === "BudgetExhausted") {
 		if (!counts.recover(pod, judgement)) {
 			const never = counts.neverMet(judgement);
@@ -57,7 +57,6 @@ function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: Simulate
 	return { verdict: "Waits", reason, message, ...(budget !== undefined && { budget }), usedBy };
 }
 
-/** Returns a finding if the agent's state of the pod contradicts that of the API server. */
 function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undefined {
 	const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 	const says = [...states.values()].flatMap((state) => {
@@ -74,7 +73,7 @@ function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undef
 	return { verdict: "Unknown", reason: "PodUnseen", message, usedBy: [] };
 }
 
-/** Judges the pod under Kubernetes' own budgets, which the eviction API checks after ours. */
+/** The eviction API checks these budgets after ours. */
 export function judgeUnderNative(
 	{ job, pod, clusterId }: Pick<JudgedPod, "job" | "pod" | "clusterId">,
 	native: NativeBudgets,

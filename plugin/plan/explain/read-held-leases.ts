@@ -1,5 +1,5 @@
-// Reads who holds the Leases of these budgets now, and how many rounds wait for them. It is for display only: no decision relies on it.
-// Agents that do not answer, or are too old for this question, are left out.
+// Reads the holders of these budgets' Leases, and how many rounds wait for them. For display only. Agents that do not answer or are too old
+// are left out.
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { isUnimplemented } from "../../../proto/status.ts";
@@ -9,12 +9,12 @@ export interface HeldLease {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
 	readonly cluster: string;
-	/** As the holder calls itself. Left out if rounds wait but the Lease has no holder. */
+	/** The holder's own claim. Left out if only rounds wait. */
 	readonly holder?: string;
-	/** The verified user behind the holder. */
+	/** The verified user of the holder. */
 	readonly account?: string;
 	readonly heldForMs?: number;
-	/** As far as known. */
+	/** The number of rounds, as far as known. */
 	readonly waiting: number;
 }
 
@@ -22,7 +22,7 @@ export async function readHeldLeases(
 	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
 	budgets: readonly BudgetName[],
 ): Promise<readonly HeldLease[]> {
-	// An empty list of scopes would mean all budgets.
+	// An empty list would ask for all budgets.
 	if (!fleet || budgets.length === 0) return [];
 	const lists = await Promise.all(
 		fleet.members

@@ -1,4 +1,4 @@
-// Finds terminating and granted pods without a controller, which get no replacement. The counts do not show this, but the pods do.
+// Finds terminating and granted pods that get no replacement, because they have no controller. The counts do not show this.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
 import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
@@ -6,7 +6,7 @@ import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { FleetOfView } from "./fleet-view.ts";
 
-/** Marks the row's terminating and granted pods that have no controller. A pod that cannot be read stays unchanged. */
+/** A pod that cannot be read stays unchanged. */
 export async function withReplacements(
 	row: BudgetRow,
 	fleet: Pick<FleetOfView, "members" | "contextOf"> | undefined,

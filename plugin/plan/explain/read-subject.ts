@@ -1,4 +1,4 @@
-// Reads which object to explain: pod/NAME, "pod NAME" or CONTEXT/pod/NAME, and the same for budgets and nodes.
+// Parses the object to explain: pod/NAME, "pod NAME" or CONTEXT/pod/NAME, and the same for budgets and nodes.
 import { budgetApi } from "../../../disruption/budget/budget.ts";
 import { nearest } from "../../flags/nearest.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";

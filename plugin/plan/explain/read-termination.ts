@@ -4,11 +4,11 @@ import { formatElapsed } from "../../flags/duration.ts";
 
 export interface Termination {
 	readonly text: string;
-	/** Whether the pod should be gone by now. A drain then waits for it for an unknown time. */
+	/** Whether the pod should be gone by now. A drain waits for it for an unknown time. */
 	readonly isOverdue: boolean;
 }
 
-/** Undefined if the pod is not terminating. `now`: milliseconds since the epoch. */
+/** Undefined if the pod is not terminating. `now`: ms since the epoch. */
 export function readTermination({ metadata }: V1Pod, now: number): Termination | undefined {
 	const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata ?? {};
 	if (deletionTimestamp === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Suggests a name for one that does not exist: the same name in another namespace, or a similar one.
+// Suggests an existing name: the same one in another namespace, or a similar one.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { nearest } from "../../flags/nearest.ts";
 import { ApiError } from "../../kubernetes/api-error.ts";
@@ -7,7 +7,7 @@ import { nearestBudget } from "./explain-budget.ts";
 import type { FleetView } from "./fleet-view.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
-/** Undefined if there is none, or if the user may not look for it. */
+/** Undefined if there is none, or if the user may not list. */
 export async function suggestName(
 	word: SubjectWord,
 	contexts: readonly KubeContext[],
