@@ -1,5 +1,5 @@
-// Defines the events of a run. Plain lines, -o json, the screen, the report and the tests all use this single stream.
-// plugin/output/schemas/ publishes the form of -o json. `message` is for people.
+// Defines the events of a run, for plain lines, -o json, the screen, the report and tests. plugin/output/schemas/ publishes the form of -o
+// json. `message` is for people.
 import type { BudgetState } from "../../disruption/budget/allowance.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
@@ -15,7 +15,7 @@ export interface PodEvent extends InContext {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid?: string;
-	/** The node that is being drained. Left out if the pod was named. */
+	/** The drained node. Left out if the pod was named. */
 	readonly node?: string;
 }
 
@@ -23,19 +23,15 @@ export interface NodeName extends InContext {
 	readonly node: string;
 }
 
-/** The agents of a member of the fleet, as the run found them. */
+/** The agents of one member of the fleet. */
 export interface MemberAgent {
-	/** Its name in the fleet. */
 	readonly cluster: string;
-	/** The context of this run that leads to it, if there is one. */
+	/** Left out if no context of this run leads to it. */
 	readonly context?: string;
-	/** The version of its agent. */
 	readonly version: string;
 }
 
-/** A budget as one member of the fleet has it. */
 export interface BudgetOfMember extends InContext {
-	/** The member's name in the fleet. */
 	readonly cluster: string;
 	/** NAMESPACE/NAME */
 	readonly budget: string;
@@ -47,7 +43,7 @@ export interface UsedBy {
 	readonly pod: string;
 	readonly why: string;
 	readonly holder?: string;
-	/** The verified user behind the holder. */
+	/** The verified user of the holder. */
 	readonly account?: string;
 	/** Set if the holder is this run. */
 	readonly own?: true;
@@ -55,7 +51,7 @@ export interface UsedBy {
 	readonly state?: string;
 	/** Why no node accepts the pod, in the scheduler's words. */
 	readonly message?: string;
-	/** Seconds since the epoch, by the clock of the process that wrote it. */
+	/** Seconds since the epoch, by the clock of the reporting process. */
 	readonly sinceSeconds?: number;
 }
 
@@ -64,25 +60,25 @@ export interface WaitSum {
 	readonly pods: number;
 	readonly reason: Reason;
 	readonly budget?: string;
-	/** The pods that use up that budget. */
+	/** The pods that use up `budget`. */
 	readonly usedBy: readonly UsedBy[];
 }
 
 export interface UnrecoveredBudget {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
-	/** Left out if a cluster did not answer. `message` says why. */
+	/** Left out if a cluster did not answer. */
 	readonly healthy?: number;
 	readonly expected?: number;
-	/** Pods that their controllers want but that are not counted: not created, or with labels that the budget does not select. */
+	/** Pods that controllers want but that are not counted: not created, or not selected by the budget. */
 	readonly missing: number;
-	/** Pods that exist and count as down. */
+	/** Existing pods that count as down. */
 	readonly usedBy: readonly UsedBy[];
 	readonly message: string;
 }
 
 export type RunEvent =
-	/** The run goes ahead. Diagnostics and logins may come before this event. */
+	/** Diagnostics and logins may come earlier. */
 	| {
 			readonly type: "run.started";
 			/** Empty if there is no fleet. */
@@ -96,7 +92,7 @@ export type RunEvent =
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
-			/** Whether this run may undo the change: this run made it, or an unfinished run that it resumes or takes over did. */
+			/** Whether this run may undo the change: it made the change itself, or an unfinished run that it continues did. */
 			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
@@ -106,11 +102,11 @@ export type RunEvent =
 			readonly uncordon: boolean;
 			readonly message: string;
 	  } & InContext)
-	/** One event for each member that has the budget, and only after the change is in place in all of them, or was a dry run. */
+	/** One event per member that has the budget. Sent only when all of them have the change, or in a dry run. */
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
-			/** The suspension that is in place. Left out if there is none, or no readable annotation. */
+			/** Left out if there is no readable annotation. */
 			readonly suspension?: Suspension;
 			readonly dryRun: DryRun;
 	  } & BudgetOfMember)
@@ -119,7 +115,7 @@ export type RunEvent =
 			readonly unsuspend: boolean;
 			readonly message: string;
 	  } & BudgetOfMember)
-	/** An attempt to take back a suspension in this member, because it could not be written in all of them. */
+	/** An attempt to remove the suspension from this member, because it could not be written in all of them. */
 	| ({
 			readonly type: "budget.takenBack";
 			/** The state now. Left out if unknown. */
@@ -127,23 +123,23 @@ export type RunEvent =
 			readonly message: string;
 	  } & BudgetOfMember)
 	| ({ readonly type: "node.warning"; readonly node: string; readonly message: string } & InContext)
-	/** The node's turn has come. `pods`: how many pods will be evicted from it. */
+	/** The node's turn has come. `pods`: how many will be evicted. */
 	| ({ readonly type: "node.draining"; readonly node: string; readonly pods: number } & InContext)
 	| ({ readonly type: "node.drained"; readonly node: string; readonly dryRun: DryRun } & InContext)
 	| ({
 			readonly type: "node.failed";
 			readonly node: string;
 			readonly reason: Reason;
-			/** What stopped the drain, in words. */
+			/** What stopped the drain, for people. */
 			readonly why: string;
-			/** One sentence for each pod that failed, or for each filter that refused. */
+			/** One sentence per failed pod or refusing filter. */
 			readonly errors: readonly string[];
-			/** If pods failed: names of the pods that a drain would still take from the node. Empty if the node failed for another reason. */
+			/** If pods failed: the pods that a drain would still evict from the node. */
 			readonly pending: readonly string[];
 	  } & InContext)
-	/** Failures, at the end of a run: kubectl repeats them there. */
+	/** Sent at the end of a run, where kubectl repeats the failures. */
 	| { readonly type: "run.failed"; readonly errors: readonly string[] }
-	/** All nodes that are not drained, at the end of a run with failures. */
+	/** All nodes that are not drained, at the end of a failed run. */
 	| { readonly type: "nodes.pending"; readonly nodes: readonly NodeName[] }
 	| ({
 			readonly type: "pod.evicting";
@@ -152,14 +148,14 @@ export type RunEvent =
 			readonly budgets: readonly string[];
 			readonly attempt: number;
 	  } & PodEvent)
-	/** The API server refused for now, or its answer is unknown. The message is worded as kubectl words it. */
+	/** The API server refused for now, or its answer is unknown. `message` is in kubectl's words. */
 	| ({
 			readonly type: "pod.retrying";
 			readonly reason: Reason;
 			readonly message: string;
 			readonly retryAfterMs: number;
 	  } & PodEvent)
-	/** The pod waits, for example for a budget, or for a member that does not answer. */
+	/** For example, for a budget or for a member that does not answer. */
 	| ({
 			readonly type: "pod.waiting";
 			readonly reason: Reason;
@@ -170,18 +166,18 @@ export type RunEvent =
 			readonly expected?: number;
 			/** The longest time until the next request, if known. */
 			readonly retryAfterMs?: number;
-			/** Set in a dry run: in a real run, the pod would wait. */
+			/** Set in a dry run: the pod would wait. */
 			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
-	/** The API server accepted the eviction. Unless this is a dry run, the pod is terminating. */
+	/** The API server accepted the eviction. */
 	| ({
 			readonly type: "pod.accepted";
 			readonly waitedMs: number;
 			/** How long the pod may take to terminate. */
 			readonly graceSeconds: number;
 	  } & PodEvent)
-	/** The pod was gone before this run evicted it, or the run was stopped, or lost the node, before the pod was gone. */
+	/** pod.gone: the pod was gone before this run evicted it. pod.stopped: the run was stopped, or lost the node, before the pod was gone. */
 	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
 	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
@@ -194,34 +190,27 @@ export type RunEvent =
 			readonly accepted: boolean;
 			readonly waitedMs: number;
 	  } & PodEvent)
-	/**
-	 * The state of a budget: a round's count, if it differs from the one reported last or follows a grant; the count that ends the wait of
-	 * --for=replaced; or a change that the budget watch of a run reports, while a user watches or the counts are recorded.
-	 */
+	/** A budget's state: from a round if it changed or after a grant, from the wait of --for=replaced, or from the budget watch. */
 	| ({
 			readonly type: "budget.changed";
 			readonly budget: string;
-			/**
-			 * Only from the watch: the pods that use the budget up. The watch reports every change, and also reports when it no longer can.
-			 */
+			/** Only from the watch: the pods that use up the budget. */
 			readonly usedBy?: readonly UsedBy[];
 	  } & Omit<BudgetState, "budget">)
-	/** The watch does not know the budget's state. That counts as no disruption left. */
+	/** The watch does not know the budget's state. Treated as no disruption left. */
 	| { readonly type: "budget.unknown"; readonly budget: string; readonly message: string }
-	/** At the end of a run, for a budget that it evicted under: fewer pods are healthy than expected, or this is unknown. */
+	/** At the end of a run, for a budget that it evicted under: fewer pods are healthy than expected, or the number is unknown. */
 	| ({ readonly type: "budget.notRecovered" } & UnrecoveredBudget)
 	/** From a drain, before it changes anything. */
 	| {
 			readonly type: "plan";
 			readonly nodes: number;
 			readonly pods: number;
-			/** Pods that have to wait. */
 			readonly waits: number;
 			/** Pods that can never be evicted as things are. */
 			readonly impossible: number;
-			/** How many pods are evicted from each node. */
 			readonly perNode: readonly (NodeName & { readonly pods: number })[];
-			/** The shortest and the longest duration. null: no upper limit, because someone else has to act first. */
+			/** The shortest and the longest duration. null: others have to act first. */
 			readonly etaSeconds: readonly [number, number | null];
 	  }
 	| {
@@ -229,7 +218,7 @@ export type RunEvent =
 			readonly budget: string;
 			readonly cluster: string;
 			readonly holder: string;
-			/** The lease ends by itself after this time, unless it is renewed or released. */
+			/** The lease expires after this time, unless it is renewed or released. */
 			readonly ttlSeconds: number;
 			readonly waitedMs: number;
 	  }
@@ -239,7 +228,7 @@ export type RunEvent =
 			readonly cluster: string;
 			readonly heldMs: number;
 	  }
-	/** Another holder has the lease now, or it has no holder. No pod is evicted under it. */
+	/** The lease has another holder or none. No pod is evicted under it. */
 	| {
 			readonly type: "lease.lost";
 			readonly budget: string;
@@ -259,19 +248,19 @@ export type RunEvent =
 			readonly type: "cluster.unreachable";
 			readonly cluster: string;
 			readonly message: string;
-			/** Which part did not answer, if known. */
+			/** The part that did not answer, if known. */
 			readonly silent?: Silent;
 			readonly elapsedMs: number;
 	  }
 	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }
-	/** A login program has the terminal, to ask the user. */
+	/** A login program uses the terminal to ask the user. */
 	| { readonly type: "login.started"; readonly contexts: readonly string[]; readonly command: string }
 	| {
 			readonly type: "login.ended";
 			readonly contexts: readonly string[];
 			readonly command: string;
 			readonly elapsedMs: number;
-			/** Why there is no credential. */
+			/** Why the login failed. */
 			readonly message?: string;
 	  }
 	| {
@@ -279,11 +268,11 @@ export type RunEvent =
 			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
 			readonly reason?: Reason;
-			/** TakenOver: the node that was taken over. DrainDeadlock: the first node that would have to be uncordoned. */
+			/** TakenOver: the node. DrainDeadlock: the first node to uncordon. */
 			readonly node?: string;
 			/** BudgetSuspended, DrainDeadlock: NAMESPACE/NAME. */
 			readonly budget?: string;
-			/** BudgetSuspended: who suspended it, if the annotation says so. */
+			/** BudgetSuspended: the annotation, if readable. */
 			readonly suspension?: Suspension;
 			readonly message: string;
 	  }
@@ -291,17 +280,17 @@ export type RunEvent =
 			readonly type: "progress";
 			/** Gone, skipped or failed. */
 			readonly podsDone: number;
-			/** How many of those failed. */
+			/** How many of `podsDone` failed. */
 			readonly failed: number;
 			readonly podsTotal: number;
 			readonly nodesDone: number;
 			readonly nodesTotal: number;
 			readonly waiting: number;
 			readonly terminating: number;
-			/** What the waiting pods wait for, as far as known. The largest group comes first. */
+			/** What the waiting pods wait for, as far as known. Largest group first. */
 			readonly waits: readonly WaitSum[];
 	  }
-	/** The user paused the run: nothing new is evicted until it is resumed. */
+	/** The user paused the run: it starts no evictions until it is resumed. */
 	| { readonly type: "paused"; readonly accepted: number }
 	| { readonly type: "resumed"; readonly pausedMs: number }
 	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
@@ -320,15 +309,15 @@ export interface RunSummary {
 	readonly failed: number;
 	readonly drained: readonly NodeName[];
 	readonly notDrained: readonly (NodeName & { readonly reason: Reason; readonly message: string })[];
-	/** Nodes whose cordon this run may undo, and that it did not drain. */
+	/** Nodes that this run did not drain and whose cordon it may undo. */
 	readonly cordoned: readonly NodeName[];
 	readonly uncordoned: readonly NodeName[];
 	/** Budgets that the run evicted under and that lack pods at its end, or may lack some. */
 	readonly notRecovered: readonly UnrecoveredBudget[];
 	readonly longestWaitMs: number;
-	/** Nothing was changed. Left out if it was not a dry run. */
+	/** Left out if it was not a dry run. */
 	readonly dryRun?: Exclude<DryRun, "none">;
-	/** After an interrupted run: pods whose eviction was accepted but whose end the run has not seen. */
+	/** After an interrupted run: evicted pods whose end the run has not seen. */
 	readonly terminating?: readonly PodEvent[];
 	/** The command that continues the run, if something is left. */
 	readonly resume?: string;

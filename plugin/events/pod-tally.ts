@@ -1,4 +1,4 @@
-// Counts how many pods of a run are in each state, from its events. The progress line, -o json and the screen use it.
+// Counts the pods of a run by state, from its events.
 import type { PodEvent, RunEvent } from "./events.ts";
 
 export type PodState = "evicting" | "waiting" | "terminating" | "gone" | "skipped" | "failed" | "stopped";
@@ -30,9 +30,8 @@ const stateAfter: Readonly<Record<PodRunEvent["type"], PodState>> = {
 
 export class PodTally {
 	readonly #states = new Map<string, PodState>();
-	/** The latest waiting event of each waiting pod. */
 	readonly #waits = new Map<string, WaitEvent>();
-	/** How many pods are to be evicted, by node. */
+	/** Pods to evict, by node. */
 	readonly #ofNodes = new Map<string, number>();
 	#announced = 0;
 
@@ -45,7 +44,7 @@ export class PodTally {
 		for (const { context, node, pods } of event.perNode) this.#ofNodes.set(`${context} ${node}`, pods);
 	}
 
-	/** Notes that the run will evict at least this many pods. */
+	/** The run will evict at least this many pods. */
 	expect(pods: number): void {
 		this.#announced = Math.max(this.#announced, pods);
 	}
@@ -62,7 +61,7 @@ export class PodTally {
 		};
 	}
 
-	/** Newest first: of pods that wait for the same budget, older events name older blockers. */
+	/** Newest first: older events of a budget name older blockers. */
 	get waits(): readonly WaitEvent[] {
 		return [...this.#waits.values()].toReversed();
 	}
@@ -75,7 +74,7 @@ export class PodTally {
 	}
 }
 
-/** Returns a key for the pod. It includes the uid, because a pod's name may be reused. */
+/** Includes the uid, because a pod's name may be reused. */
 export function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
 	return `pod ${context} ${namespace}/${pod} ${uid}`;
 }

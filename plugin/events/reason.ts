@@ -1,15 +1,14 @@
-// Lists the reasons in -o json: why a pod or a node is not done, or what a diagnostic is about. A minor version may add reasons, and never
-// changes or removes one. Messages are for people and may change.
+// Lists the reasons in -o json. A minor version may add reasons, but never changes or removes one.
 import { failureReasons, refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
-	// One of our budgets, or a holder of it, blocks the pod for now.
+	// One of our budgets, or its holder, blocks the pod for now.
 	...waitReasons,
-	// One of our budgets refuses, and someone has to fix it.
+	// One of our budgets refuses until someone fixes it.
 	...refusalReasons,
-	// The budget blocks nothing, because a user suspended it.
+	// A user suspended the budget, so it blocks nothing.
 	"BudgetSuspended",
-	// A question or a request failed.
+	// A request failed.
 	...failureReasons,
 	// The run itself.
 	"CordonFailed",
@@ -27,9 +26,7 @@ export const reasons = [
 
 export type Reason = (typeof reasons)[number];
 
-/**
- * The codes under which users look reasons up: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. A code is never reused.
- */
+/** 13xx: agents, 21xx to 23xx: budgets, 31xx: API servers, 41xx: the run. A code is never reused. */
 export const reasonCodes: Readonly<Record<Reason, string>> = {
 	PeerUnreachable: "XPDB1301",
 	AgentRefused: "XPDB1303",

@@ -1,7 +1,7 @@
 import type { UnavailablePod } from "../../disruption/budget/cluster.ts";
 import type { UsedBy } from "./events.ts";
 
-/** Returns the pods that use up a budget, in the form that events have. `holder`: the holder identity of this run. */
+/** Converts the pods that use up a budget to their form in events. `holder`: the identity of this run. */
 export function toldUsers(
 	pods: readonly (UnavailablePod & { readonly cluster: string })[],
 	holder: string,

@@ -1,25 +1,23 @@
-// Says which pods use up a budget: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
-// earlier versions report less.
+// Describes the pods that use up a budget, for example "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available". Older agents report less.
 import { firstSentence, usersKey } from "../../disruption/budget/budget-users.ts";
 import { formatAge } from "../flags/duration.ts";
 import type { UsedBy } from "./events.ts";
 
 interface UsedByStyle {
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly at: number;
-	/** How many to name. Only the number of the others is shown. */
+	/** How many pods to name. */
 	readonly most?: number;
-	/** Leaves out the scheduler's words, for places with little room. */
+	/** Leaves out the scheduler's words. */
 	readonly brief?: boolean;
 }
 
-/** Names the pods and their states. "" if no pod uses the budget up. */
+/** "" if no pod uses up the budget. */
 export function usedByText(usedBy: readonly UsedBy[], { at, most = 3, brief = false }: UsedByStyle): string {
 	const shown = usedBy.slice(0, most).map((used) => `${nameOf(used)}: ${stateText(used, at, brief)}`);
 	return withMore(shown, "; ", usedBy.length - most);
 }
 
-/** Says why a pod waits, and which pods keep it waiting. */
 export function waitText(
 	{ message, usedBy = [] }: { readonly message: string; readonly usedBy?: readonly UsedBy[] },
 	at: number,
@@ -31,17 +29,16 @@ export function usedBySuffix(users: string): string {
 	return users === "" ? "" : `; used by ${users}`;
 }
 
-/** Returns only the names, for when the pods' states have just been shown. */
+/** For when the pods' states have just been shown. */
 export function usedByNames(usedBy: readonly UsedBy[], most = 3): string {
 	return withMore(usedBy.slice(0, most).map(nameOf), ", ", usedBy.length - most);
 }
 
-/** Returns a key that stays the same as long as there is nothing new to report. */
+/** Unchanged while there is nothing new to report. */
 export function usedByKey(usedBy: readonly UsedBy[]): string {
 	return usersKey(usedBy.map(({ pod, ...user }) => ({ ...user, name: pod })));
 }
 
-/** Says when this pod stops using up the budget. */
 export function whenItFrees({
 	why,
 	state,
@@ -73,7 +70,7 @@ function stateText(used: UsedBy, at: number, brief: boolean): string {
 	const by = own ? " by this run" : holder === undefined ? "" : ` by ${holder}`;
 	if (why === "Reserved") return `being evicted${by}${age && ` for${age}`}`;
 	const evicted = by && `, evicted${by}`;
-	// Agents of earlier versions report a time only if the pod was granted.
+	// Older agents report a time only if the pod was granted.
 	if (state === undefined) {
 		return `${why === "Terminating" ? "terminating" : "not ready"}${evicted}${evicted && age && `${age} ago`}`;
 	}
