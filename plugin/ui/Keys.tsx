@@ -1,5 +1,4 @@
-// Receives key presses from Ink, which owns the terminal's input while a screen is open. This component draws nothing (frame-writer.ts
-// does).
+// Receives key presses from Ink, which owns the terminal's input while a screen is open. It draws nothing.
 import { useInput } from "ink";
 import { keyPresses } from "./key-presses.ts";
 import type { KeyPress } from "./steering-keys.ts";

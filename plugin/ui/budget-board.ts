@@ -1,5 +1,5 @@
-// Keeps the rows of the screen of budgets, and their order. The order changes when a key asks for it, and otherwise every five seconds at
-// most, so that rows do not jump while pods move.
+// Keeps the rows of the budgets screen and their order. Without a key, the order changes at most every five seconds, so that rows do not
+// jump.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -24,16 +24,16 @@ export class BudgetBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
-	/** The length of the longest name of all budgets so far, so that columns keep their place. */
+	/** Of all budgets so far, so that columns keep their place. */
 	longestName = 0;
-	/** The explanation that was requested last. It has no lines until it arrives. */
+	/** The latest explanation. It has no lines until they arrive. */
 	explanation: BudgetExplanation | undefined;
 	/** The object that was requested last. */
 	object: ShownObject | undefined;
 	/** Undefined until the first rows arrive. */
 	knownSince: number | undefined;
 
-	/** Replaces all histories. Rows that are not included have none. */
+	/** Rows without a given history lose theirs. */
 	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}
@@ -71,7 +71,7 @@ export class BudgetBoard {
 		return [...new Set([...this.#rows.values()].map(({ namespace }) => namespace))].toSorted();
 	}
 
-	/** Keys of the rows to show, from the top. */
+	/** Returns the keys of the rows to show, from the top. */
 	shown(view: BudgetView, now: number): readonly string[] {
 		const by = `${view.sort} ${view.isReversed}`;
 		if (by !== this.#orderedBy || now - this.#orderedAt >= orderEveryMs) {
@@ -92,12 +92,12 @@ export class BudgetBoard {
 	}
 }
 
-/** Whether the budget has no pods. Then it blocks nothing. */
+/** Such a budget blocks nothing. */
 export function hasNoPods({ healthy, expected }: BudgetRow): boolean {
 	return expected === 0 && healthy === 0;
 }
 
-/** The value to sort by. Unknown sorts before 0. By ALLOWED, suspended budgets and budgets without pods sort last. */
+/** Unknown sorts before 0. By ALLOWED, suspended budgets and budgets without pods sort last. */
 function valueOf(row: BudgetRow, sort: SortColumn): number {
 	const { allowed, healthy, expected, suspended } = row;
 	switch (sort) {

@@ -1,5 +1,4 @@
-// Keeps the budgets of a run, as its events report them: the latest counts, the pods that use them up, and the holder of a Lease that this
-// run waits for.
+// Keeps the budgets of a run as its events report them: counts, unhealthy pods, and the holders of awaited Leases.
 import type { MemberAgent, RunEvent, UsedBy } from "../events/events.ts";
 
 export interface BudgetFacts {
@@ -11,11 +10,9 @@ export interface BudgetFacts {
 	expected?: number;
 	left?: number;
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
-	/** The contexts in which this run began an eviction since the last count. The replacements may or may not be up. */
+	/** The contexts with evictions by this run since the last count, so the state of the replacements is unknown. */
 	readonly uncountedIn: Set<string>;
-	/**
-	 * Its pods that are not healthy: the current ones if the budget is watched, else those reported with the last pod that had to wait.
-	 */
+	/** Its unhealthy pods: the current ones if it is watched, and otherwise those of the latest wait. */
 	usedBy: readonly UsedBy[];
 	/** Whether the agents' watch reports its changes. */
 	isWatched: boolean;
@@ -23,7 +20,7 @@ export interface BudgetFacts {
 	unknown?: string;
 	/** Since when no disruption is left. */
 	fullSince?: number;
-	/** The holder of its Lease while this run waits in line for it. */
+	/** Set while this run waits for the Lease. */
 	line?: { readonly holder: string; readonly context: string; readonly position: number; readonly since: number };
 }
 
@@ -42,12 +39,12 @@ export class BudgetBook {
 		return this.#budgets.get(name);
 	}
 
-	/** This run's name for the cluster. */
+	/** Returns this run's name for the cluster. */
 	contextOf(cluster: string): string {
 		return this.wayTo(cluster) ?? cluster;
 	}
 
-	/** The context that leads to the cluster, if there is one. */
+	/** Returns the context that leads to the cluster, if there is one. */
 	wayTo(cluster: string): string | undefined {
 		return this.#contexts.get(cluster);
 	}
@@ -133,7 +130,7 @@ export class BudgetBook {
 		const { healthy, need, expected, usedBy, reason } = event;
 		if (healthy !== undefined) {
 			budget.healthy = healthy;
-			// The counts of the single clusters are from an earlier count.
+			// The clusters' counts are older than this sum.
 			if (budget.clusters.reduce((sum, each) => sum + each.healthy, 0) !== healthy) budget.clusters = [];
 		}
 		if (need !== undefined) budget.need = need;
@@ -188,7 +185,7 @@ export class BudgetBook {
 	}
 }
 
-/** Whether the watch's counts are at least as new as a round's. They are not for a moment after an eviction. */
+/** Whether the watch's counts are current. Right after an eviction, a round's may be newer. */
 function isTold({ isWatched, uncountedIn }: BudgetFacts): boolean {
 	return isWatched && uncountedIn.size === 0;
 }

@@ -1,4 +1,4 @@
-// Makes the lines with the details of one budget: its bound, each member's counts, and the unhealthy pods that use it up.
+// Describes one budget: its bound, each member's counts, and its unhealthy pods.
 import { suspensionNow } from "../events/suspension-text.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
@@ -15,9 +15,9 @@ import { padded, piece, type StyledLine } from "./styled-line.ts";
 import { sinceText, stateText } from "./user-text.ts";
 
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
-	/** Left out if the members' agents have kept no history. */
+	/** Left out if no agent has kept a history. */
 	readonly history?: HealthyHistory | undefined;
-	/** Which of the pods that use it up is selected. */
+	/** The index of the selected pod in `usedBy`. */
 	readonly culprit?: number | undefined;
 };
 
@@ -65,7 +65,7 @@ function sumText({ healthy, need, expected, suspended }: BudgetRow): string {
 	return `: ${healthy ?? "?"} healthy of ${expected ?? "?"}, ${need} must stay so`;
 }
 
-/** Returns the width of the column, as wide as the names need while four more columns have room, and the names shortened to it. */
+/** The column is as wide as the names need, while four more columns have room. */
 function clusterColumn(names: readonly string[], { columns }: Pick<DetailsOptions, "columns">) {
 	const cluster = nameColumn(names, { least: 14, most: columns - 47 });
 	return { cluster, clusters: distinctNames(names, cluster - 1) };
@@ -90,7 +90,7 @@ function memberLine(
 	];
 }
 
-/** Each unhealthy pod uses one of the allowed disruptions. The agents report at most 20 pods of each member. */
+/** The agents report at most 20 pods per member. */
 function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLine[] {
 	const { usedBy, need, expected } = row;
 	const missing = missingPods(row);
@@ -140,7 +140,7 @@ function userLines(pod: PodOfBudget, widths: UserWidths, { now }: DetailsOptions
 			piece(padded(widths.pods.get(pod.name) ?? pod.name, widths.pod)),
 			piece(`${stateText(pod)} ${sinceText(pod, now)}`.trimEnd(), "warn"),
 		],
-		// The second line names the holder. It is wrapped and not cut.
+		// The second line names the holder, and wraps.
 		[piece(`${" ".repeat(widths.cluster)}${who === "" ? "" : `${who}; `}${whenItFrees(pod)}`, "dim")],
 	];
 }

@@ -1,5 +1,4 @@
-// Draws a whole frame of the screen of budgets. No line is wider than the terminal, and there are fewer lines than the terminal has rows.
-// Only visible rows are made, however many budgets there are.
+// Draws a frame of the budgets screen. It fits the terminal and leaves its last row empty.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
@@ -19,13 +18,12 @@ import { needsAllText, podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
 
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
-	/** The contexts' names, shown until the members are known. */
+	/** Shown until the members are known. */
 	readonly contexts: readonly string[];
-	/** The namespaces whose budgets are requested: all, one, or each context's own. */
+	/** The namespaces whose budgets are watched: all, each context's own, or one. */
 	readonly namespaces: WatchedNamespaces;
-	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
-	/** The context that leads to a cluster, if there is one. */
+	/** Returns the context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 }
 
@@ -106,13 +104,12 @@ function paneLines(
 	];
 }
 
-/** The index of the first row to show. Centres the selected row if there are enough rows on both sides. */
+/** Centres the selected row if there are enough rows on both sides. */
 function firstShown(keys: readonly string[], { selected }: BudgetView, height: number): number {
 	const at = Math.max(0, selected === undefined ? 0 : keys.indexOf(selected));
 	return Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
 }
 
-/** How many rows are out of sight. */
 function moreText(all: number, { from, height }: { readonly from: number; readonly height: number }): string {
 	const below = Math.max(0, all - from - height);
 	if (from + below === 0) return "";
@@ -160,7 +157,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const sort = `  sort ${view.sort} ${view.isReversed ? "v" : "^"}`;
 	const time = `  ${timeOfDay(now)}`;
 	const name = [" xpdb budgets -w", " budgets"] as const;
-	// When space runs out, the clock goes first and the sort order later, because the table and its numbers matter more.
+	// When space runs out, the clock goes first, then the sort order.
 	const titles = [
 		[name[0], `${place}${filter}${sort}${time} `],
 		[name[0], `${place}${filter}${sort} `],
@@ -223,7 +220,7 @@ function rowLine(
 	];
 }
 
-/** Returns, for example, "0 of 2": how many disruptions are allowed now, and how many if all expected pods are healthy. */
+/** For example "0 of 2": disruptions allowed now, and allowed if all expected pods are healthy. */
 function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
 	if (suspended) return "off";
 	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);
@@ -251,7 +248,6 @@ function noteLine(
 	return [piece(`${part}${old}${board.knownSince === undefined ? "" : placeText(board, namespaces)}`, "dim")];
 }
 
-/** Says that the numbers cover only these namespaces. */
 function placeText(board: BudgetBoard, namespaces: WatchedNamespaces): string {
 	if (namespaces === "all") return "";
 	const names = namespaces === "own" ? board.namespaces() : [namespaces.only];
@@ -289,7 +285,7 @@ function ruleLine(title: string, { columns, glyphs }: BudgetFrameOptions): Style
 	return [piece(front, "dim"), piece(` ${title} `, "bold"), piece(glyphs.rule.repeat(rest), "dim")];
 }
 
-/** The pods that use a budget up are shortened first, and names last. */
+/** The last column is shortened first, and names last. */
 function widthsFor(board: BudgetBoard, columns: number) {
 	const { members } = board;
 	const numbers = { allowed: 9, healthy: 9, need: 6 };
@@ -297,7 +293,7 @@ function widthsFor(board: BudgetBoard, columns: number) {
 	const name = Math.max(least, Math.min(board.longestName + 1, columns - 2 - 24 - 14));
 	const rest = columns - name - 26;
 	const cluster = columns < 140 ? 9 : 12;
-	// The pods that use a budget up matter more than the columns of single clusters, which the details show too.
+	// The pods that use up a budget matter more than the members' columns, which the details show too.
 	return { ...numbers, name, cluster: members.length > 1 && members.length * cluster + 40 <= rest ? cluster : 0 };
 }
 

@@ -1,5 +1,4 @@
-// Makes the rows of the run's budgets: what is left, and which pods use them up. Budgets that do not fit are counted in one line. Those
-// that are not used up are left out first.
+// Makes the rows of a run's budgets. If not all fit, one line counts the others.
 import type { BudgetFacts } from "./budget-book.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -26,7 +25,7 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 	return [piece(text, "heading")];
 }
 
-/** At most `height` rows. If there is no room for all, the selected budget is kept first, and then those that are used up. */
+/** At most `height` rows. Keeps the selected budget first, then those that are used up. */
 export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const { all } = facts.budgets;
 	if (all.length === 0) return [{ key: "", line: [piece("  no budgets yet", "dim")] }];
@@ -45,7 +44,6 @@ export function budgetRows(facts: RunFacts, height: number, options: RowOptions)
 	];
 }
 
-/** All budgets, for the pane. */
 export function allBudgetRows(facts: RunFacts, options: RowOptions): readonly StyledLine[] {
 	return [
 		budgetsHeader(facts, options),
@@ -63,8 +61,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const { columns, selected } = options;
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
 	const silent = facts.silentContexts;
-	// What is left is unknown while a member does not answer, and after an eviction until the next count. An older count is not shown as if
-	// it were current.
+	// While a member does not answer, and from an eviction until the next count, old counts must not look current.
 	const unknown = [...silent, ...counted.uncountedIn];
 	const { left: _left, healthy: _healthy, ...uncounted } = counted;
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
@@ -97,7 +94,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	};
 }
 
-/** The budget's pods are counted in all members, even where no node is drained. */
+/** All members count the budget's pods, even those without a drained node. */
 function membersOf({ budgets, contexts }: RunFacts): readonly string[] {
 	return budgets.members.length > 0 ? budgets.members : contexts;
 }
@@ -109,7 +106,7 @@ function namesOf(facts: RunFacts, columns: number): ReadonlyMap<string, string> 
 	);
 }
 
-/** The pods that use a budget up are shortened first, and names last. */
+/** The last column is shortened first, and names last. */
 function widthsFor(facts: RunFacts, columns: number) {
 	const { length } = membersOf(facts);
 	const least = columns < 80 ? 16 : 24;
@@ -121,6 +118,6 @@ function widthsFor(facts: RunFacts, columns: number) {
 	);
 	const rest = columns - name - 29;
 	const cluster = columns < 100 ? 0 : columns < 140 ? 9 : 12;
-	// The pods that use a budget up matter more than the columns of single clusters, which the pane shows too.
+	// The pods that use up a budget matter more than the members' columns, which the pane shows too.
 	return { ...numbers, name, cluster: cluster > 0 && length > 1 && length * cluster + 40 <= rest ? cluster : 0 };
 }

@@ -1,4 +1,4 @@
-// Defines the user's state of the screen of budgets (order, filter, namespace, selected row and open pane), and how keys change it. Pure.
+// Defines what the user has selected on the budgets screen, and how keys change it.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 
@@ -10,20 +10,19 @@ export type BudgetPane = "details" | "explain" | "culprit" | "object" | "help";
 export interface BudgetView {
 	readonly sort: SortColumn;
 	readonly isReversed: boolean;
-	/** The text that names must contain, or that they must not contain if it begins with "!". */
+	/** Names must contain this text. After "!", they must not contain it. */
 	readonly filter: string;
-	/** Whether the user is typing the filter. */
 	readonly isTyping: boolean;
 	/** Undefined: all namespaces. */
 	readonly namespace: string | undefined;
-	/** The key of the selected row, which stays selected wherever it is drawn. */
+	/** The key of the selected row, wherever it is drawn. */
 	readonly selected: string | undefined;
-	/** The row's place when it was selected. If the row is gone, the next move starts from this place. */
+	/** The row's index when it was selected. If the row is gone, the next move starts here. */
 	readonly index: number;
 	readonly pane: BudgetPane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** Which of the pods that use the budget up is selected in the details. */
+	/** The index of the pod that is selected in the details. */
 	readonly culprit: number | undefined;
 }
 
@@ -43,12 +42,12 @@ export const firstBudgetView: BudgetView = {
 export type BudgetAction = "object" | "explain" | WatchAction;
 
 interface Around {
-	/** The keys of all selectable rows, from the top. */
+	/** From the top. */
 	readonly rows: readonly string[];
 	readonly namespaces: readonly string[];
-	/** The number of rows in a page. */
+	/** The number of rows per page. */
 	readonly page: number;
-	/** How many pods the details of the selected row list. */
+	/** How many pods the details list. */
 	readonly culprits?: number;
 }
 
@@ -58,7 +57,7 @@ interface PressedBudgetKey {
 }
 
 const longestFilter = 60;
-/** How many lines a page key scrolls an open pane. */
+/** How many lines a page key scrolls a pane. */
 const paneLines = 4;
 
 export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around): PressedBudgetKey {
@@ -67,7 +66,7 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 		return action ? { view, action } : { view };
 	}
 	if (view.isTyping) return { view: typed(view, key) };
-	// While the details are open, arrow keys still select rows, and page keys scroll. In any other pane, both scroll.
+	// In the details, arrow keys select rows and page keys scroll. In other panes, both scroll.
 	const step = stepOf(key, view.pane ? paneLines : around.page);
 	if (step !== undefined) {
 		const scrolls = (view.pane && view.pane !== "details") || (view.pane && Math.abs(step) > 1);
@@ -153,12 +152,11 @@ function toggled(view: BudgetView, pane: BudgetPane): BudgetView {
 	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
 }
 
-/** Whether a pod is selected in the open pane. */
 function hasCulprit({ pane, culprit }: BudgetView): boolean {
 	return culprit !== undefined && (pane === "details" || pane === "culprit");
 }
 
-/** Returns the next namespace. Undefined after the last one: all namespaces. */
+/** Undefined after the last one: all namespaces. */
 function nextNamespace({ namespace }: BudgetView, namespaces: readonly string[]): string | undefined {
 	return namespaces[namespace === undefined ? 0 : namespaces.indexOf(namespace) + 1];
 }

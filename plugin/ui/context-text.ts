@@ -1,4 +1,4 @@
-// Returns the contexts of a run as text: their names if there is room, otherwise their number.
+// Returns the names of the contexts if there is room, and otherwise their number.
 export function contextText(contexts: readonly string[], room: number): string {
 	const names = contexts.join(", ");
 	if (contexts.length <= 1 || names.length <= room) return names;

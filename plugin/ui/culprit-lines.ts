@@ -1,4 +1,4 @@
-// Describes a pod that uses a budget up: its state, its holder, when it stops using the budget up, and a command that shows more.
+// Describes a pod that uses up a budget: its state, its holder, when it stops, and a command that shows more.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -10,7 +10,7 @@ interface CulpritOptions {
 	readonly context: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget: string;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 	readonly suggest: SuggestedCommands;
 }
@@ -32,10 +32,9 @@ export function culpritLines(used: UsedBy, { context, budget, now, suggest }: Cu
 	];
 }
 
-/** The mark in front of a pod, which shows whether it is selected. */
 export function culpritMark(at: number, selected: number | undefined): string {
 	return at === selected ? "> " : "  ";
 }
 
-/** The keys for these pods, printed beside their title. */
+/** Printed beside the title of these pods. */
 export const culpritKeys = "tab selects one, e explains it, y shows it";

@@ -1,4 +1,4 @@
-// Makes the lines of each pane of a run's screen, such as the details of the selected row.
+// Makes the lines of each pane on the screen of a run.
 import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";
@@ -71,7 +71,6 @@ function detailsLines(
 	];
 }
 
-/** Every warning in full: long lines are wrapped. */
 function warningLines({ warnings }: RunFacts): readonly StyledLine[] {
 	if (warnings.length === 0) return [say("none", "dim")];
 	return warnings.map(({ at, context, text, level }) => {

@@ -1,7 +1,7 @@
-// Shortens names to few columns so that they stay distinct. A name that looks like another one could lead a person to the wrong cluster.
+// Shortens names so that they stay distinct: a similar name could lead to the wrong cluster.
 import { cutMiddle, widthOf } from "./styled-line.ts";
 
-/** The shortened form of each name. Equal names stay equal. */
+/** Returns the shortened form of each name. Equal names stay equal. */
 export function distinctNames(names: Iterable<string>, columns: number): ReadonlyMap<string, string> {
 	const all = [...new Set(names)];
 	const shown = new Map(all.map((name) => [name, cutMiddle(name, columns)]));
@@ -14,7 +14,7 @@ export function distinctNames(names: Iterable<string>, columns: number): Readonl
 	return shown;
 }
 
-/** Keeps the part in which the names differ. If even that is too long, each name gets a number. */
+/** Keeps the part in which the names differ. If that is too long, numbers the names. */
 function apart(
 	names: readonly string[],
 	columns: number,
@@ -47,7 +47,7 @@ function firstDifference(a: string, b: string): number {
 	return at;
 }
 
-/** The width of a column of names: the longest name and a space, within these bounds. */
+/** The width of the longest name and a space, within these bounds. */
 export function nameColumn(
 	names: Iterable<string>,
 	{ least, most }: { readonly least: number; readonly most: number },

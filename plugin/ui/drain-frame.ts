@@ -1,6 +1,5 @@
-// Draws a whole frame from the facts, the user's state and the terminal's size. No line is wider than the terminal, and there are fewer
-// lines than the terminal has rows. Heights depend only on the terminal and on numbers that never shrink, so that rows do not jump while
-// pods move.
+// Draws a frame of the screen of a run. It fits the terminal and leaves its last row empty. Heights depend only on the terminal and on
+// numbers that never shrink, so that rows do not jump.
 import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { budgetRows, budgetsHeader } from "./budget-rows.ts";
@@ -18,7 +17,7 @@ import type { Pane, ViewState } from "./view-state.ts";
 import { waitingRows } from "./waiting-rows.ts";
 import { wrapLine } from "./wrap-line.ts";
 
-/** The keys of all selectable rows, from the top. */
+/** From the top. */
 export function selectableRows(facts: RunFacts): readonly string[] {
 	return [...laneKeys(facts), ...facts.budgets.all.map(({ key }) => key), ...facts.waiting.map(({ key }) => key)];
 }
@@ -46,7 +45,7 @@ function mainBody(facts: RunFacts, view: ViewState, options: FrameOptions, body:
 	const withSelected = { ...options, selected };
 	const hasRules = body >= 22;
 	const rule = hasRules ? [ruleLine("", options)] : [];
-	// The three lines are two headers and the title of the waiting pods. Rules need three more.
+	// The three lines are two headers and the title of the waiting pods. Three rules may follow.
 	const heights = divide(body - 3 - (hasRules ? 3 : 0), laneKeys(facts).length, Math.max(1, facts.budgets.all.length));
 	const waits = facts.waiting.length;
 	return [
@@ -72,7 +71,7 @@ interface Heights {
 	readonly events: number;
 }
 
-/** `lines`: the room for the rows of all sections, and for the title of the events if they are shown. */
+/** `lines`: for the rows of all sections, and the title of the events if they are shown. */
 function divide(lines: number, lanes: number, budgets: number): Heights {
 	const waits = lines >= 18 ? 4 : lines >= 11 ? 3 : 2;
 	const fewestEvents = lines >= 18 ? 3 : lines >= 11 ? 2 : 0;

@@ -1,4 +1,4 @@
-// Explains why the selected row is stuck and what would help. It uses only what the run's events said.
+// Explains why the selected row waits and what would help, from the run's events alone.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -26,7 +26,7 @@ import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest"> & Pick<ViewState, "culprit">;
 
-/** Returns the budget of a row's page, and the pods that use it up, in the order of the page. */
+/** Returns the budget of the selected row, and the pods that use it up. */
 export function culpritsOf(
 	facts: RunFacts,
 	key: string | undefined,
@@ -38,23 +38,20 @@ export function culpritsOf(
 	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
 }
 
-/** Returns how many such pods the open page lists: none for the details of a node or a context, which list its own pods instead. */
+/** Returns how many of these pods the open pane lists. The details of a node or context list its own pods instead. */
 export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
 	const listsPods =
 		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));
 	return listsPods ? 0 : culpritsOf(facts, selected).usedBy.length;
 }
 
-/**
- * Returns the pods that use up the budget that the pod waits for: the current ones if the budget is watched, else those reported with the
- * wait.
- */
+/** Returns the budget's current unhealthy pods if it is watched, and otherwise those reported with the wait. */
 function usersOf({ budgets }: RunFacts, { wait }: PodFacts): readonly UsedBy[] {
 	const budget = wait?.budget === undefined ? undefined : budgets.find(wait.budget);
 	return budget?.isWatched ? budget.usedBy : (wait?.usedBy ?? []);
 }
 
-/** Selects the pods of a node or of a context, or all pods for any other key. */
+/** Selects the pods of a node or context, or all pods for any other key. */
 function isIn(facts: RunFacts, key: string | undefined): (pod: PodFacts) => boolean {
 	const node = key === undefined ? undefined : facts.nodes.get(key);
 	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
@@ -66,7 +63,7 @@ export function say(text: string, tone: Tone = "plain"): StyledLine {
 	return [piece(text, tone)];
 }
 
-/** `key`: the key of the selected row. */
+/** `key`: of the selected row. */
 export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
 	const unreachable = [...facts.unreachable.keys()].flatMap((cluster) => silenceLines(facts, cluster, options));
 	const pod = key === undefined ? undefined : facts.pods.get(key);

@@ -1,13 +1,12 @@
-// Makes the last line of a frame: the keys that work there, in as many words as fit. Users do not find a key that is not shown.
+// Makes the last line of a frame: the keys that work there, in as many words as fit.
 import { piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
 
 export interface FooterKey {
 	readonly key: string;
-	/** What the key does. */
 	readonly does: string;
-	/** The short form of the key and of what it does, for less room. */
+	/** The key and what it does, for less room. */
 	readonly short: string;
-	/** The shortest form, if it is not the key itself. */
+	/** For the least room, if it is not the key itself. */
 	readonly least?: string;
 }
 

@@ -1,4 +1,4 @@
-// Defines what a frame needs besides the facts, such as the terminal's size, its glyphs and the time.
+// Defines what a frame needs besides the facts.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Glyphs } from "./glyphs.ts";
 import type { ShownObject } from "./shown-object.ts";
@@ -7,11 +7,10 @@ export interface FrameOptions {
 	readonly columns: number;
 	readonly rows: number;
 	readonly glyphs: Glyphs;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 	readonly command: string;
 	readonly op: string;
-	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
 	/** The object that was requested last. */
 	readonly object?: ShownObject | undefined;

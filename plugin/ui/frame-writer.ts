@@ -1,7 +1,5 @@
-// Computes what to send to a terminal so that it shows the next frame: the changed pieces of each row, in one synchronized update.
-//
-// It replaces Ink's own drawing. Ink recomputes every cell of the screen with its style and width, even if only a clock has changed. That
-// was most of the processor time of an idle screen.
+// Computes the output that changes the terminal to the next frame: only the changed pieces of rows. It replaces Ink's drawing, which
+// recomputes every cell and took most of an idle screen's CPU time.
 import { styleText } from "node:util";
 import { isNarrow, isSameLine, lineText, type Piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
 
@@ -37,7 +35,7 @@ export class FrameWriter {
 		this.#shown = [];
 	}
 
-	/** Returns what to send. "" if the terminal already shows this frame. No line may be wider than the terminal. */
+	/** "" if the terminal already shows this frame. No line may be wider than the terminal. */
 	next(lines: readonly StyledLine[]): string {
 		const before = this.#shown;
 		const rows = Array.from({ length: Math.max(before.length, lines.length) }, (_, row) =>
@@ -50,7 +48,7 @@ export class FrameWriter {
 
 	#row(row: number, before: StyledLine, after: StyledLine): string {
 		if (isSameLine(before, after)) return "";
-		// Terminals disagree about the width of some characters. After one of these, the position of the rest of the row is unknown.
+		// Terminals disagree about the width of some characters, so the position after one of them is unknown.
 		if (![...before, ...after].every(({ text }) => isNarrow(text))) {
 			return at(row, 0) + eraseRow + this.#styled(after);
 		}
@@ -65,7 +63,7 @@ export class FrameWriter {
 	}
 }
 
-/** The pieces that differ, and the column of the first difference. */
+/** Returns the changed pieces, and the column of the first difference. */
 function changeOf(
 	before: StyledLine,
 	after: StyledLine,

@@ -1,4 +1,4 @@
-// Defines the glyphs of a frame, each one column wide: in Unicode, or in ASCII for a terminal without Unicode.
+// Defines the glyphs of a frame, each one column wide, in Unicode and in ASCII.
 export interface Glyphs {
 	readonly done: string;
 	readonly busy: string;

@@ -1,4 +1,4 @@
-// Draws the last hour of a budget in two lines: a glyph for each sample, by its height above what is needed now, and a summary in words.
+// Draws a budget's last hour in two lines: a glyph for each sample, by its height above the current need, and a summary.
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -9,7 +9,7 @@ type HistoryOptions = Pick<FrameOptions, "columns" | "glyphs" | "now">;
 type Bounds = Pick<BudgetRow, "need" | "expected">;
 
 const labelWidth = 14;
-/** A history is late only after this many steps, because clocks differ and reports take time. */
+/** Clocks differ and reports take time, so a history is late only after this many steps. */
 const lateSteps = 3;
 
 export function historyLines(
@@ -49,7 +49,7 @@ export function historyLines(
 	];
 }
 
-/** Joins neighbouring glyphs of the same tone into one piece. */
+/** Joins neighbouring glyphs of the same tone. */
 function joined(signs: StyledLine): StyledLine {
 	const pieces: { text: string; tone: Tone }[] = [];
 	for (const { text, tone } of signs) {

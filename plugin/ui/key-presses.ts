@@ -1,5 +1,5 @@
-// Translates Ink's key events. Ink reports everything that it reads at once as one event. Over a slow connection or in a paste, that may
-// be several keys, and a Ctrl-C among them must not be lost.
+// Translates Ink's key events. Ink reports everything that it reads at once as one event, for example a paste. A Ctrl-C in it must not be
+// lost.
 import type { Key } from "ink";
 import type { KeyPress } from "./steering-keys.ts";
 
@@ -41,7 +41,7 @@ function ofCharacter(character: string): KeyPress {
 	const name = named[character];
 	if (name) return { input: "", ctrl: false, name };
 	const code = character.charCodeAt(0);
-	// Control characters count from Ctrl-A, which is 1.
+	// Ctrl-A is 1.
 	return code < 0x20
 		? { input: String.fromCharCode(code + 0x60), ctrl: true, name: "" }
 		: { input: character, ctrl: false, name: "" };

@@ -1,6 +1,5 @@
-// Makes the lanes: a row for each cluster and, below it, one for each of its nodes, in the order of the command line. Rows keep their
-// place. If the terminal is too small, drained and queued nodes are left out, and the last line gives the number of other rows that do not
-// fit.
+// Makes a row for each cluster and, below it, one for each node, in the order of the command line. If not all fit, drained and queued nodes
+// are left out, and the last line counts other hidden rows.
 import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";
@@ -30,7 +29,7 @@ export function contextKey(context: string): string {
 	return `context ${context}`;
 }
 
-/** The keys of all lanes, from the top. A single context with nodes needs no row of its own. */
+/** From the top. A single context with nodes needs no row of its own. */
 export function laneKeys(facts: RunFacts): readonly string[] {
 	return facts.contexts.flatMap((context) => [
 		...(hasContextRow(facts) ? [contextKey(context)] : []),
@@ -58,7 +57,7 @@ export function laneRows(facts: RunFacts, height: number, options: LaneOptions):
 	return windowed(kept.map(shown), height, options.selected);
 }
 
-/** The rows around the selected one. The last line gives the number of the others. */
+/** Returns the rows around the selected one. The last line counts the others. */
 export function windowed(
 	rows: readonly SelectableRow[],
 	height: number,
@@ -105,7 +104,7 @@ function contextLane(facts: RunFacts, context: string, nodes: readonly NodeFacts
 		[count("queued"), "queued"],
 		[count("failed"), "failed"],
 	] as const;
-	// A run of named pods has no node rows, so the cluster's row shows the state of the pods.
+	// A run of named pods has no node rows, so the cluster's row shows the pods' state.
 	const isOfPods = nodes.length === 0;
 	const text = isOfPods
 		? nowText(facts, podsIn(facts, context), options)
@@ -148,7 +147,7 @@ function nodeLane(facts: RunFacts, node: NodeFacts, options: LaneOptions): Lane 
 			const pods = facts.podsOn(node);
 			const { waiting, terminating } = byState(pods);
 			const text = nowText(facts, pods, options);
-			// While a pod terminates, the node makes progress, even if others wait behind that pod.
+			// While a pod terminates, the node makes progress, even if other pods wait.
 			if (waiting.length > 0 && terminating.length === 0)
 				return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
 			return { ...common, glyph: glyphs.busy, state: "evicting", tone: "accent", now: text };
@@ -183,7 +182,7 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 		const by = budget ? usersText(facts, budget, { now, room: Math.floor(columns / 3) }) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
 		const budgets = [...new Set(waiting.flatMap(({ wait }) => wait?.budget ?? []))];
-		// If there is no room, or the pods wait for several budgets, only the budgets' own rows show which pods use them up.
+		// Without room, or with several budgets, only the budgets' own rows show which pods use them up.
 		if (first.wait.budget !== undefined && (columns < 140 || budgets.length > 1)) {
 			parts.push(`${number} for ${budgets.join(", ")}`);
 			return parts.join(", ");
@@ -203,7 +202,7 @@ function laneNames(facts: RunFacts): readonly string[] {
 	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
 }
 
-/** The least width of the last column. It is shortened first, and names last. */
+/** The last column is shortened first, and names last. */
 const leastNow = 14;
 
 function widthsFor(facts: RunFacts, columns: number) {

@@ -1,11 +1,11 @@
-// Keeps the rows of the screen of Leases. Unreadable ones come first, then those with the most waiting rounds, then held ones, then those
-// with the most granted pods. The order changes every five seconds at most, so that rows do not jump.
+// Keeps the rows of the Leases screen and their order: unreadable, most waiting rounds, held, most granted pods. The order changes at most
+// every five seconds, so that rows do not jump.
 import type { LeaseRow } from "../output/lease-lines.ts";
 
 export interface LeaseChange {
 	readonly changed: readonly LeaseRow[];
 	readonly gone: readonly LeaseRow[];
-	/** News of a context, such as why it does not answer. */
+	/** For example, why the context does not answer. */
 	readonly problem?: string;
 }
 
@@ -21,7 +21,7 @@ export class LeaseBoard {
 	/** Undefined until the first Leases arrive. */
 	knownSince: number | undefined;
 
-	/** `at`: milliseconds since the epoch. */
+	/** `at`: ms since the epoch. */
 	see({ changed, gone, problem }: LeaseChange, at: number): void {
 		if (this.knownSince === undefined) this.#orderedAt = Number.NEGATIVE_INFINITY;
 		this.knownSince ??= at;
@@ -40,7 +40,7 @@ export class LeaseBoard {
 		return [...this.#rows.values()];
 	}
 
-	/** The keys of the rows, from the top. */
+	/** From the top. */
 	keys(now: number): readonly string[] {
 		if (now - this.#orderedAt >= orderEveryMs) {
 			this.#orderedAt = now;
@@ -56,7 +56,7 @@ function keyOf({ context, lease }: LeaseRow): string {
 	return `${context} ${lease.uid}`;
 }
 
-/** Unreadable Leases come first, because nothing is granted under them. */
+/** Nothing is granted under an unreadable Lease, so these come first. */
 function busier(a: LeaseRow, b: LeaseRow): number {
 	const ranks = [a, b].map(({ lease: { problem, waiting = 0, holding, reserved } }) => [
 		problem === undefined ? 0 : 1,
@@ -72,7 +72,7 @@ function busier(a: LeaseRow, b: LeaseRow): number {
 	return leaseName(a) < leaseName(b) ? -1 : 1;
 }
 
-/** NAMESPACE/NAME of the budget, or the Lease's own name if the Lease does not name its budget. */
+/** The NAMESPACE/NAME of the budget, or the Lease's own name if it does not name its budget. */
 export function leaseName({ lease: { budget, name } }: LeaseRow): string {
 	return budget ? `${budget.namespace}/${budget.name}` : name;
 }

@@ -1,4 +1,4 @@
-// Draws a whole frame of the screen of Leases. No line is wider than the terminal, and there are fewer lines than the terminal has rows.
+// Draws a frame of the Leases screen. It fits the terminal and leaves its last row empty.
 import { formatElapsed } from "../flags/duration.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { accountText } from "../output/budget-lines.ts";
@@ -122,7 +122,7 @@ interface RowOptions {
 
 function rowLine({ at, lease }: LeaseRow, { name, context, isSelected, widths, now }: RowOptions): StyledLine {
 	const { problem, waiting, reserved, holding } = lease;
-	// The hold was listed at `at` and is listed again only after a change, so the time since then is added.
+	// A hold is listed again only after a change, so the time since `at` is added.
 	const age = holding ? formatElapsed(holding.heldForMs + Math.max(0, now - at)) : "-";
 	const isOver = holding?.expiresInMs === 0;
 	const holder =

@@ -1,11 +1,11 @@
-// Writes short texts of the events that users may want to read afterwards. Waits are left out, because they have their own rows.
+// Words the events that users may want to read afterwards. Waits have their own rows.
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
 export interface LogEntry {
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly at: number;
 	/** "" for an entry about the whole run. */
 	readonly context: string;
@@ -13,7 +13,7 @@ export interface LogEntry {
 	readonly level: "info" | "good" | "warning" | "error";
 }
 
-/** `acceptedAt`: when the pod's eviction was accepted, if this run has seen it. */
+/** `acceptedAt`: when the pod's eviction was accepted, if this run saw it. */
 export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogEntry | undefined {
 	const tell = (context: string, text: string, level: LogEntry["level"] = "info"): LogEntry => ({
 		at,
@@ -37,8 +37,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "pod.accepted":
 			return tell(event.context, `${nameOf(event)} eviction accepted`);
 		case "pod.evicted":
-			// Gives the time since the acceptance, which the log shows too, and not the whole wait, unless this run has not seen the
-			// acceptance.
+			// From the acceptance, if this run saw it, because the log shows it too.
 			return tell(
 				event.context,
 				`${nameOf(event)} gone after ${formatElapsed(acceptedAt === undefined ? event.elapsedMs : at - acceptedAt)}`,
@@ -51,8 +50,8 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "lease.lost":
 			return tell("", `the Lease of ${event.budget} in cluster ${event.cluster} was lost: ${event.message}`, "warning");
 		case "cluster.unreachable":
-			// Only the first report of an outage gets an entry. The entry has the cluster's name in the fleet, because the run may have no
-			// context for this cluster.
+			// Only the first report of an outage gets an entry. It uses the cluster's name in the fleet, because the run may have no context for
+			// it.
 			if (event.elapsedMs > 50) return undefined;
 			return tell("", `cluster ${event.cluster} gives no answer: ${event.message}`, "warning");
 		case "cluster.recovered":

@@ -1,4 +1,4 @@
-// Opens the screen of `kubectl xpdb budgets -w`, passes changes to it, and closes it.
+// Opens and updates the screen of `kubectl xpdb budgets -w`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -16,30 +16,30 @@ export interface BudgetScreenOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
 	readonly hasUnicode: boolean;
-	/** The contexts' names, shown until the members are known. */
+	/** Shown until the members are known. */
 	readonly contexts: readonly string[];
 	readonly namespaces: WatchedNamespaces;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly wallClock: () => number;
-	/** Explains why a pod of the budget can or cannot be evicted now. Rejects only if there is a bug. */
+	/** Explains whether a pod of the budget can be evicted now. Never rejects, unless there is a bug. */
 	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
-	/** Returns an object in YAML, or why it cannot be read. Rejects only if there is a bug. */
+	/** Returns an object in YAML, or why it cannot be read. Never rejects, unless there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
-	/** The context that leads to a cluster, if there is one. */
+	/** Returns the context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 	readonly suggest: SuggestedCommands;
-	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
+	/** Called for Ctrl-C, which is a key in raw mode. The screen is already closed. */
 	readonly onInterrupt: () => void;
-	/** Called when the user leaves the screen, which is closed. */
+	/** The screen is already closed. */
 	readonly onLeave: () => void;
-	/** Called when the screen has failed. It is closed. */
+	/** The screen is already closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
 export interface BudgetScreen {
 	see(changes: RowChanges): void;
 	seeHistories(histories: HealthyHistories): void;
-	/** Restores the terminal immediately. */
+	/** Restores the terminal. */
 	close(): void;
 }
 
@@ -56,7 +56,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 		const asking = { ...asked, lines: undefined };
 		board.explanation = asking;
 		const lines = await options.explain({ namespace: row.namespace, name: row.name });
-		// The user has asked about another budget in the meantime.
+		// The user has asked about another budget meanwhile.
 		if (board.explanation !== asking) return;
 		board.explanation = { ...asked, lines };
 		screen.drawSoon(true);
@@ -65,7 +65,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
 		board.object = asking;
 		const lines = await options.readObject(object);
-		// The user has asked for another object in the meantime.
+		// The user has asked for another object meanwhile.
 		if (board.object !== asking) return;
 		board.object = { ...asking, lines };
 		screen.drawSoon(true);

@@ -1,4 +1,4 @@
-// Opens the screen of `kubectl xpdb leases -w`, passes changes to it, and closes it.
+// Opens and updates the screen of `kubectl xpdb leases -w`.
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { LeaseBoard, type LeaseChange } from "./lease-board.ts";
@@ -12,19 +12,19 @@ export interface LeaseScreenOptions {
 	readonly hasColour: boolean;
 	readonly hasUnicode: boolean;
 	readonly contexts: readonly string[];
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly wallClock: () => number;
-	/** Called for Ctrl-C, which in raw mode is a key and not a signal. The screen is closed. */
+	/** Called for Ctrl-C, which is a key in raw mode. The screen is already closed. */
 	readonly onInterrupt: () => void;
-	/** Called when the user leaves the screen, which is closed. */
+	/** The screen is already closed. */
 	readonly onLeave: () => void;
-	/** Called when the screen has failed. It is closed. */
+	/** The screen is already closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
 export interface LeaseScreen {
 	see(change: LeaseChange): void;
-	/** Restores the terminal immediately. */
+	/** Restores the terminal. */
 	close(): void;
 }
 

@@ -1,4 +1,4 @@
-// Opens the screen of a run, passes events to it, and closes it.
+// Opens the screen of a run and passes events to it.
 import type { RunEvent } from "../events/events.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { flatEvent } from "../output/flat-event.ts";
@@ -19,26 +19,26 @@ export interface ScreenOptions {
 	readonly command: string;
 	readonly op: string;
 	readonly suggest: SuggestedCommands;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly wallClock: () => number;
-	/** Returns an object in YAML, or why it cannot be read. Rejects only if there is a bug. */
+	/** Returns an object in YAML, or why it cannot be read. Never rejects, unless there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
 	readonly onPause: (paused: boolean) => void;
-	/** Called for Ctrl-C, which in raw mode is a key and not a signal. */
+	/** Called for Ctrl-C, which is a key in raw mode. */
 	readonly onInterrupt: () => void;
-	/** Called when the user wants plain lines. The screen is closed. */
+	/** Called when the user wants plain lines. The screen is already closed. */
 	readonly onLeave: () => void;
-	/** Called when the screen has failed. It is closed. */
+	/** The screen is already closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
 export interface OpenScreen {
 	see(event: RunEvent): void;
-	/** Restores the terminal immediately. */
+	/** Restores the terminal. */
 	close(): void;
 }
 
-/** Events that count as a move: after one, the clocks on the screen tick every second for a while. Retries and waits are not moves. */
+/** After one of these events, the clocks tick every second for a while. Retries and waits do not count. */
 const moves: ReadonlySet<RunEvent["type"]> = new Set([
 	"run.started",
 	"node.draining",
@@ -63,7 +63,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 		const asking: ShownObject = { object, at: wallClock(), lines: undefined };
 		shown = asking;
 		const lines = await options.readObject(object);
-		// The user has asked for another object in the meantime.
+		// The user has asked for another object meanwhile.
 		if (shown !== asking) return;
 		shown = { ...asking, lines };
 		screen.drawSoon(true);
@@ -117,7 +117,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	return {
 		see(event) {
 			facts.see(flatEvent(event), wallClock());
-			// What the user asked for is shown immediately.
+			// A response to the user must not wait.
 			if (event.type === "paused" || event.type === "resumed" || event.type === "interrupted") screen.draw();
 			else screen.drawSoon(moves.has(event.type));
 		},

@@ -1,4 +1,4 @@
-// Keeps what a screen knows of a run. All of it comes from the run's events, like the output of -o json.
+// Keeps what a screen knows of a run, from the run's events alone.
 import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
@@ -19,7 +19,7 @@ export interface Wait {
 	readonly since: number;
 }
 
-/** All times are milliseconds since the epoch. */
+/** All times are in ms since the epoch. */
 export interface PodFacts {
 	readonly key: string;
 	readonly context: string;
@@ -29,7 +29,7 @@ export interface PodFacts {
 	state: PodState;
 	/** When the pod entered this state. */
 	since: number;
-	/** The xpdb budgets that cover it. */
+	/** NAMESPACE/NAME of the fleet's budgets that cover it. */
 	budgets: readonly string[];
 	graceSeconds?: number;
 	wait?: Wait;
@@ -53,7 +53,7 @@ export interface NodeFacts {
 interface Silence {
 	readonly since: number;
 	readonly message: string;
-	/** The part that does not answer, as far as it is known. */
+	/** The part that does not answer, if known. */
 	readonly silent: Silent | undefined;
 }
 
@@ -66,19 +66,16 @@ export class RunFacts {
 	readonly budgets = new BudgetBook();
 	/** Newest first. */
 	readonly log: LogEntry[] = [];
-	/** Unreachable clusters, by their names in the fleet. */
+	/** By the cluster's name in the fleet. */
 	readonly unreachable = new Map<string, Silence>();
 	readonly #remaining = new RemainingTime();
 	readonly #tally = new PodTally();
-	/** Undefined until the event `run.started` arrives. */
+	/** Undefined until `run.started` arrives. */
 	startedAt: number | undefined;
 	plannedPods: number | undefined;
 	isPaused = false;
 	isStopping = false;
-	/**
-	 * Warnings about nodes, cordons that failed, and diagnostics that are warnings or errors, oldest first. They are kept for the whole
-	 * run, unlike the log.
-	 */
+	/** Oldest first. Unlike the log, warnings are kept for the whole run. */
 	readonly warnings: LogEntry[] = [];
 
 	/** The unreachable clusters, by this run's names. */
@@ -86,7 +83,7 @@ export class RunFacts {
 		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
 	}
 
-	/** `at`: milliseconds since the epoch. Except for messages and errors, each text of the event must be on one line (flatEvent). */
+	/** `at`: ms since the epoch. `event`: from flatEvent, so its texts are on one line, except messages and errors. */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at, this.#acceptedAt(event));
 		const [last] = this.log;
@@ -188,7 +185,7 @@ export class RunFacts {
 		}
 	}
 
-	/** The counts of the run, of a context, or of a node. */
+	/** Of the run, a context or a node. */
 	counts(at?: { readonly context: string; readonly node?: string }): PodCounts {
 		if (!at) return this.#tally.counts;
 		let [done, terminating, waiting, failed, known] = [0, 0, 0, 0, 0];
@@ -208,8 +205,8 @@ export class RunFacts {
 	}
 
 	/**
-	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain is paused or waits for something outside it,
-	 * or if a cluster does not answer. Undefined without a plan.
+	 * Returns the shortest and the longest time left, in seconds. null: unknown, because the drain is paused, a cluster does not answer, or
+	 * others have to act. Undefined without a plan.
 	 */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
@@ -218,13 +215,13 @@ export class RunFacts {
 		return remaining && isHeld && done < total ? [remaining[0], null] : remaining;
 	}
 
-	/** The waiting pods, in the order in which they began to wait. */
+	/** In the order in which they began to wait. */
 	get waiting(): readonly PodFacts[] {
 		const waiting = [...this.pods.values()].filter(({ state }) => state === "waiting");
 		return waiting.toSorted((a, b) => (a.wait?.since ?? a.since) - (b.wait?.since ?? b.since));
 	}
 
-	/** The pod's place among the pods of this run that wait for the same budget, from 1; 0 if it waits for no budget. */
+	/** The pod's place among this run's pods that wait for the same budget, from 1. 0 if it waits for no budget. */
 	placeOf(pod: PodFacts): number {
 		const rivals = this.waiting.filter(({ wait }) => wait?.budget !== undefined && wait.budget === pod.wait?.budget);
 		return rivals.indexOf(pod) + 1;

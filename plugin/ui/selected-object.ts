@@ -1,4 +1,4 @@
-// Finds the object for the key `y`: the selected pod among those that use a budget up, or else the object of the selected row.
+// Finds the object for the key `y`: the selected pod that uses up a budget, or else that of the selected row.
 import { culpritsOf } from "./explain-lines.ts";
 import type { RunFacts } from "./run-facts.ts";
 import type { ObjectName } from "./shown-object.ts";

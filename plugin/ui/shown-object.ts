@@ -1,10 +1,10 @@
-// Shows an object, as its API server returns it, on a page of a screen.
+// Shows an object as its API server returns it.
 import { piece, type StyledLine } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 
 export interface ObjectName {
 	readonly kind: "pod" | "node" | "budget";
-	/** A context of this run; undefined: each cluster may have its own object of this name. */
+	/** A context of this run. Undefined: the object may exist in each cluster. */
 	readonly context: string | undefined;
 	/** Left out for a node. */
 	readonly namespace?: string;
@@ -13,7 +13,7 @@ export interface ObjectName {
 
 export interface ShownObject {
 	readonly object: ObjectName;
-	/** When it was requested, in milliseconds since the epoch. */
+	/** The time of the request, in ms since the epoch. */
 	readonly at: number;
 	/** Undefined while the object is being read. */
 	readonly lines: readonly string[] | undefined;

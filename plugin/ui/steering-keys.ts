@@ -1,4 +1,4 @@
-// Defines a pressed key, and the keys that have the same meaning on every screen, as in less and vi.
+// Defines a pressed key, and the keys with the same meaning on every screen, as in less and vi.
 export interface KeyPress {
 	/** A printable character, or "". */
 	readonly input: string;
@@ -12,7 +12,7 @@ const controls: Readonly<Record<string, "interrupt" | "suspend" | "redraw">> = {
 	l: "redraw",
 };
 
-/** The action of a key that is pressed together with Ctrl. */
+/** The key must be pressed together with Ctrl. */
 export function controlAction({ input }: KeyPress): "interrupt" | "suspend" | "redraw" | undefined {
 	return controls[input];
 }
@@ -21,10 +21,7 @@ export function isInterrupt(key: KeyPress): boolean {
 	return key.ctrl && controlAction(key) === "interrupt";
 }
 
-/**
- * Returns by how many lines the key moves the selection or the text; negative: up. Undefined for other keys. `page`: the number of lines
- * in a page.
- */
+/** Returns how many lines the key moves down, or up if negative. Undefined for other keys. `page`: lines per page. */
 export function stepOf({ name, input }: KeyPress, page: number): number | undefined {
 	switch (name || input) {
 		case "up":

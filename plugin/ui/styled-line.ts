@@ -1,9 +1,9 @@
-// Defines a line of a frame: pieces of text, each with a tone. A word or a glyph repeats what each tone means, so lines are complete
-// without colour.
+// Defines a line of a frame as pieces of text with a tone. Words or glyphs repeat each tone's meaning, so lines are complete without
+// colour.
 import stringWidth from "string-width";
 import { oneLine } from "../../disruption/printable.ts";
 
-/** "heading": the headings of a table's columns. A heading that is too long is cut, like the table's rows. */
+/** "heading": of a table's columns. It is cut like the table's rows, and not wrapped. */
 export type Tone = "plain" | "dim" | "heading" | "bold" | "good" | "warn" | "bad" | "accent";
 
 export interface Piece {
@@ -13,7 +13,7 @@ export interface Piece {
 
 export type StyledLine = readonly Piece[];
 
-/** ASCII and the glyphs of a frame (glyphs.ts), each one column wide. Measuring any other text takes milliseconds. */
+/** ASCII and the glyphs of glyphs.ts, each one column wide. Measuring any other text takes milliseconds. */
 const narrow = /^[\x20-\x7e\u00b7\u2013\u2500\u2581-\u2588\u2591\u25cf\u2714\u2716]*$/;
 
 /** Whether each character takes one column on every terminal. */
@@ -21,7 +21,7 @@ export function isNarrow(text: string): boolean {
 	return narrow.test(text);
 }
 
-/** The number of terminal columns that the text takes. */
+/** In terminal columns. */
 export function widthOf(text: string): number {
 	return isNarrow(text) ? text.length : stringWidth(text);
 }
@@ -34,14 +34,14 @@ export function lineText(line: StyledLine): string {
 	return line.map(({ text }) => text).join("");
 }
 
-/** Returns the text, or as much of its beginning as fits with "..". */
+/** Returns as much of the text's beginning as fits, with ".." if it is cut. */
 export function cut(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 2) return take(Array.from(text), Math.max(0, columns));
 	return `${take(Array.from(text), columns - 2)}..`;
 }
 
-/** Cuts the middle: a name's beginning shows its kind, and its end identifies it. */
+/** Cuts the middle, because a name's beginning shows its kind and its end identifies it. */
 export function cutMiddle(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 4) return cut(text, columns);
@@ -51,18 +51,18 @@ export function cutMiddle(text: string, columns: number): string {
 	return `${take(characters, columns - 2 - end)}..${Array.from(back).toReversed().join("")}`;
 }
 
-/** The text in exactly this many columns. */
+/** Returns the text in exactly this many columns. */
 export function padded(text: string, columns: number): string {
 	const fitting = cut(text, columns);
 	return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
 }
 
-/** A name in exactly this many columns. */
+/** Like `padded`, but cuts the middle. */
 export function paddedName(text: string, columns: number): string {
 	return padded(cutMiddle(text, columns), columns);
 }
 
-/** The line in at most this many columns; the rest is cut. Control characters are made harmless. */
+/** Cuts the line to this many columns, and makes control characters harmless. */
 export function fitLine(line: StyledLine, columns: number): StyledLine {
 	const fitting: Piece[] = [];
 	let left = columns;

@@ -1,4 +1,4 @@
-// Runs a full screen on a real terminal: draws frames, reads keys, and restores the terminal at the end. Its owner decides what is drawn.
+// Runs a full screen on a terminal: draws frames, reads keys, and restores the terminal.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -10,28 +10,26 @@ import type { StyledLine } from "./styled-line.ts";
 export interface TerminalScreenOptions {
 	readonly terminal: ScreenTerminal;
 	readonly hasColour: boolean;
-	/** The lines for a terminal of this size. They may change with time too. */
+	/** Returns the lines for a terminal of this size. They may also change with time. */
 	readonly frame: (size: { readonly columns: number; readonly rows: number }) => readonly StyledLine[];
 	/** A frame is drawn afterwards, if the screen is still open. */
 	readonly onKey: (key: KeyPress) => void;
-	/** Called when the screen has failed. It is closed. */
+	/** The screen is already closed. */
 	readonly onFailure: (error: Error) => void;
 }
 
 export interface TerminalScreen {
-	/** Draws now. */
 	draw(): void;
-	/** Draws within a quarter of a second, together with other changes. After a move, clocks tick every second for a while. */
+	/** Draws within a quarter of a second. `hasMoved`: clocks then tick every second for a while. */
 	drawSoon(hasMoved: boolean): void;
-	/** Draws everything anew, because another program may have written to the terminal. */
+	/** Draws everything, because another program may have written to the terminal. */
 	redraw(): void;
-	/** Returns to the shell, as Ctrl-Z does. */
+	/** Like Ctrl-Z. */
 	suspend(): void;
-	/** Restores the terminal immediately. */
 	close(): void;
 }
 
-/** Four frames a second for events: people cannot read more, and SSH must transfer them. Keys get an immediate response. */
+/** People cannot read more frames, and SSH has to transfer them. Keys get an immediate response. */
 const frameEveryMs = 250;
 /** Clocks tick every second, or every other second if nothing has moved for a while. */
 const tickEveryMs = 1_000;
@@ -68,11 +66,11 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		changedAt = performance.now();
 		const keys = pressed;
 		pressed = [];
-		// After the screen was left, the remaining keys are ignored. Ctrl-C is not: in raw mode it was not a signal.
+		// After the screen is closed, only Ctrl-C still counts: in raw mode it was not a signal.
 		for (const key of keys) if (!isClosed || isInterrupt(key)) options.onKey(key);
 		draw();
 	};
-	// Keys are collected first. A key that leaves the screen unmounts Ink, which would then drop the other keys of the same read.
+	// Collect keys first: a key that leaves the screen unmounts Ink, which would drop the other keys of the same read.
 	const press = (keys: readonly KeyPress[]): void => {
 		if (pressed.length === 0) queueMicrotask(answer);
 		pressed.push(...keys);
@@ -113,10 +111,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		// Later input belongs to the shell, even while the run continues with plain lines.
 		void stopReading();
 	};
-	/**
-	 * Stops reading the terminal, which Ink does not do. Waits until Ink's listener is removed: until then, the stream reports that it is
-	 * paused but continues to read.
-	 */
+	/** Ink does not stop reading. Until its listener is removed, the stream looks paused but continues to read. */
 	const stopReading = async (): Promise<void> => {
 		await nextTurn();
 		stdin.pause();
@@ -134,7 +129,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			if (!isSuspended) enterTerminal();
 		},
 	});
-	// If the terminal goes away, reading from it or restoring it fails. SIGHUP reports the same, so the error is ignored.
+	// If the terminal goes away, reading from it or restoring it fails. SIGHUP reports the same.
 	stdin.on("error", () => undefined);
 	if (!isAway()) enterTerminal();
 	const tick = setInterval(() => {
@@ -154,16 +149,16 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		},
 		redraw,
 		suspend() {
-			// Windows has no job control and does not know this signal.
+			// Windows has no job control.
 			if (process.platform === "win32") return;
 			isSuspended = true;
 			leaveTerminal();
 			process.once("SIGCONT", () => {
 				isSuspended = false;
-				// A login may have taken the terminal before the signal came. Then the screen returns after the login.
+				// If a login took the terminal before the signal came, the screen returns after the login.
 				if (!isClosed && !isLent) enterTerminal();
 			});
-			// Signals the whole process group, as the terminal does, so that the shell knows that its job has stopped.
+			// Stops the whole process group, as the terminal does, so that the shell notices.
 			process.kill(0, "SIGTSTP");
 		},
 		close,

@@ -1,4 +1,4 @@
-// Describes the pods that use a budget up.
+// Describes the pods that use up a budget.
 import type { UsedBy } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
@@ -8,13 +8,13 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { cut, cutMiddle, widthOf } from "./styled-line.ts";
 
-/** Returns the pod's state as its cluster reports it, or in our words if it reports none. */
+/** As the cluster reports the state, or in our words if it reports none. */
 export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
 	if (state !== undefined && state !== "") return state;
 	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
 }
 
-/** Returns how long the pod has been in its state; "" if unknown. */
+/** How long the pod has been in its state. "" if unknown. */
 export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: number): string {
 	const since = sinceSeconds === undefined ? Number.NaN : sinceSeconds * 1_000;
 	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
@@ -22,18 +22,18 @@ export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: n
 
 type BudgetNumbers = Pick<BudgetRow, "need" | "expected"> | Pick<BudgetFacts, "need" | "expected">;
 
-/** Whether the bound allows no eviction, however many pods are healthy. Someone must change the bound or the number of expected pods. */
+/** Whether the bound allows no eviction, however many pods are healthy. */
 export function needsAll({ need, expected }: BudgetNumbers): boolean {
 	return need !== undefined && expected !== undefined && expected > 0 && need >= expected;
 }
 
-/** Returns what to show if no pod uses the budget up but its bound requires all pods; otherwise "". */
+/** For a budget that no pod uses up. "" unless its bound requires all pods. */
 export function needsAllText(budget: BudgetNumbers): string {
 	return needsAll(budget) ? "none, all pods are required" : "";
 }
 
 interface UserTextOptions extends Pick<FrameOptions, "now"> {
-	/** The number of columns for the text. */
+	/** In columns. */
 	readonly room: number;
 }
 
@@ -46,7 +46,7 @@ interface UserParts {
 	readonly others: number;
 }
 
-/** The age is dropped first, then the state is shortened, and the name last. */
+/** Drops the age first, then shortens the state, and the name last. */
 function fittingText({ place, pod, state, since, others }: UserParts, room: number): string {
 	const more = others > 0 ? ` +${others}` : "";
 	const name = `${place}/${pod}`;
@@ -64,11 +64,11 @@ function fittingText({ place, pod, state, since, others }: UserParts, room: numb
 	return `${columns < 20 ? `..${name.slice(2 - columns)}` : cutMiddle(name, columns)}${more}`;
 }
 
-/** A shorter piece of a state would not be readable. */
+/** A shorter state would not be readable. */
 const leastState = 6;
 const leastName = 8;
 
-/** "us/db-0 terminating 12s +1", "2 pods missing", or "" if no pod uses the budget up. */
+/** For example "us/db-0 terminating 12s +1" or "2 pods missing". "" if no pod uses up the budget. */
 export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: UserTextOptions): string {
 	const [first] = budget.usedBy;
 	const missing = missingOf(facts, budget);
@@ -85,8 +85,8 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: U
 }
 
 /**
- * How many missing pods cannot be named. If the budget is not watched, this is 0 unless nothing is left, and pods that this run evicted are
- * not included.
+ * Counts the missing pods that cannot be named. 0 for an unwatched budget that is not used up. Excludes pods that this run evicted from an
+ * unwatched budget.
  */
 export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	if (budget.isWatched) return missingBeside(budget, budget.usedBy);
@@ -97,7 +97,7 @@ export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	return Math.max(0, missingBeside(budget, budget.usedBy) - own.length);
 }
 
-/** Returns a text like that of usersText(), for a budget as the agents report it. */
+/** Like usersText(), for a budget as the agents report it. */
 export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { room, now }: UserTextOptions): string {
 	const { usedBy } = row;
 	const [first] = usedBy;
@@ -119,8 +119,8 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { roo
 }
 
 /**
- * Returns the pods of this run that are being evicted, or that ended after the last count or after the budget was used up: no count
- * includes their replacements yet. If the budget is watched, the pods that use it up already include them in their current state.
+ * Returns this run's pods that are being evicted or have ended, but whose replacements no count includes. A current watch reports such pods
+ * itself.
  */
 export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
 	const { name, left, fullSince = 0, uncountedIn, isWatched } = budget;
@@ -132,14 +132,13 @@ export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFact
 	});
 }
 
-/** The state of this run's own pod. */
 export function ownStateText({ state, since }: PodFacts, now: number): string {
 	const elapsed = formatElapsed(now - since);
 	if (state === "gone") return `ended ${elapsed} ago`;
 	return `${state === "evicting" ? "being evicted" : "terminating"} ${elapsed}`;
 }
 
-/** The holder's claimed identity with the verified account; "" if neither is known. */
+/** The holder's claim with the verified account. "" if neither is known. */
 export function holderText({ own, holder, account }: UsedBy): string {
 	if (own) return "by this run";
 	const verified = account === undefined || account === holder ? "" : holder === undefined ? account : ` (${account})`;
@@ -151,7 +150,7 @@ export function silenceText(silent: readonly string[]): string {
 	return `${silent.join(", ")} ${silent.length === 1 ? "gives" : "give"} no answer`;
 }
 
-/** The reason without what the row already shows. */
+/** Removes what the row already shows. */
 export function shortReason({ namespace, name, wait }: PodFacts): string {
 	if (!wait) return "";
 	const { message, budget } = wait;

@@ -1,18 +1,17 @@
-// Defines the user's state of the screen of a run (the selected row and the open pane), and how keys change it. Pure: it takes a key, and
-// returns the next state and the action for the run.
+// Defines what the user has selected on the screen of a run, and how keys change it.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
 export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "warnings" | "help";
 
 export interface ViewState {
-	/** The key of the selected row, which stays selected wherever it is drawn. */
+	/** The key of the selected row, wherever it is drawn. */
 	readonly selected: string | undefined;
-	/** The row's place when it was selected. If the row is gone, the next move starts from this place. */
+	/** The row's index when it was selected. If the row is gone, the next move starts here. */
 	readonly index: number;
 	readonly pane: Pane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** Which of the pods that use the budget up is selected in the open pane. */
+	/** The index of the pod that is selected in the pane. */
 	readonly culprit: number | undefined;
 }
 
@@ -25,10 +24,7 @@ export interface PressedKey {
 	readonly action?: Action;
 }
 
-/**
- * `rows`: the keys of all selectable rows, from the top. `page`: the number of lines in a page. `culprits`: how many pods the details of
- * the selected row list.
- */
+/** `rows`: the keys of the selectable rows, from the top. `page`: lines per page. `culprits`: how many pods the pane lists. */
 export function pressKey(
 	view: ViewState,
 	key: KeyPress,
@@ -78,7 +74,7 @@ export function pressKey(
 	}
 }
 
-/** The index of the selected row among these, or -1. */
+/** -1 if no row is selected or the row is gone. */
 export function selectedRow({ selected }: ViewState, rows: readonly string[]): number {
 	return selected === undefined ? -1 : rows.indexOf(selected);
 }
@@ -104,7 +100,6 @@ function toggled(view: ViewState, pane: Pane): ViewState {
 	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0, culprit: undefined };
 }
 
-/** Whether a pod is selected in the open pane. */
 function hasCulprit({ pane, culprit }: ViewState): boolean {
 	return culprit !== undefined && (pane === "details" || pane === "explain" || pane === "culprit");
 }

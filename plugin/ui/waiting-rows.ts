@@ -9,7 +9,7 @@ import { needsAll, shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
-/** Extracts the numbers: there is no room for all the words. */
+/** Extracts the numbers, because all the words do not fit. */
 const exhausted = /has no disruption left: (\d+)(?: of \d+)? healthy, (\d+) required/;
 
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
@@ -85,10 +85,7 @@ export function ordinal(place: number): string {
 	return `${place}${suffix}`;
 }
 
-/**
- * The reason is shortened first, and names last. Widths cover all pods that ever waited, so columns keep their place while pods come and
- * go.
- */
+/** The reason is shortened first, and names last. All pods that ever waited count, so that columns keep their place. */
 function widthsFor({ contexts, pods }: RunFacts, columns: number) {
 	const context = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 4) }) : 0;
 	const least = columns < 80 ? 16 : columns < 140 ? 26 : 40;

@@ -1,12 +1,12 @@
-// Carries out the actions of keys that concern the screen itself, on every watch screen.
+// Performs the actions that all watch screens share.
 import type { TerminalScreen } from "./terminal-screen.tsx";
 
 export type WatchAction = "leave" | "interrupt" | "suspend" | "redraw";
 
 interface WatchEnds {
-	/** Called for Ctrl-C. The screen is closed. */
+	/** Called for Ctrl-C. The screen is already closed. */
 	readonly onInterrupt: () => void;
-	/** Called when the user leaves the screen, which is closed. */
+	/** The screen is already closed. */
 	readonly onLeave: () => void;
 }
 

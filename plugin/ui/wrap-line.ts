@@ -1,9 +1,9 @@
-// Wraps a line between words. The following lines are indented further than the first.
+// Wraps a line between words, and indents the following lines further.
 import { cut, lineText, piece, type StyledLine, widthOf } from "./styled-line.ts";
 
 const indent = "    ";
 
-/** Wraps lines of one tone. Lines of several tones are table rows: the caller cuts these and headings. */
+/** Leaves lines of several tones and headings whole, because these are table rows, which the caller cuts. */
 export function wrapLine(line: StyledLine, columns: number): readonly StyledLine[] {
 	const text = lineText(line);
 	const tones = new Set(line.filter((each) => each.text.trim() !== "").map(({ tone }) => tone));
