@@ -10,7 +10,7 @@ export interface BudgetFacts {
 	expected?: number;
 	left?: number;
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
-	/** The contexts with evictions by this run since the last count, so the state of the replacements is unknown. */
+	/** The contexts in which this run began evictions since the last count. */
 	readonly uncountedIn: Set<string>;
 	/** Its unhealthy pods: the current ones if it is watched, and otherwise those of the latest wait. */
 	usedBy: readonly UsedBy[];
