@@ -1,4 +1,4 @@
-// Connects the fleet while the objects that a run names are read. The user waits for both, and connecting changes nothing.
+// Connects the fleet while the named objects are read, because the user waits for both.
 import type { Connecting } from "../fleet/connect-fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LostContext } from "../nodes/find-in-contexts.ts";
@@ -13,8 +13,8 @@ interface Found<Target> {
 type Connection = Pick<Connecting, "connection">;
 
 /**
- * Finds the targets and connects at the same time. The connection may leave out contexts in which no target was found. If `find` loses
- * contexts, `connect` is called again with those that answer. The caller must close the connection.
+ * The connection may leave out contexts without targets. If `find` loses contexts, connects again through those that answer. The caller
+ * must close the connection.
  */
 export async function connectWhileFinding<Target extends { readonly context: KubeContext }, C extends Connection>(
 	contexts: readonly KubeContext[],
@@ -25,7 +25,7 @@ export async function connectWhileFinding<Target extends { readonly context: Kub
 	promise.catch(() => undefined);
 	const begin = (those: readonly KubeContext[]): C => {
 		const begun = connect(those, async (context) => (await promise).every((target) => target.context !== context));
-		// Handled here, because a wrong name is reported first, whatever happens to the fleet.
+		// A wrong name is reported first, whatever happens to the fleet.
 		begun.connection.catch(() => undefined);
 		return begun;
 	};
@@ -43,7 +43,7 @@ export async function connectWhileFinding<Target extends { readonly context: Kub
 	}
 }
 
-/** Closes the fleet once it is connected. Ignores errors: most callers do not wait, and a tunnel's folder may be busy. */
+/** Ignores errors: most callers do not wait, and a tunnel's folder may be busy. */
 export async function closeConnection({ connection }: Connection): Promise<void> {
 	await connection.then(({ fleet }) => fleet?.close()).catch(() => undefined);
 }

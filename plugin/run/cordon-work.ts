@@ -1,4 +1,4 @@
-// Cordons or uncordons nodes, as the work of a run. This evicts nothing, so it needs no fleet.
+// Cordons or uncordons nodes. This evicts nothing, so it needs no fleet.
 import type { DryRun } from "../flags/dry-run.ts";
 import { type CordonOptions, type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -42,7 +42,7 @@ export function cordonWork(
 	};
 }
 
-/** Returns the annotations to write with the change. An uncordon also removes the annotation of a drain. */
+/** An uncordon also removes a drain's annotation. */
 function withoutAnnotation({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
 	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
 }

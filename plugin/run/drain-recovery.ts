@@ -1,5 +1,5 @@
-// Implements drain --for=replaced. Before the drain cordons a node, it measures the budgets of all nodes' pods. After all nodes are
-// drained, it waits until these budgets have recovered. Each of the two steps may take as long as --timeout allows, as each node may.
+// Implements drain --for=replaced: measures the pods' budgets before the drain, and waits afterwards until they have recovered. Each of the
+// two steps has the full --timeout.
 import type { DrainOptions } from "../drain/drain.ts";
 import { podsToTake } from "../drain/pods-to-take.ts";
 import { createTimeout } from "../evictions/eviction-job.ts";

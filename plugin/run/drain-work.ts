@@ -1,4 +1,4 @@
-// Drains nodes, as the work of a run. It obeys the fleet's budgets and annotates each node so that the drain can be resumed.
+// Drains nodes under the fleet's budgets, and annotates each node so that the drain can be resumed.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import type { NodeName } from "../events/events.ts";
@@ -28,9 +28,8 @@ export interface DrainTask {
 	/** Contexts that do not answer and may have more of the nodes. */
 	readonly lost: readonly LostContext[];
 	readonly options: DrainOptions;
-	/** The run's id. */
 	readonly op: string;
-	/** The operation that is resumed, if any. The input then contains its flags. */
+	/** The operation to resume, if any. Its flags are in the input. */
 	readonly resumed?: ResumedOperation;
 }
 
@@ -109,9 +108,7 @@ async function drainUnderBudgets(
 		emit,
 		{ now: runClock, sleep },
 	);
-	/**
-	 * Returns one command for each operation that these nodes belong to now, because another operation may have taken some of them over.
-	 */
+	/** Returns one command for each operation that these nodes belong to: another operation may have taken some over. */
 	const byOperation = (those: readonly NodeName[], command: (id: string) => string): string | undefined => {
 		const ids = new Set(those.map((node) => annotations.operationOf(node)));
 		const commands = [...ids].flatMap((id) => (id === undefined ? [] : [command(id)]));
@@ -119,7 +116,7 @@ async function drainUnderBudgets(
 	};
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
-		// The id finds only nodes that this run was able to annotate before it ended.
+		// The id finds only nodes that this run has annotated.
 		const goOn =
 			lost.length === 0 && annotations.hasAll(nodes)
 				? byOperation(record.nodesLeft, (id) => resumeOperationCommand(id, again, suggest))
@@ -167,12 +164,12 @@ async function drainUnderBudgets(
 	return recovered?.kind === "failed" ? { ...ended, failures: [recovered] } : ended;
 }
 
-/** Ends as kubectl does: lists the nodes that are left, then, with one context, repeats all errors. */
+/** Like kubectl, lists the nodes that are left and then, with one context, repeats all errors. */
 function resultOf({ nodes }: DrainResult, { contexts }: OpenRun): RunResult {
 	const failures = nodes.filter((outcome) => outcome.kind === "failed");
 	const [only] = failures;
 	if (!only) return { kind: "ended", failures };
-	// The errors of a single node are listed one by one, and those of several nodes by node, like Go's nested aggregates.
+	// Several nodes' errors are grouped by node, like Go's nested aggregates.
 	const errors = failures.length === 1 ? only.errors : failures.map((outcome) => aggregate(outcome.errors));
 	const pending = nodes.filter(({ kind }) => kind !== "drained");
 	return {

@@ -1,4 +1,4 @@
-// Evicts named or selected pods, as the work of a run.
+// Evicts named or selected pods.
 import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts";
@@ -12,9 +12,7 @@ import { targetPod } from "./question.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 
 export interface EvictOptions {
-	/** Wait until the pods are gone. */
 	readonly wait: boolean;
-	/** Also wait until their budgets have recovered. */
 	readonly replaced: boolean;
 	/** The timeout of the whole run. 0: none. */
 	readonly timeoutMs: number;
@@ -27,7 +25,7 @@ export interface EvictTask {
 	readonly options: EvictOptions;
 	/** When the pods were requested, by the clock of the session's runtime. */
 	readonly readAt: number;
-	/** The connection to the fleet, if it was started while the pods were read. */
+	/** Set if the connection was started while the pods were read. */
 	readonly connecting?: Connecting | undefined;
 }
 
@@ -57,10 +55,7 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 	};
 }
 
-/**
- * Warns about suspended budgets of these pods. Reuses the lists that were read while the fleet was contacted, if they cover these
- * namespaces. A member that does not answer is reported later.
- */
+/** Uses the budget lists from connecting if they cover the pods' namespaces. A silent member is reported later. */
 async function tellSuspensions(
 	targets: readonly PodTarget[],
 	{ fleet, suspensions }: Pick<EvictionSession, "fleet" | "suspensions">,
@@ -85,7 +80,7 @@ async function evictUnderBudgets(
 	const { fleet, evictions } = session;
 	const { gracePeriodSeconds, replaced, timeoutMs } = options;
 	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, suggest) }));
-	// The time that the user took to answer the question does not count.
+	// The user's time to answer the question does not count.
 	const leftMs = timeoutMs > 0 ? Math.max(1, timeoutMs - (session.connectedAt - readAt)) : timeoutMs;
 	const timeout = createTimeout(leftMs, formatDuration(timeoutMs));
 	session.limit(timeout.signal);

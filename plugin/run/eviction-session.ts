@@ -1,4 +1,4 @@
-// Sets up the evictions of one run: the fleet whose budgets they obey, and what reports on the fleet and on the evictions.
+// Sets up the evictions of one run: the fleet with its budgets, and what reports on them.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -22,41 +22,38 @@ export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
-	/** The limit for connecting to the fleet. 0: none. */
+	/** The timeout for connecting to the fleet. 0: none. */
 	readonly timeoutMs: number;
 	/** As in connectFleet(). */
 	readonly mayLose?: ConnectOptions["mayLose"];
-	/** The connection, if it was started before the work was known. */
+	/** Set if the connection was started before the work was known. */
 	readonly connecting?: Connecting | undefined;
 }
 
-/** The evictions of one run and their fleet. The caller must close the session. */
+/** The caller must close the session. */
 export interface EvictionSession {
 	readonly fleet: Fleet | undefined;
 	/** "" if there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
-	/** Reports suspended budgets, also before the question whether to continue. */
+	/** Also used before the run asks for confirmation. */
 	readonly suspensions: ToldSuspensions;
-	/** This run's holder identity. */
 	readonly holder: string;
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
-	/** When the fleet was connected, on the runtime's clock. */
+	/** By the runtime's clock. */
 	readonly connectedAt: number;
-	/** The run ends soon after all limits, including this one, have aborted. */
+	/** The run ends soon after all limits have aborted. */
 	limit(timeout: AbortSignal): void;
-	/** Resolves when nothing is under way any more, or when no time is left for it. */
+	/** Resolves when nothing is in progress, or when no time is left for it. */
 	settled(): Promise<void>;
-	/** Waits for the work as long as the limits allow. */
 	withinLimits(work: Promise<unknown>): Promise<void>;
-	/** The number of nodes that are done, for the progress of the run. */
+	/** For the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
 }
 
-/** Returns the members for the first line of -o json. */
 export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const context = fleet?.contextOf(id);
@@ -65,7 +62,7 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	});
 }
 
-/** Connects the fleet and sets up its evictions. Throws FleetUncoveredError if a member is missing, before anything is changed. */
+/** Throws FleetUncoveredError if a member is missing, before anything is changed. */
 export async function openEvictions(
 	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, mayLose, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
@@ -130,7 +127,7 @@ export async function openEvictions(
 		withinLimits: (work) => limits.wait(work),
 		nodesDone: 0,
 		async close() {
-			// After an error, some pods may still wait. Stop waiting for them, and give back what was reserved for them.
+			// After an error, some pods may still wait: stop waiting for them and release their reservations.
 			closing.abort(new Error("the run is over"));
 			await limits.wait(evictions.settled().then(() => leftBehind.settled()));
 			fleet?.close();
@@ -138,7 +135,7 @@ export async function openEvictions(
 	};
 }
 
-/** Returns the fleet with its members wrapped by `watch`, also after the fleet has changed. Calls `reconnected` after each reconnect(). */
+/** Wraps the members by `watch`, also after the fleet has changed. Calls `reconnected` after each reconnect(). */
 function watchMembers(
 	fleet: Fleet,
 	{

@@ -1,5 +1,5 @@
-// Explains a budget for the key `e` of the budgets screen, as `kubectl xpdb explain budget/NAME` does. It asks again each time, because an
-// old answer must not call an eviction allowed.
+// Explains a budget for the key `e` of the budgets screen. It asks the clusters each time, because an old answer must not allow an
+// eviction.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -11,7 +11,7 @@ import { helpfulCommands } from "../output/helpful-commands.ts";
 import { explainNamedBudget } from "../plan/explain/explain-budget.ts";
 import { viewFleet } from "../plan/explain/fleet-view.ts";
 
-/** Returns the explanation in lines of any length, or why there is none. */
+/** Lines may have any length. A failure is a line too. */
 export async function explainForScreen(
 	budget: BudgetName,
 	contexts: readonly KubeContext[],

@@ -1,5 +1,5 @@
-// Lets a run in several contexts continue without those whose API servers do not answer. The run says so before the question, works in the
-// other contexts, and ends with the exit code for a missing answer.
+// Lets a run in several contexts continue without those whose API servers do not answer. It warns before the question, and ends with the
+// exit code for a missing answer.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -13,7 +13,7 @@ export function warnOfLost(lost: readonly LostContext[], emit: EventSink): void 
 	}
 }
 
-/** Reports the nodes named in lost contexts as failed, because they are not drained. */
+/** Reports nodes named in lost contexts as failed. */
 export function failLostNodes(lost: readonly LostContext[], emit: EventSink): void {
 	for (const { context, error, named } of lost) {
 		const errors = [kubectlErrorLine(error)];
@@ -54,10 +54,7 @@ export function endWithoutLost(result: Ended, lost: readonly LostContext[] = [])
 	};
 }
 
-/**
- * Returns the contexts through which the fleet is asked. A member behind a lost context must be reachable through these, or the run is
- * refused.
- */
+/** Through the remaining contexts, every member of the fleet must be reachable, or the run is refused. */
 export function answeringContexts(
 	contexts: readonly KubeContext[],
 	lost: readonly LostContext[] = [],

@@ -1,4 +1,4 @@
-// Reads an object for the key `y` of a screen: as its API server has it, anew each time, and with the user's own rights.
+// Reads an object for the key `y` of a screen, with the user's own permissions.
 import { stringify } from "yaml";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -6,7 +6,7 @@ import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { ObjectName } from "../ui/shown-object.ts";
 
-/** Returns YAML, one document for each context that is asked: the object, or why there is none. Rejects only on bugs. */
+/** Returns a YAML document or an error for each context. Never rejects, unless there is a bug. */
 export async function objectForScreen(
 	object: ObjectName,
 	contexts: readonly KubeContext[],
@@ -41,7 +41,7 @@ function pathOf({ kind, namespace = "", name }: ObjectName): string {
 	}
 }
 
-/** Leaves out the managed fields, as kubectl get -o yaml does. */
+/** As kubectl get -o yaml does. */
 function withoutManagers(object: unknown): unknown {
 	if (!isRecord(object) || !isRecord(object["metadata"])) return object;
 	const { managedFields: _, ...metadata } = object["metadata"];

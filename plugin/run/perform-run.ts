@@ -1,7 +1,5 @@
-// Takes a run through its life, which is the same for drain, evict, cordon, uncordon, suspend and unsuspend. It reads the flags, opens the
-// contexts and finds the work. If pods are to be evicted, it connects the fleet. It asks the user, works, settles, and ends with a summary
-// and an exit code. The report (run-report.ts) always says how the run ended. That includes a run with nothing to do, a declined prompt, an
-// error, and one or two Ctrl-C.
+// Performs a run of drain, evict, cordon, uncordon, suspend or unsuspend: finds the work, connects the fleet, asks the user, works, and
+// ends with a summary and an exit code.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
@@ -25,27 +23,24 @@ import { watchClock } from "./watch-clock.ts";
 export interface RunSteps<Options> {
 	/** Throws UsageError before anything is opened. */
 	readonly readOptions: () => Options;
-	/**
-	 * Returns a result instead of work if nothing is left to ask or to change: there is nothing to do, or a client-side dry run has already
-	 * reported everything.
-	 */
+	/** Returns a result if nothing is left to ask or to change. */
 	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;
 }
 
 export type RunWork = {
-	/** The named nodes, for the question and the first event. */
+	/** For the question and the first event. */
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
 	readonly dryRun: DryRun;
-	/** Contexts that the run continues without. Its nodes and pods are in other contexts. */
+	/** Contexts that the run continues without. */
 	readonly lost?: readonly LostContext[];
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
 	| {
 			readonly kind: "budgets";
-			/** What is about to happen, one line each. */
+			/** Says what will change, one line each. */
 			readonly question: readonly string[];
-			/** How many contexts it changes. */
+			/** The number of contexts that it changes. */
 			readonly touches: number;
 			readonly members: readonly MemberAgent[];
 			/** `stop` aborts at the first interruption. */
@@ -54,7 +49,7 @@ export type RunWork = {
 	| {
 			readonly kind: "evictions";
 			readonly settings: EvictionSettings;
-			/** Throws if the work must not run under the budgets of this fleet. The user is not asked then. */
+			/** Throws if the work must not run under this fleet's budgets. The user is not asked then. */
 			readonly checkFleet?: (fleetHash: string) => void;
 			/** Reports what the user needs to know before the question. */
 			readonly foresee?: (session: EvictionSession) => Promise<void>;
@@ -64,9 +59,9 @@ export type RunWork = {
 
 export interface RunResult {
 	readonly kind: "ended";
-	/** Empty: everything is done, unless the run was stopped. */
+	/** Empty if everything is done or the run was stopped. */
 	readonly failures: readonly { readonly unreachable: boolean }[];
-	/** Events to emit after everything has settled. */
+	/** Emitted after everything has settled. */
 	readonly lastEvents?: readonly RunEvent[];
 }
 
@@ -95,7 +90,7 @@ export function performRun<Options>(call: RunCall, { readOptions, findWork }: Ru
 	});
 }
 
-/** Returns the work, for a run that continues without these contexts. */
+/** `lost`: contexts that the run continues without. */
 export function withoutLost(work: RunWork | RunResult, lost: readonly LostContext[]): RunWork | RunResult {
 	if (lost.length === 0) return work;
 	return work.kind === "ended" ? endWithoutLost(work, lost) : { ...work, lost };
@@ -122,7 +117,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		watchBudgetsOf(call, run, { session, budgets, dryRun: work.dryRun });
 		const endProgress = tellProgress(session, run.record, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
-		// Give back unused reservations before reporting what is left.
+		// Release unused reservations before reporting what is left.
 		await session.settled();
 		if (session.fleet && work.settings.waitsUntilGone) {
 			const { fleet, holder, runtime } = session;
@@ -138,7 +133,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	}
 }
 
-/** Watches the budgets only if a user sees the counts, or if they are recorded: kubectl's plain lines contain none. */
+/** Watches only if the counts are shown or recorded: kubectl's plain lines contain none. */
 function watchBudgetsOf(
 	{ command, op = "" }: RunCall,
 	{ writesJson, drawsReport, screen }: OpenRun,
@@ -176,10 +171,7 @@ function begin<Work extends RunWork>({ emit }: OpenRun, work: Work, members: rea
 	return work;
 }
 
-/**
- * Emits the last events, and returns the exit code: that of an interruption if there was one. Otherwise it says whether something failed,
- * and whether an answer was missing.
- */
+/** The exit code of an interruption comes first, then that of a missing answer, then that of a failure. */
 function end({ deps }: RunCall, { emit }: OpenRun, { failures, lastEvents = [] }: RunResult): ExitCode {
 	for (const event of lastEvents) emit(event);
 	const { stoppedBy } = deps.interrupts;

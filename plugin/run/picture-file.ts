@@ -1,5 +1,4 @@
-// Implements --report FILE: makes the picture of the run from exactly the lines that -o json prints, and writes it when the summary is
-// known.
+// Implements --report FILE: draws the run from the lines of -o json, and writes the file at the summary.
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,17 +12,13 @@ import { UsageError } from "../terminal/errors.ts";
 
 export interface PictureFile {
 	readonly see: EventSink;
-	/**
-	 * Writes synchronously, because the process may be about to exit. Throws the file system's error. The file is then as it was before.
-	 */
+	/** Synchronous, because the process may be about to exit. Throws the file system's error and leaves the old file. */
 	write(): void;
 	/** Call it if there is nothing to draw. */
 	discard(): void;
 }
 
-/**
- * Opens the file. Throws UsageError if it cannot be written, so that the user learns this before anything is changed and not after the run.
- */
+/** Throws UsageError if the file cannot be written, so that the user learns this before the run. */
 export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdout">): PictureFile {
 	const target = followLink(path);
 	const part = `${target}.${randomUUID().slice(0, 8)}.part`;
@@ -32,7 +27,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	try {
 		const found = statSync(path, { throwIfNoEntry: false });
 		if (found?.isDirectory()) throw new Error("it is a directory");
-		// The report would replace the device, pipe or socket, and a reader of a pipe would wait forever.
+		// The report would replace a device, pipe or socket, and a pipe's reader would wait forever.
 		if (found && !found.isFile()) throw new Error("it is a device, a pipe or a socket, but the report must be a file");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {
@@ -58,7 +53,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	};
 }
 
-/** Returns the file that a link leads to, so that the link itself is kept. */
+/** Follows a link, so that the link itself is kept. */
 function followLink(path: string): string {
 	try {
 		return realpathSync(path);

@@ -1,4 +1,4 @@
-// Says what a drain is about to do, in one event before anything is changed.
+// Announces what a drain will do, before anything is changed.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -7,10 +7,7 @@ import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/**
- * Returns the plan as an event, or a warning if it cannot be made, because a drain does not depend on its plan. Undefined if `stop` aborted
- * first.
- */
+/** Returns a warning if there is no plan, because a drain does not depend on it. Undefined if `stop` aborted first. */
 export async function planEvent(
 	nodes: readonly NodeTarget[],
 	fleet: Fleet | undefined,
@@ -38,7 +35,7 @@ async function planned(
 			waits: pods.filter(({ waits }) => waits.length > 0).length,
 			impossible: impossible.length,
 			perNode: planned.map(({ context, node, pods }) => ({ context, node, pods })),
-			// The plan's duration covers only the pods that can be evicted.
+			// The plan's duration covers only pods that can be evicted.
 			etaSeconds: [seconds.atLeast, impossible.length > 0 ? null : seconds.atMost],
 		};
 	} catch (error) {

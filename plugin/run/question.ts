@@ -1,4 +1,4 @@
-// Words what a run is about to change, for the user who has to confirm it.
+// Words what a run is about to change, for the user to confirm.
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -6,7 +6,6 @@ import { counted } from "../terminal/counted.ts";
 
 const maxNamedPods = 5;
 
-/** Returns the lines to show before the question. */
 export function question(
 	command: RunCommand,
 	{ nodes, pods }: { readonly nodes: readonly NodeTarget[]; readonly pods: readonly PodTarget[] },

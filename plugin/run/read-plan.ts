@@ -1,5 +1,5 @@
-// Plans a drain in one or more contexts. Like a drain, it continues without contexts whose API servers do not answer, and names the nodes
-// that are missing. It never continues without a member of the fleet, because the counts of the budgets need all of them.
+// Plans a drain in one or more contexts. It continues without contexts that do not answer, but never without a member of the fleet, because
+// the budgets' counts need all of them.
 import type { DrainOptions } from "../drain/drain.ts";
 import { connectFleet, throughOthersWarning } from "../fleet/connect-fleet.ts";
 import { kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -20,7 +20,7 @@ export interface PlanRequest {
 	readonly options: DrainOptions;
 }
 
-/** Plans the drain. If named or selected nodes may be missing from the plan, its exit code says so. `connect` is replaced in tests. */
+/** The exit code says if nodes may be missing from the plan. Tests replace `connect`. */
 export async function readPlan(
 	contexts: readonly KubeContext[],
 	{ words, selector, options }: PlanRequest,

@@ -1,4 +1,4 @@
-// Prints an error for the user, and returns its exit code. There is no stack trace, unless it was requested.
+// Prints an error for the user, and returns its exit code.
 import { inspect } from "node:util";
 import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -8,9 +8,9 @@ import type { TextSink } from "../terminal/streams.ts";
 
 export interface ErrorReport {
 	readonly argv: readonly string[];
-	/** A stream of guardStreams(), because the error quotes foreign text. */
+	/** From guardStreams(), because errors quote foreign text. */
 	readonly stderr: TextSink;
-	/** The command that checks the clusters of this call. Undefined if the flags could not be read. */
+	/** Undefined if the flags could not be read. */
 	readonly checkCommand?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 		return { lines: [`error: ${error.message}`, ...details], code: error.exitCode };
 	}
 	if (error instanceof ConnectionError) {
-		// If a single server refuses the connection or is unknown, the exit code is kubectl's.
+		// If the only server refuses the connection or is unknown, the exit code is kubectl's.
 		const isMissing = error.isSilent || error.context !== undefined;
 		return { lines: [kubectlErrorLine(error)], code: isMissing ? exitCode.failedClosed : exitCode.error };
 	}
@@ -57,7 +57,7 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	);
 }
 
-/** Describes the error for use inside another sentence. */
+/** For use inside another sentence. */
 export function describeBriefly(error: unknown): string {
 	const [why = ""] = describeError(error, []).lines;
 	return why.replace(/^error: /i, "");

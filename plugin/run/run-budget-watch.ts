@@ -1,5 +1,4 @@
-// Watches the budgets of a run as `budgets -w` does. Rounds count only when a pod asks for a grant, so without this watch a user would see
-// counts that are minutes old. It is for display only: no decision relies on it.
+// Watches a run's budgets, because rounds count only when a pod asks for a grant. For display only: no decision relies on it.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import { toldUsers } from "../events/told-users.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
@@ -10,17 +9,16 @@ import { errorText } from "../kubernetes/api-error.ts";
 
 interface WatchedRun {
 	readonly fleet: Pick<Fleet, "members">;
-	/** This run's holder identity. */
 	readonly holder: string;
 	readonly clock: WatchClock;
 }
 
 /**
- * A count may already have been under way when this run evicted a pod or made its own count. Such an older count must not be shown as the
- * newer state. Agents count twice a second, and the watch reports four times a second.
+ * An older count must not look like the state after an eviction or a round. Agents count twice a second, and the watch reports four times a
+ * second.
  */
 const settleMs = 1_000;
-/** Wait this long, so that namespaces that are first named together share one watch. */
+/** Namespaces that are named within this time share one watch. */
 const gatherMs = 250;
 
 export class RunBudgetWatch {
@@ -28,7 +26,7 @@ export class RunBudgetWatch {
 	/** The budgets that the run's events have named. */
 	readonly #met = new Set<string>();
 	readonly #namespaces = new Set<string>();
-	/** All watched budgets, each with its newest row. Undefined if no member has the budget any more. */
+	/** The newest row of each watched budget. Undefined if no member has the budget any more. */
 	readonly #rows = new Map<string, BudgetRow | undefined>();
 	/** The last reported event of each budget. */
 	readonly #told = new Map<string, string>();
@@ -42,7 +40,7 @@ export class RunBudgetWatch {
 		this.#emit = emit;
 	}
 
-	/** Sees the run's events, passes them on and learns the run's budgets from them. */
+	/** Passes the run's events on, and learns the run's budgets from them. */
 	readonly see: EventSink = (event) => {
 		this.#emit(event);
 		if (event.type === "pod.waiting" && event.budget !== undefined) this.#meet(event.budget);
@@ -54,7 +52,6 @@ export class RunBudgetWatch {
 		}
 	};
 
-	/** Starts to watch and report the run's budgets. */
 	begin(run: WatchedRun): void {
 		this.#run = run;
 		if (this.#namespaces.size > 0) this.#restart();
@@ -96,7 +93,7 @@ export class RunBudgetWatch {
 			signal: AbortSignal.any([this.#end.signal, this.#watch.signal]),
 			onChanges: (changes) => this.#see(changes),
 		}).catch((error: unknown) => {
-			// Only a bug ends the watch this way. None of the run's evictions relies on it.
+			// Only a bug ends the watch this way.
 			this.#rows.clear();
 			const message = `its counts are not kept up to date any more: ${errorText(error)}`;
 			for (const budget of this.#met) this.#emit({ type: "budget.unknown", budget, message });

@@ -1,12 +1,12 @@
-// Shows that a run is alive, and what continues after a first Ctrl-C.
+// Reports a run's progress, and what continues after a first Ctrl-C.
 import { sumWaits } from "../evictions/waiting-event.ts";
 import type { EvictionSession } from "./eviction-session.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** A line from time to time shows a waiting user, or a log, that the run is alive. */
+/** Often enough to show in a log that the run is alive. */
 const progressEveryMs = 15_000;
 
-/** Reports the run's progress until the returned function is called. */
+/** Call the returned function to stop. */
 export function tellProgress(
 	session: Pick<EvictionSession, "emit" | "nodesDone">,
 	{ tally }: Pick<RunRecord, "tally">,
@@ -30,7 +30,6 @@ export function tellProgress(
 	return () => clearInterval(timer);
 }
 
-/** At the first interruption, reports what continues and for how long. */
 export function tellInterruption(stop: AbortSignal, { evictions, emit }: EvictionSession): void {
 	const tell = (): void => {
 		const { terminating, graceSeconds } = evictions.counts;

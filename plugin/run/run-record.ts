@@ -1,4 +1,4 @@
-// Collects from a run's events what it has done so far. This is the same at the end, at a second Ctrl-C and after an error.
+// Collects from a run's events what it has done.
 import type {
 	NodeName,
 	PodEvent,
@@ -27,17 +27,16 @@ type Kept = Pick<NodeState, "reason" | "message"> & Partial<Pick<NodeState, "use
 const stopped = { reason: "Interrupted", message: "stopped", usedBy: [] } as const;
 
 export class RunRecord {
-	/** The state of each pod. */
 	readonly tally = new PodTally();
 	readonly #command: RunCommand;
 	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
-	/** Pods whose eviction was accepted or failed, or that were gone, by name and uid. */
+	/** Pods that are accepted, failed or gone. */
 	readonly #ended = new Set<string>();
 	/** Evicted pods that are not known to be gone. */
 	readonly #terminating = new Map<string, PodEvent>();
 	#dryRun: DryRun = "none";
-	/** The budgets of each pod that is being evicted, by name and uid. */
+	/** The budgets of each pod that is being evicted. */
 	readonly #budgetsOfPod = new Map<string, readonly string[]>();
 	/** The budgets of pods whose eviction was accepted. */
 	readonly #budgets = new Set<string>();
@@ -50,13 +49,13 @@ export class RunRecord {
 	#started = false;
 	#hasSummary = false;
 
-	/** `wallClock`: milliseconds since the epoch. */
+	/** `wallClock`: ms since the epoch. */
 	constructor(command: RunCommand, wallClock: () => number) {
 		this.#command = command;
 		this.#wallClock = wallClock;
 	}
 
-	/** Whether the run went ahead, so that it may have changed something. */
+	/** Whether the run may have changed something. */
 	get started(): boolean {
 		return this.#started;
 	}
@@ -74,12 +73,12 @@ export class RunRecord {
 		return [...this.#nodes.values()].filter(({ state }) => state !== "drained").map(nameOf);
 	}
 
-	/** Nodes whose cordon this run may undo, whether they are drained or not. */
+	/** Nodes whose cordon this run may undo, drained or not. */
 	get ours(): readonly NodeName[] {
 		return [...this.#nodes.values()].filter(({ ours }) => ours).map(nameOf);
 	}
 
-	/** Our budgets under which the run evicted pods: NAMESPACE/NAME. */
+	/** NAMESPACE/NAME of the budgets under which the run evicted pods. */
 	get budgets(): readonly string[] {
 		return [...this.#budgets].toSorted();
 	}
@@ -194,7 +193,7 @@ export class RunRecord {
 		};
 	}
 
-	/** Sets what would be reported about the node if the run ended now. */
+	/** Sets what the summary says about the node if the run ends now. */
 	#keep({ context }: PodEvent, node: string, { reason, message, usedBy = [] }: Kept): void {
 		Object.assign(this.#node({ context, node }), { reason, message, usedBy });
 	}

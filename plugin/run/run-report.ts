@@ -1,5 +1,5 @@
-// Reports a run: its events go to the screen or plain lines, to the JSON lines and to the picture. The last event of a run that has started
-// is its summary. That holds if the run succeeds, fails, hits an error, or gets Ctrl-C once or twice.
+// Reports a run's events to the screen or plain lines, the JSON lines and the picture. The last event of a started run is its summary, even
+// after an error or a second Ctrl-C.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
@@ -43,7 +43,7 @@ export interface OpenRun {
 	readonly writesJson: boolean;
 	/** --report */
 	readonly drawsReport: boolean;
-	/** Undefined if the results go to the terminal or into a pipe as JSON. */
+	/** Undefined if JSON goes to the terminal or into a pipe. */
 	readonly screen: RunScreen | undefined;
 	/** Sets the commands that continue or undo the run. They are computed at its end. */
 	readonly offer: (commands: () => NextCommands) => void;
@@ -124,7 +124,7 @@ export async function reportRun(
 		try {
 			picture?.write();
 		} catch (error) {
-			// The run is over and its work is done, so this does not change its exit code.
+			// The run's work is done, so its exit code stays.
 			streams.stderr.write(`error: cannot write the report to "${pictureName}": ${errorText(error)}\n`);
 		}
 	};
@@ -135,7 +135,7 @@ export async function reportRun(
 	});
 	const onSilence = (context: string, message: string): void => {
 		emit({ type: "diagnostic", level: "info", context, reason: "ServerUnreachable", message });
-		// The first line of -o json names the agents, so the event can be written only after the agents are known.
+		// The first line of -o json names the agents, so it cannot be written yet.
 		if (!screen && !record.started) streams.stderr.write(`${contexts.length > 1 ? `${context}: ` : ""}${message}\n`);
 	};
 	const onLogin = (logged: readonly string[], program: string) => {
@@ -187,7 +187,7 @@ export async function reportRun(
 	}
 }
 
-/** Reads --dry-run for the summary. Undefined for an invalid value, which is reported when the options are read, before the run begins. */
+/** For the summary. Undefined for an invalid value, which is reported before the run begins. */
 function readDryRun(input: CommandInput): "client" | "server" | undefined {
 	const text = textFlag(input, "dry-run");
 	if (text === "") return undefined;

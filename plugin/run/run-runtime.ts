@@ -1,4 +1,3 @@
-// Gives a run the real clock, ids and sleep.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
@@ -8,7 +7,7 @@ export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBeh
 	return { now: runClock, newId: () => randomUUID(), sleep, onLeftBehind };
 }
 
-/** Resolves after `ms`, or immediately when the signal aborts. */
+/** Also resolves when the signal aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 	try {
 		await delay(ms, undefined, { signal });

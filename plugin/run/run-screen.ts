@@ -1,5 +1,5 @@
-// Shows a run on a screen, and in plain lines before and after it. When the screen closes, its content is gone. So completed actions,
-// warnings, failures and the summary are then printed again in plain lines. The scrollback ends up with what kubectl would have left there.
+// Shows a run on a screen, and in plain lines before and after it. When the screen closes, completed actions, warnings, failures and the
+// summary are printed again, so that the scrollback has them.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { CommandDependencies } from "../flags/command.ts";
@@ -13,30 +13,26 @@ import { hasUnicode, screenProblem, type UiChoice, wantsColour } from "./ui-choi
 
 export interface RunScreenOptions {
 	readonly choice: UiChoice;
-	/** Whether --ui was typed, so that the run says why if it cannot show the screen. */
+	/** Whether --ui was typed, so that the run must say why it shows no screen. */
 	readonly isTyped: boolean;
 	readonly command: string;
 	readonly op: string;
 	readonly suggest: SuggestedCommands;
 	readonly verbosity: number;
-	/**
-	 * Whether results go into a file (-o json > FILE). The screen is then drawn on stderr, and without a screen nothing is printed here.
-	 */
+	/** Whether JSON goes into a file. Then the screen is drawn on stderr, and without a screen nothing is printed here. */
 	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
-	/** The contexts of the run. Empty until the run has opened them. */
+	/** Empty until the run has opened them. */
 	readonly contexts: readonly KubeContext[];
-	/** Starts plain lines. `sums`: includes the summary, whatever the number of contexts. */
+	/** `sums`: includes the summary, whatever the number of contexts. */
 	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
 }
 
-/** What a screen can control in a run. */
 export interface Pausable {
 	pause(): void;
 	resume(): void;
 }
 
-/** What the run works on. */
 interface Shown {
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
@@ -55,17 +51,15 @@ export class RunScreen {
 		this.#options = options;
 	}
 
-	/** Whether a screen will be drawn. */
 	get isPrepared(): boolean {
 		return this.#open !== undefined;
 	}
 
-	/** Sets the evictions that the user can pause on the screen. */
 	steer(run: Pausable): void {
 		this.#run = run;
 	}
 
-	/** Loads the screen if this run should have one. It opens with the event run.started. */
+	/** Loads the screen if the run should have one. It opens at run.started. */
 	async prepare(work: Shown): Promise<void> {
 		const { choice, isTyped, verbosity, deps } = this.#options;
 		if (choice === "plain" || choice === "none") return;
@@ -112,10 +106,7 @@ export class RunScreen {
 		if (event.type === "summary") this.#end();
 	};
 
-	/**
-	 * Stops the run: the terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once, but stops the run
-	 * only once.
-	 */
+	/** The terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once. */
 	readonly #onHangup = (): void => {
 		const { interrupts } = this.#options.deps;
 		if (interrupts.stoppedBy === undefined) interrupts.interrupt(exitCode.terminated);
@@ -149,9 +140,9 @@ function hasSeveralPlaces({ nodes, pods }: Shown): boolean {
 	return nodes.length > 1 || contexts.size > 1;
 }
 
-/** Events that are printed again when the screen is gone. */
+/** Events that are printed again after the screen has closed. */
 const kept: ReadonlySet<RunEvent["type"]> = new Set([
-	// Needed for the names of the members. Nothing of it is printed.
+	// Not printed, but it names the members.
 	"run.started",
 	"diagnostic",
 	"node.cordoned",

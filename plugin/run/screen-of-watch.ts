@@ -1,5 +1,4 @@
-// Does what all watch screens share: decides whether there is a screen, lets the user leave it, and restores the terminal however the
-// process ends.
+// Opens the screen of a watch if there is to be one, and restores the terminal however the process ends.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -22,11 +21,11 @@ export interface ScreenOfWatch<Screen> {
 	readonly left: AbortSignal;
 	/** The exit code after the user has left. */
 	readonly code: ExitCode;
-	/** Restores the terminal. `problems` are written to stderr, unless the screen itself has failed. */
+	/** Restores the terminal. Writes `problems` to stderr, unless the screen itself has failed. */
 	close(problems: readonly string[]): void;
 }
 
-/** Opens the screen. Undefined if lines are written instead. */
+/** Undefined if lines are written instead. */
 export async function screenOfWatch<Screen extends { close(): void }>(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
@@ -82,7 +81,7 @@ export async function screenOfWatch<Screen extends { close(): void }>(
 	};
 }
 
-/** Resolves with the exit code soon after the user has left, so that no outstanding answer of an agent is waited for. */
+/** Resolves soon after the user has left, without waiting for agents' answers. */
 export async function leftFor(screen: Pick<ScreenOfWatch<unknown>, "left" | "code">): Promise<ExitCode> {
 	await new Promise<void>((resolve) => {
 		screen.left.addEventListener("abort", () => setTimeout(resolve, closingMs).unref());

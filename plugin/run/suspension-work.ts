@@ -1,5 +1,5 @@
-// Suspends or unsuspends a budget in all members, as the work of a run. A suspension bypasses the budget on purpose. So the run asks for
-// confirmation, and records the change in an Event, and a suspension also in an annotation, in each cluster that it changes.
+// Suspends or unsuspends a budget in all members. A suspension bypasses the budget, so the run asks for confirmation and records each
+// change in an Event, and a suspension also in an annotation.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { formatSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 import type { MemberAgent } from "../events/events.ts";
@@ -18,7 +18,7 @@ export interface SuspensionTask {
 	/** The budget in every member that has it. */
 	readonly targets: readonly SuspensionTarget[];
 	readonly members: readonly MemberAgent[];
-	/** Who requests the change now, when and why. */
+	/** The requested suspension: by whom, since when and why. */
 	readonly suspension: Suspension;
 	readonly dryRun: DryRun;
 }
@@ -107,7 +107,7 @@ async function work({ task, todo, stop }: Write, { deps }: RunCall, run: OpenRun
 	return { kind: "ended", failures: [] };
 }
 
-/** Checks before anything is written that the user may write the budget and the Event. */
+/** Checks, before anything is written, that the user may write the budget and the Event. */
 async function rehearse(
 	todo: readonly SuspensionTarget[],
 	{
@@ -160,8 +160,8 @@ async function undoAll(
 }
 
 /**
- * Reports in which members the budget may still be suspended. The budget applies as soon as one member does not suspend it, so the changes
- * that were written stay.
+ * Names the members in which the budget may still be suspended. The changes stay, because one member without a suspension is enough for the
+ * budget to apply.
  */
 function tellHolds(
 	{ name, targets }: SuspensionTask,
@@ -188,7 +188,7 @@ function tellFailures({ name, suspend }: SuspensionTask, failures: readonly Memb
 	}
 }
 
-/** Reports all members, including those that were already in this state. */
+/** Includes members that were already in this state. */
 function tellStood(task: SuspensionTask, written: readonly SuspensionTarget[], { emit }: OpenRun): void {
 	const { name, suspend, targets, suspension, dryRun } = task;
 	for (const target of targets) {

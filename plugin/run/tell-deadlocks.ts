@@ -1,5 +1,5 @@
-// Detects during a drain that the drain waits for itself. A pod that uses up a budget is Pending, but this drain cordoned the only nodes
-// that fit it. Other pods of this drain wait for that budget. Waiting does not help then, but an uncordon does.
+// Detects that a drain waits for itself: a Pending pod uses up a budget that other pods wait for, but fits only nodes that this drain
+// cordoned. Only an uncordon helps then.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { EventSink, UsedBy, WaitSum } from "../events/events.ts";
 import { unlessOver } from "../kubernetes/unless-over.ts";
@@ -13,7 +13,6 @@ import { findPlacement } from "../plan/placement.ts";
 import { counted } from "../terminal/counted.ts";
 
 export interface DeadlockDependencies {
-	/** What pods wait for now. */
 	readonly waits: () => readonly WaitSum[];
 	readonly fleet: Pick<Fleet, "members" | "contextOf">;
 	readonly suggest: SuggestedCommands;
@@ -21,9 +20,9 @@ export interface DeadlockDependencies {
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** By then, the scheduler has tried a new pod, and a user who watches still has patience. */
+/** By then, the scheduler has tried a new pod. */
 const lookEveryMs = 10_000;
-/** At most this many pods are checked for each budget, because each check reads a pod, the nodes and volumes. */
+/** Per budget, because each check reads a pod, the nodes and volumes. */
 const mostLookedAt = 5;
 
 /** Reports each deadlock once, until `ends` aborts. `nodes`: all nodes that the drain cordons. */
@@ -41,7 +40,7 @@ export async function tellDeadlocks(
 			for (const used of usedBy.filter(({ state }) => state === "Pending").slice(0, mostLookedAt)) {
 				const key = `${budget} ${used.cluster} ${used.namespace}/${used.pod}`;
 				if (told.has(key)) continue;
-				// Give up when the drain ends, because an API server may never answer.
+				// An API server may never answer.
 				const found = await unlessOver(findDeadlock(used, nodes, deps), ends);
 				if (ends.aborted) return;
 				if (!found) continue;
@@ -54,11 +53,11 @@ export async function tellDeadlocks(
 
 interface Deadlock {
 	readonly context: KubeContext;
-	/** The only nodes that fit. They are all cordoned and named by this drain. */
+	/** The only nodes that fit the pod. This drain cordoned all of them. */
 	readonly fitting: readonly string[];
 }
 
-/** Finds out whether only cordoned nodes of this drain fit the pod. Undefined also if this cannot be read. The next check asks again. */
+/** Undefined also if the cluster cannot be read. The next check asks again. */
 async function findDeadlock(
 	{ cluster, namespace, pod: name }: UsedBy,
 	targets: readonly NodeTarget[],

@@ -1,4 +1,4 @@
-// Reports what a run leaves behind: budgets that it evicted under and that lack pods at its end. It does so once, whatever the exit code.
+// Reports at the end of a run the budgets that it evicted under and that lack pods.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { EventSink, UnrecoveredBudget } from "../events/events.ts";
@@ -9,7 +9,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/** The run is over, so do not keep the user waiting longer than this. */
+/** The run is over, so the user must not wait longer than this. */
 const tellWithinMs = 3_000;
 
 export interface UnrecoveredQuestion {
@@ -17,7 +17,6 @@ export interface UnrecoveredQuestion {
 	/** NAMESPACE/NAME of the budgets that the run evicted under. */
 	readonly budgets: readonly string[];
 	readonly emit: EventSink;
-	/** This run's holder identity. */
 	readonly holder: string;
 	readonly wallClock: () => number;
 	readonly runtime: Pick<RoundRuntime, "sleep">;
@@ -50,7 +49,7 @@ async function findUnrecovered(
 	const rows = await Promise.all(
 		budgets.flatMap((budget) => {
 			const name = names.get(budget);
-			// The budget was deleted meanwhile, so no agent counts its pods any more.
+			// The budget was deleted meanwhile, so no agent counts its pods.
 			return name ? [readBudgetRow(fleet, name, lists).then((row) => ({ budget, row }))] : [];
 		}),
 	);
@@ -71,7 +70,7 @@ async function findUnrecovered(
 	});
 }
 
-/** Returns, for example, "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available". */
+/** For example "not recovered: shop/pin 2/3, shop/pin-0 in c1: Pending 2m, 0/3 nodes are available". */
 function unrecoveredText(budget: string, row: BudgetRow, users: string): string {
 	if (row.problem !== undefined) return unknownText(budget, row.problem);
 	const missing = missingPods(row).map((pods) => `${missingText(pods)} in ${pods.cluster}`);

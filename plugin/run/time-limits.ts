@@ -6,21 +6,19 @@ import type { FleetConnection } from "../fleet/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import { closeConnection } from "./connect-while-finding.ts";
 
-/**
- * Time to give back Leases and unused reservations. What a slow member still holds expires by itself: Leases in 10 s, reservations in 35 s.
- */
+/** Time to release Leases and unused reservations. What remains expires by itself: Leases in 10 s, reservations in 35 s. */
 const settleMs = 1_500;
 
 export class TimeLimits {
 	readonly #timeouts: AbortSignal[] = [];
 	#late: Promise<void> | undefined;
 
-	/** The run may continue until all of these signals have aborted, plus a moment to settle. If one never aborts, there is no limit. */
+	/** The run may continue until all of these signals have aborted, plus `settleMs`. */
 	add(timeout: AbortSignal): void {
 		this.#timeouts.push(timeout);
 	}
 
-	/** Waits for the work as long as the limits allow. */
+	/** Waits as long as the limits allow. */
 	async wait(work: Promise<unknown>): Promise<void> {
 		if (this.#timeouts.length === 0) await work;
 		else await Promise.race([work, (this.#late ??= this.#untilLate())]);
@@ -39,7 +37,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** Waits for the connection. Rejects with FleetUncoveredError if that takes longer than `timeoutMs`. 0: no limit. */
+/** Rejects with FleetUncoveredError after `timeoutMs`. 0: no timeout. */
 export async function connectWithin(timeoutMs: number, { connection, silent }: Connecting): Promise<FleetConnection> {
 	if (timeoutMs <= 0) return connection;
 	const over = new AbortController();

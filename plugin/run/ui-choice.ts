@@ -1,4 +1,4 @@
-// Decides how a run is shown: as a full screen, as plain lines, or only its results.
+// Decides whether a command shows a full screen, plain lines or only results.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal.ts";
@@ -6,7 +6,7 @@ import { type ScreenTerminal, smallestScreen } from "../terminal/screen-terminal
 const choices = ["auto", "full", "plain", "none"] as const;
 export type UiChoice = (typeof choices)[number];
 
-/** Returns the value of --ui, otherwise of XPDB_UI. Throws UsageError. */
+/** --ui takes precedence over XPDB_UI. Throws UsageError. */
 export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiChoice {
 	const flag = textFlag(input, "ui");
 	const [name, value] = flag === "" ? ["XPDB_UI", env["XPDB_UI"] ?? ""] : ["--ui", flag];
@@ -17,7 +17,7 @@ export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiCho
 	return choice;
 }
 
-/** Says why a screen is not possible. Undefined if it is. */
+/** Undefined if a screen is possible. */
 export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.ProcessEnv): string | undefined {
 	const isSet = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
 	if (!terminal?.stdin.isTTY || !terminal.stdout.isTTY) return "the input or the output is no terminal";
@@ -32,7 +32,7 @@ export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.
 	return undefined;
 }
 
-/** Whether to use colour. FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
+/** FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
 export function wantsColour(env: NodeJS.ProcessEnv): boolean {
 	const force = env["FORCE_COLOR"];
 	if (force !== undefined) return force !== "0" && force !== "false";

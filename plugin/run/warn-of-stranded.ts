@@ -1,4 +1,4 @@
-// Before a drain changes anything, warns about agents and covered pods whose replacements would find no other node.
+// Warns before a drain about agents and covered pods whose replacements would find no other node.
 import type { DrainOptions } from "../drain/drain.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -8,16 +8,13 @@ import { strandedWarnings } from "../plan/stranded-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
 export interface ForeseenPods {
-	/** Uids of pods whose replacements would currently find no node. */
+	/** Uids of pods whose replacements would find no node as things are. */
 	readonly stranded: ReadonlySet<string>;
-	/** How many pods the drain evicts from nodes of the fleet, as far as they could be read. */
+	/** How many pods the drain evicts from nodes of the fleet. 0 if unknown. */
 	readonly going: number;
 }
 
-/**
- * Warns about pods whose replacements may find no other node, and returns those that would find none. If this cannot be checked, the drain
- * continues with a warning.
- */
+/** If this cannot be checked, warns and lets the drain continue. */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,

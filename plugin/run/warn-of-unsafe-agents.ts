@@ -1,11 +1,10 @@
-// Warns about agents of the fleet that can let a budget break. The run continues: the plugin cannot close their holes, and refusing would
-// block the drains that an upgrade may need.
+// Warns about agents that can let a budget break. The run continues, because an upgrade of the agents may need its drains.
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
 import { factsOf } from "../check/check-reason.ts";
 
-/** Returns a function that warns. Call that function whenever the members are read again: it names each cluster once. */
+/** Call the returned function whenever the members are read. It names each cluster once. */
 export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "members" | "descriptions">) => void {
 	const named = new Set<string>();
 	return ({ members, descriptions }) => {

@@ -1,4 +1,4 @@
-// Implements `kubectl xpdb budgets -w`: shows budgets as rows, documents or a screen, until the user ends it.
+// Implements `kubectl xpdb budgets -w`, with rows, documents or a screen.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -24,7 +24,7 @@ interface WatchOfBudgets {
 export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const { input, deps, format } = watch;
 	const isTable = format === "table" || format === "wide";
-	/** Set before the first row appears that the user can ask about. */
+	/** Set before the first row appears. */
 	let asked: readonly KubeContext[] = [];
 	const explain = async (budget: BudgetName): Promise<readonly string[]> => {
 		const { explainForScreen } = await import("./explain-for-screen.ts");
@@ -39,7 +39,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const screen = isTable ? await openWatchScreen(input, deps, asks) : undefined;
 	const leaveHeap = keepHeapSmall();
 	try {
-		// Show the screen first: the code that talks to clusters takes as long to load as everything else.
+		// The screen is shown first, because the code that talks to clusters takes long to load.
 		const [{ withFleet }, { watchBudgets }] = await Promise.all([
 			import("./with-contexts.ts"),
 			import("../fleet/budget-watch.ts"),

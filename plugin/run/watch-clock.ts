@@ -1,4 +1,4 @@
-// Gives a watch its clock, based on this process's monotonic clock.
+// Provides the clock of a watch. It is monotonic.
 import type { WatchClock } from "../fleet/watched-member.ts";
 
 export const watchClock: WatchClock = {

@@ -1,20 +1,18 @@
-// Watches changes of the Leases. Each context is polled separately, so that one that hangs does not delay the others. A context that
-// answers again is resumed.
+// Polls the Leases of one context and reports changes. A context that answers again is resumed.
 import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { type LeaseSource, type LeasesOfContext, readLeases } from "../fleet/context-leases.ts";
 import { type LeaseRow, leaseRows } from "../output/lease-lines.ts";
 
-/** A Lease is held for a few round trips, or for as long as its holder is stuck. A watch is for the second case. */
+/** Leases are normally held for a few round trips. A watch is for Leases that stay held. */
 const askEveryMs = 1_000;
 /** Reconnecting costs a port-forward and a token. */
 const openAgainMs = 5_000;
 
 export interface LeaseChanges {
-	/** Leases that are new or changed. */
 	readonly changed: readonly LeaseRow[];
-	/** Leases that are gone, as they last were. */
+	/** As they last were. */
 	readonly gone: readonly LeaseRow[];
-	/** Why a context does not answer, reported once for each new reason. */
+	/** Why a context does not answer, once for each new reason. */
 	readonly problem?: string;
 	/** The context, when its agents answer again. */
 	readonly recovered?: string;
@@ -29,7 +27,7 @@ interface WatchLeasesOptions {
 	readonly stop: AbortSignal;
 }
 
-/** Continues from the first result until `stop` aborts. Closes `source` and everything that it opens. */
+/** Continues from `first` until `stop` aborts. Closes `source` and everything that it opens. */
 export async function watchLeases(
 	source: LeaseSource,
 	first: LeasesOfContext,
@@ -52,7 +50,6 @@ export async function watchLeases(
 			}
 			const isBack = told !== undefined && found.kind === "listed";
 			told = undefined;
-			// A Lease that disappeared during an outage is reported as gone, too.
 			const next = knownOf(found);
 			const changed = [...next].filter(([key, row]) => !isSame(known.get(key)?.lease, row.lease)).map(([, row]) => row);
 			const gone = [...known].filter(([key]) => !next.has(key)).map(([, row]) => row);
@@ -70,7 +67,7 @@ function knownOf(found: LeasesOfContext): ReadonlyMap<string, LeaseRow> {
 	return new Map((found.kind === "listed" ? leaseRows([found]) : []).map((row) => [row.lease.uid, row]));
 }
 
-/** Whether the Lease is unchanged. The remaining time alone is not a change, but reaching its end is. */
+/** The remaining time is not a change, but its end is. */
 function isSame(a: ListedLease | undefined, b: ListedLease): boolean {
 	return a !== undefined && withoutTimes(a) === withoutTimes(b);
 }

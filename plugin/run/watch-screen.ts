@@ -1,5 +1,4 @@
-// Opens the screen of a budgets watch. It is drawn before the fleet is connected, so that the user sees at once that something is
-// happening. Problems in the meantime are printed after the terminal is restored.
+// Opens the screen of a budgets watch, before the fleet is connected. Problems are printed after the terminal is restored.
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
@@ -15,11 +14,11 @@ export interface WatchScreen {
 	readonly left: AbortSignal;
 	/** The exit code after the user has left. */
 	readonly code: ExitCode;
-	/** Restores the terminal, and writes the members' last problems to stderr, if there are any. */
+	/** Restores the terminal, and writes the members' last problems to stderr. */
 	close(): void;
 }
 
-/** Opens the screen. Undefined if lines are written instead. */
+/** Undefined if lines are written instead. */
 export async function openWatchScreen(
 	input: CommandInput,
 	deps: CommandDependencies,

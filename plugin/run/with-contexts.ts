@@ -1,4 +1,4 @@
-// Opens the contexts and the fleet for a command that only reads, and always closes them afterwards.
+// Opens the contexts and the fleet for a command that only reads, and closes them afterwards.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
@@ -21,8 +21,7 @@ export async function withContexts<T>(
 }
 
 /**
- * Opens the contexts and their fleet, and closes both afterwards. Members that do not answer are listed in the fleet's problems, because
- * the other answers are still useful. `listed`: the namespaces whose budgets are listed at the same time. Empty: all namespaces.
+ * Members that do not answer appear in the fleet's problems. `listed`: the namespaces whose budgets to list while connecting. Empty: all.
  */
 export function withFleet<T>(
 	input: CommandInput,
