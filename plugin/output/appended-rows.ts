@@ -1,10 +1,10 @@
-// Formats rows that a watch appends to a table, as `kubectl get -w` does: headers once, and columns that later rows can only widen.
+// Formats rows that a watch appends to a table, like `kubectl get -w`.
 import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
 
 export interface AppendedRowsOptions {
-	/** If left out, no headers are printed. */
+	/** Left out: no headers. */
 	readonly headers?: readonly string[];
-	/** The terminal's width; undefined: unlimited. */
+	/** The terminal's width. Undefined: unlimited. */
 	readonly columns: () => number | undefined;
 }
 

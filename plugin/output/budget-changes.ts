@@ -1,5 +1,4 @@
-// Formats `kubectl xpdb budgets -w` without a screen: a growing table like that of `kubectl get -w`, with a row for each visible change.
-// The first rows set the widths of the columns.
+// Formats `kubectl xpdb budgets -w` as a growing table like that of `kubectl get -w`. The first rows set the widths.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
@@ -7,18 +6,18 @@ import { budgetCells, budgetHeaders, budgetNotes, fitLast } from "./budget-lines
 import { columnWidths, fittedRow, fittedWidths, rowLine } from "./table.ts";
 
 export interface BudgetChangesOptions {
-	/** With a column for each cluster, and the bound. */
+	/** Adds a column for each cluster, and the bound. */
 	readonly isWide: boolean;
 	readonly headers: boolean;
-	/** The terminal's width; undefined: unlimited. */
+	/** The terminal's width. Undefined: unlimited. */
 	readonly columns: () => number | undefined;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: () => number;
 }
 
 export class BudgetChangeLines {
 	readonly #options: BudgetChangesOptions;
-	/** The last row printed for each budget, without the times in it. */
+	/** The last row of each budget, without its times. */
 	readonly #printed = new Map<string, string>();
 	readonly #notes = new Map<string, string>();
 	#widths: readonly number[] | undefined;
@@ -27,7 +26,7 @@ export class BudgetChangeLines {
 		this.#options = options;
 	}
 
-	/** Returns the lines for stdout. */
+	/** For stdout. */
 	rows(changed: readonly BudgetRow[], gone: readonly BudgetName[], members: readonly MemberState[]): readonly string[] {
 		const { isWide, now, headers, columns } = this.#options;
 		const clusters = members.map(({ name }) => name);
@@ -50,14 +49,14 @@ export class BudgetChangeLines {
 		return all.map((row) => fitLast(rowLine(row, widths), columns()));
 	}
 
-	/** Returns the lines for stderr: what the rows have no room for, and only if it has changed. */
+	/** For stderr: what the rows have no room for, if it has changed. */
 	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
 		const { now } = this.#options;
 		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);
 		return [
 			...members.flatMap((member) => this.#told(`member ${member.name}`, memberNote(member))),
 			...changed.flatMap((row) => {
-				// A silent member is reported once, not again for each budget.
+				// A silent member is reported once, not for each budget.
 				const isSilent = row.problem !== undefined && answering.length < members.length;
 				const noteAt = (at: number): string => (isSilent ? "" : budgetNotes(row, answering, at).join("\n"));
 				return this.#told(formatBudgetName(row), noteAt(0), noteAt(now()));
@@ -65,7 +64,7 @@ export class BudgetChangeLines {
 		];
 	}
 
-	/** `lasting`: the note without the times in it, because these change at every moment. */
+	/** `lasting`: the note without times, because these change at every moment. */
 	#told(of: string, lasting: string, note = lasting): readonly string[] {
 		const before = this.#notes.get(of) ?? "";
 		if (before === lasting) return [];

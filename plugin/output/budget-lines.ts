@@ -1,5 +1,4 @@
-// Formats `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up. With -o wide, or if budgets
-// are named, all these pods follow below. Notes get their own lines.
+// Formats `kubectl xpdb budgets`: a row for each budget and, on request, one for each pod that uses it up.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { suspensionNow } from "../events/suspension-text.ts";
@@ -11,16 +10,16 @@ import { type MissingPods, missingCount, missingPods, missingText } from "../fle
 import { fittedLines, tableLines } from "./table.ts";
 
 export interface BudgetLinesOptions {
-	/** With a column for each cluster, and the bound. */
+	/** Adds a column for each cluster, and the bound. */
 	readonly isWide: boolean;
-	/** List every pod that uses a budget up, instead of only the first. */
+	/** Lists every pod that uses up a budget, not only the first. */
 	readonly listsPods: boolean;
 	readonly headers: boolean;
-	/** The names of all members of the fleet. */
+	/** All members of the fleet. */
 	readonly clusters: readonly string[];
-	/** The terminal's width; undefined: unlimited. */
+	/** The terminal's width. Undefined: unlimited. */
 	readonly columns: number | undefined;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
 }
 
@@ -46,7 +45,7 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 	];
 }
 
-/** Returns the cells of one row: with the clusters and the bound, or with the first pod that uses the budget up. */
+/** With `isWide`: the clusters and the bound. Otherwise: the first pod that uses up the budget. */
 export function budgetCells(
 	row: BudgetRow,
 	{ isWide, clusters, now }: Pick<BudgetLinesOptions, "isWide" | "clusters" | "now">,
@@ -63,7 +62,7 @@ export function budgetHeaders({
 	return isWide ? [...counts, ...clusters, "BOUND"] : [...counts, "USED BY"];
 }
 
-/** Returns facts that a table has no room for but that users must not miss. */
+/** Returns what a table has no room for but users must not miss. */
 export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: number): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
@@ -80,10 +79,7 @@ export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: nu
 	];
 }
 
-/**
- * Returns the cells with numbers: "?" for an unknown count, which means that nothing is allowed, "off" for a suspended budget, and "-" for
- * what a suspended budget does not need.
- */
+/** "?": unknown, so nothing is allowed. "off": suspended. "-": a suspended budget needs none. */
 function countCells(row: BudgetRow): readonly string[] {
 	return [
 		row.namespace,
@@ -138,13 +134,12 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 	];
 }
 
-/** Missing pods have no names. */
 function missingCells(row: BudgetRow, { cluster, pods, mislabelled = false }: MissingPods): readonly string[] {
 	const state = mislabelled ? `${pods} mislabelled` : `${pods} missing`;
 	return [formatBudgetName(row), cluster, "-", state, "-", "-", "-", "-", ""];
 }
 
-/** Shows a ServiceAccount as `kubectl get serviceaccounts -A` does. Other accounts are unchanged. */
+/** Shows a ServiceAccount as NAMESPACE/NAME. Other accounts are unchanged. */
 export function accountText(account: string): string {
 	return account.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, "$1/$2");
 }
@@ -158,7 +153,7 @@ function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
 	return sinceSeconds === undefined ? undefined : formatElapsed(now - sinceSeconds * 1_000);
 }
 
-/** Cuts the end of the line: the last column, unless the terminal is very narrow. The others stay whole, because people copy them. */
+/** Cuts only the last column, unless the terminal is very narrow, because people copy the others. */
 export function fitLast(line: string, columns: number | undefined): string {
 	return columns === undefined || line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
 }

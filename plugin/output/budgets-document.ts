@@ -1,4 +1,4 @@
-// Builds the document of `kubectl xpdb budgets -o json`, as in schemas/budgets-v1.json. Unknown values are null.
+// Builds the document of `kubectl xpdb budgets -o json` (schemas/budgets-v1.json). Unknown values are null.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { boundText, differences } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";

@@ -1,4 +1,4 @@
-// Builds the document of `kubectl xpdb explain -o json`, as in schemas/explain-v1.json. Unknown values are null.
+// Builds the document of `kubectl xpdb explain -o json` (schemas/explain-v1.json).
 import type { UsedBy } from "../events/events.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type ExplainedPod, type Explanation, exitCodeOf, type Finding } from "../plan/explain/explanation.ts";

@@ -1,4 +1,4 @@
-// Formats `kubectl xpdb explain` for people: first the answer, then the reasons, then the commands to run next.
+// Formats `kubectl xpdb explain`: the answer, the reasons, and commands to run next.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -15,9 +15,9 @@ import { wrappedLines } from "./table.ts";
 export interface ExplanationLinesOptions {
 	/** Undefined for a pipe: lines are not wrapped. */
 	readonly columns: number | undefined;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly now: number;
-	/** List every pod by name. */
+	/** Lists every pod by name. */
 	readonly wide: boolean;
 	readonly commands: readonly HelpfulCommand[];
 }
@@ -25,7 +25,7 @@ export interface ExplanationLinesOptions {
 export function explanationLines(explanation: Explanation, options: ExplanationLinesOptions): readonly string[] {
 	const { subject, budgets, notes, findings, problems } = explanation;
 	const keeping = new Set(findings.map(({ budget }) => budget));
-	// For a node, show only the budgets that block something, because it may have many.
+	// A node may have many budgets, so show only those that block something.
 	const shown = subject.kind === "Node" ? budgets.filter((row) => keeping.has(formatBudgetName(row))) : budgets;
 	const blocks = [
 		[answer(explanation), ...(subject.kind === "Node" ? [] : findings.map(({ message }) => `  ${message}`))],

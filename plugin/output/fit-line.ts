@@ -1,10 +1,10 @@
-// Formats each event as one line of less than 64 KiB, whatever it contains, so that readers can use a fixed buffer. An event that is too
-// long is cut at its longest fields and marked as truncated.
+// Formats an event as one line of less than 64 KiB, so that readers can use a fixed buffer. A longer event loses parts of its longest
+// fields and is marked as truncated.
 import { printable } from "../../disruption/printable.ts";
 
 type Fields = Record<string, unknown>;
 
-/** One byte less than 64 KiB, including the newline. */
+/** Including the newline. */
 export const maxLineBytes = 65_535;
 
 export function fitLine(event: Readonly<Fields>): string {
@@ -16,7 +16,7 @@ export function fitLine(event: Readonly<Fields>): string {
 	return text;
 }
 
-/** The line as it is printed. Escapes of unprintable characters take space too. */
+/** As printed, because escapes of unprintable characters take space too. */
 function lineOf(event: Readonly<Fields>): string {
 	return printable(JSON.stringify(event));
 }
@@ -30,7 +30,6 @@ interface Place {
 	readonly halve: () => void;
 }
 
-/** Halves the longest list or string: numbers are short, and field names must stay. */
 function halveLongest(fields: Fields): void {
 	const [longest] = placesOf(fields).toSorted((a, b) => b.size - a.size);
 	if (!longest) throw new Error("an event too long for a line has neither a list nor a text");

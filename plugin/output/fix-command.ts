@@ -1,4 +1,4 @@
-// Finds the command that helps with a reason, or that shows what is wrong. Readers of -o json can pass it on.
+// Finds the command that helps with a reason, or that shows what is wrong.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { Silent } from "../../disruption/errors.ts";
@@ -7,7 +7,7 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { diagnoseCommand } from "../fleet/diagnose-command.ts";
 import { unsuspendCommand } from "../nodes/resume-command.ts";
 
-/** The object that the reason is about. Fields that are left out are unknown. */
+/** Fields that are left out are unknown. */
 export interface FixSubject {
 	/** "" if no kubeconfig names the cluster. */
 	readonly context: string;
@@ -17,11 +17,11 @@ export interface FixSubject {
 	readonly node?: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget?: string | undefined;
-	/** PeerUnreachable: the part that does not answer, as far as it is known. */
+	/** PeerUnreachable: the part that does not answer, if known. */
 	readonly silent?: Silent | undefined;
 }
 
-/** Returns the command. Undefined if only time can help, or if `subject` does not name what the command needs. */
+/** Undefined if only time can help, or if `subject` lacks what the command needs. */
 export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
 	const { context, suggest, namespace, pod, node, budget } = subject;
 	const kubectl = (...words: readonly string[]): string => suggest.kubectl(words, context);
@@ -83,7 +83,6 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 	}
 }
 
-/** Parses "NAMESPACE/NAME". */
 function budgetNameOf(text: string): BudgetName {
 	const [namespace = "", name = ""] = text.split("/");
 	return { namespace, name };

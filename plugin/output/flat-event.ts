@@ -1,8 +1,8 @@
-// Prepares events for plain lines. Foreign names stay on their own line, so that no name can add a line that looks like ours.
+// Prepares events for plain lines: no foreign name may add a line that looks like ours.
 import { oneLine } from "../../disruption/printable.ts";
 import type { RunEvent } from "../events/events.ts";
 
-/** kubectl also prints servers' messages of several lines over several lines. */
+/** kubectl also prints servers' messages over several lines. */
 const severalLines = new Set(["message", "errors"]);
 
 /** Returns a copy without line breaks, except in messages and errors. */

@@ -1,4 +1,4 @@
-// Suggests the commands to run after reading an explanation. They are complete, so they can be copied.
+// Suggests complete commands to run after reading an explanation.
 import { reasons } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { PodOfBudget } from "../fleet/budget-table.ts";
@@ -11,14 +11,13 @@ export interface HelpfulCommand {
 }
 
 export interface HelpOptions {
-	/** The name of the first context in the question. */
+	/** The first context of the call. */
 	readonly context: string;
 	readonly suggest: SuggestedCommands;
-	/** The flags with which the question asked about a drain of the node, such as --force. */
+	/** The flags of the drain that the explanation is about, for example --force. */
 	readonly drainFlags?: readonly string[];
 }
 
-/** How many pods are named. More would be too much for one look. */
 const mostUsers = 2;
 
 export function helpfulCommands(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
@@ -26,7 +25,7 @@ export function helpfulCommands(explanation: Explanation, options: HelpOptions):
 	return [...new Map(found.map((each) => [each.command, each])).values()];
 }
 
-/** Returns the additional flags that a drain of the node needs, as its filters name them. */
+/** Returns the additional flags that a drain of the node needs. */
 export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	const refused = pods.filter(({ drain }) => drain.kind === "refuses");
 	// The filters name only the first missing flag. A pod without a controller always needs --force too.
@@ -37,7 +36,7 @@ export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	return [...new Set(flags)].filter((flag) => flag !== undefined).toSorted();
 }
 
-/** Returns commands for findings that need action or could not be read. */
+/** For findings that need action or could not be read. */
 function fixes(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
 	const { subject, findings } = explanation;
 	const { suggest } = options;
@@ -71,7 +70,7 @@ function fixes(explanation: Explanation, options: HelpOptions): readonly Helpful
 	});
 }
 
-/** Reasons whose command shows the budget itself, which not every cluster has. */
+/** Their command shows the budget, which not every cluster has. */
 const aboutBudget = new Set<Finding["reason"]>([
 	"BudgetNeverMet",
 	"InvalidBudget",
@@ -79,10 +78,7 @@ const aboutBudget = new Set<Finding["reason"]>([
 	"ExpectedPodsUnknown",
 ]);
 
-/**
- * Returns the context of a cluster that has what the command is about. Undefined if no context leads to one. Any context if every cluster
- * will do.
- */
+/** Returns the context of a cluster that has the object. Undefined if no context leads to one. Any context if every cluster will do. */
 function contextFor(
 	{ reason, budget, clusters: about = [] }: Finding,
 	{ subject, budgets, contexts }: Explanation,
@@ -100,7 +96,6 @@ function contextFor(
 	return subject.context ?? [...contexts.values()][0] ?? options.context;
 }
 
-/** Returns commands about the pods that use the budgets up. */
 function users({ budgets, findings, contexts }: Explanation, { suggest }: HelpOptions): readonly HelpfulCommand[] {
 	const keeping = new Set(findings.filter(isUsedUp).map(({ budget }) => budget));
 	const pods = budgets
@@ -125,7 +120,7 @@ function isUsedUp({ reason }: Finding): boolean {
 	return reason === "BudgetExhausted" || reason === "BudgetNeverMet";
 }
 
-/** Returns the command that shows why the pod is stuck. Without a context for its cluster, there is none. */
+/** Empty if no context leads to the pod's cluster. */
 function describePod(
 	{ cluster, namespace, name, why }: PodOfBudget,
 	contexts: ReadonlyMap<string, string>,
@@ -164,7 +159,7 @@ function actions(
 	return [];
 }
 
-/** Says what --force costs in this drain. "" if it costs nothing. */
+/** Says which pods --force would lose in this drain. "" if none. */
 function lossText(pods: readonly ExplainedPod[], flags: ReadonlySet<string>): string {
 	if (!flags.has("--force")) return "";
 	const bare = pods.filter(({ owner, drain }) => owner === "" && drain.kind !== "leaves");

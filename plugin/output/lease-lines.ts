@@ -1,5 +1,4 @@
-// Formats `kubectl xpdb leases` for people: a row for each Lease and, with -o wide, each granted pod below them. Unreadable Leases are
-// reported on stderr.
+// Formats `kubectl xpdb leases`: a row for each Lease and, with -o wide, for each granted pod.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedLease, ListedReservation } from "../../proto/listed-lease.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -23,7 +22,7 @@ export interface LeaseColumns {
 	readonly hasNamespaces: boolean;
 }
 
-/** The person is what the holder claims. The account is verified. */
+/** CLAIMED BY is the holder's own claim. ACCOUNT is verified. */
 const leaseColumns: readonly { readonly header: string; readonly only?: keyof LeaseColumns }[] = [
 	{ header: "NAMESPACE", only: "hasNamespaces" },
 	{ header: "BUDGET" },
@@ -53,7 +52,7 @@ function shownOf(cells: readonly string[], shown: LeaseColumns): readonly string
 	});
 }
 
-/** Returns the cells of a row: "-" for nothing, "?" for an unknown value. */
+/** "-": nothing. "?": unknown. */
 export function leaseCells(row: LeaseRow, shown: LeaseColumns): readonly string[] {
 	return shownOf(allCells(row), shown);
 }
@@ -90,7 +89,7 @@ export const reservationHeaders: readonly string[] = [
 	"ACCOUNT",
 ];
 
-/** Returns one row for each granted pod, and one for the number of those that were not reported. */
+/** If not all granted pods were reported, the last row counts the others. */
 export function reservationCells({ context, at, lease }: LeaseRow): readonly (readonly string[])[] {
 	const { budget, reservations, reserved } = lease;
 	const where = [budget?.namespace ?? "?", budget?.name ?? "?", context];

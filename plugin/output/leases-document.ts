@@ -1,4 +1,4 @@
-// Builds the document of `kubectl xpdb leases -o json`, as in schemas/leases-v1.json.
+// Builds the document of `kubectl xpdb leases -o json` (schemas/leases-v1.json).
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { ListedReservation } from "../../proto/listed-lease.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
@@ -10,7 +10,7 @@ export function leasesDocument(rows: readonly LeaseRow[], problems: readonly str
 	return { schema: leasesSchema, items: rows.map(leaseItem), problems };
 }
 
-/** Returns the changes since the last document: Leases that are new or have changed, and Leases that are gone. */
+/** Returns the changes since the last document. */
 export function leasesChange(
 	rows: readonly LeaseRow[],
 	{

@@ -1,5 +1,5 @@
-// Prints -o json of a run: one JSON object per line, as published in schemas/events-v1.json. The first line is "version" and the last one
-// "summary". `seq` has no gaps. Like the plain lines, this output uses nothing but the events.
+// Prints a run as JSON lines (schemas/events-v1.json), from its events alone. The first line is "version", the last is "summary", and `seq`
+// has no gaps.
 import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
 import { usedByKey } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -14,14 +14,14 @@ export interface NdjsonOptions {
 	readonly stdout: TextSink;
 	readonly command: RunCommand;
 	readonly op?: string;
-	/** The command line as typed, without secrets. */
+	/** As typed, without secrets. */
 	readonly commandLine: string;
 	/** The user who runs it, as user@host, according to the operating system. */
 	readonly by: string;
 	readonly suggest: SuggestedCommands;
-	/** Monotonic milliseconds. */
+	/** In monotonic ms. */
 	readonly now: () => number;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly wallClock: () => number;
 }
 
@@ -41,7 +41,7 @@ export function createNdjsonWriter({
 	const published = new PublishedEvents(suggest);
 	const remaining = new RemainingTime();
 	let seq = 0;
-	/** Events that wait until the agents are known, because the first line names them. */
+	/** Events that wait for the first line, which names the agents. */
 	let early: RunEvent[] | undefined = [];
 	const put = (fields: Fields): void => {
 		stdout.write(`${fitLine({ ...fields, ts: new Date(wallClock()).toISOString(), seq })}\n`);
@@ -72,7 +72,7 @@ export function createNdjsonWriter({
 	};
 }
 
-/** Whether the event repeats what was printed. Repeated observations are printed only when they change, or once a minute. */
+/** Repeated observations are printed only when they change, or once a minute. */
 function isRepeated(
 	event: RunEvent,
 	{ waits, holders }: { readonly waits: Repeats; readonly holders: Holders },
@@ -80,7 +80,7 @@ function isRepeated(
 	if (event.type === "pod.waiting") {
 		const { reason, budget = "", message, usedBy } = event;
 		const users = usedByKey(usedBy);
-		// If the pods that use a budget up change, only one of the waiting pods reports it.
+		// If the pods that use up a budget change, only one of the waiting pods reports it.
 		if (!waits.isNews(podSubject(event), `${reason} ${budget} ${message}`)) return !holders.isNews(budget, users);
 		if (budget !== "") holders.tell(budget, users);
 		return false;

@@ -1,5 +1,5 @@
-// Prints the events as plain lines. With one context, lines that kubectl prints too are exactly kubectl's. With several, lines about one
-// context begin with its name. Results go to stdout, everything else to stderr.
+// Prints events as plain lines. With one context, lines that kubectl prints too are exactly kubectl's. With several, lines begin with their
+// context. Results go to stdout, everything else to stderr.
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -15,23 +15,21 @@ import { suspensionLine } from "./suspension-line.ts";
 
 export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
-	/** The contexts of the run. A single context needs no prefix. */
+	/** The contexts of the run. A single one needs no prefix. */
 	readonly contexts: readonly string[];
-	/** Builds the suggested commands. */
 	readonly suggest: SuggestedCommands;
-	/** Print the summary even with one context. */
+	/** Prints the summary even with one context. */
 	readonly sums?: boolean;
-	/** Monotonic milliseconds. */
+	/** In monotonic ms. */
 	readonly now: () => number;
-	/** Milliseconds since the epoch. */
+	/** In ms since the epoch. */
 	readonly wallClock: () => number;
 }
 
-/** Leases are held for a few round trips. Only a longer hold is worth a line. */
+/** Leases are normally held for a few round trips. Only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-/** How many of a cluster's pods that wait for the same budget are printed. The progress line has their number. */
+/** How many of a cluster's pods that wait for the same budget are printed. The progress line counts them. */
 const maxWaitingShown = 5;
-/** How many different waits the progress line names. */
 const maxWaitsShown = 3;
 const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
@@ -104,12 +102,12 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "pod.evicted":
 				return line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deleted" : "evicted"}`);
 			case "pod.failed":
-				// kubectl prints nothing here for a pod that only takes long to end.
+				// kubectl prints nothing for a pod that only takes long to terminate.
 				if (event.accepted && event.reason !== "TimedOut") {
 					line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed`);
 				}
 				waitsNoMore(event);
-				// A drain reports the failure with the node. A pod named on the command line has no other line.
+				// A drain reports the failure with the node. A named pod has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				if (event.reason === "MultipleBudgets") writeSelecting(event);
 				return;
@@ -134,7 +132,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":
-			// With several contexts, a line was printed before the login asked. With one context, it is clear which one asks.
+			// With several contexts, a line was printed before the login. With one, it is clear which context asks.
 			case "login.started":
 			case "login.ended":
 				return;
@@ -184,7 +182,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		}
 	}
 
-	/** Names the command that shows more. Empty if no context leads to the cluster. */
+	/** "" if no context leads to the cluster. */
 	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
 		const context = members.find((member) => member.cluster === cluster)?.context;
 		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });
@@ -203,7 +201,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		if (told > maxWaitingShown + 1) return;
 		const verb = event.dryRun === undefined ? "" : "would ";
 		if (told > maxWaitingShown) return line(stderr, context, `more pods ${verb}wait for budget ${budget}`);
-		// The pods that use the budget up are the same for all waiting pods, and the first line gave their details.
+		// All waiting pods have the same blockers, and the first line gave their details.
 		const isSaid = told > 1 && holders.isKnown(budget, users);
 		const by = isSaid ? usedByNames(usedBy) : usedByText(usedBy, { at: wallClock() });
 		const reason = message.replace(`pod ${namespace}/${pod} `, "it ");
@@ -218,10 +216,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		shown.set(budget, (shown.get(budget) ?? new Set()).add(subject));
 	}
 
-	/**
-	 * Prints a change of the pods that use the budget up: once for all pods that wait for it, while the output still says that one of them
-	 * waits.
-	 */
+	/** Prints a change of a budget's blockers once for all waiting pods, while the output still says that one of them waits. */
 	function writeHolders(event: Extract<RunEvent, { type: "pod.waiting" }>, key: string): void {
 		const { budget = "", message, usedBy } = event;
 		if (!shown.has(budget) || !holders.isNews(budget, key)) return;
@@ -231,10 +226,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		);
 	}
 
-	/**
-	 * Prints the command that lists the PodDisruptionBudgets, because the API server does not name them. Once for all pods of a namespace,
-	 * because the command is the same.
-	 */
+	/** Prints the command that lists the PodDisruptionBudgets, because the API server does not name them. Once per namespace. */
 	function writeSelecting({ context, namespace, pod, reason }: Extract<RunEvent, { type: "pod.failed" }>): void {
 		const see = fixCommand(reason, { context, suggest, namespace });
 		if (see === undefined || seen.has(see)) return;
@@ -261,13 +253,13 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	return (event) => write(flatEvent(event));
 }
 
-/** Formats several errors as apimachinery's Aggregate does: each message once, and in brackets if there are several. */
+/** Like apimachinery's Aggregate: each message once, in brackets if there are several. */
 export function aggregate(errors: readonly string[]): string {
 	const unique = [...new Set(errors)];
 	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
 }
 
-/** For example: "4 waiting for budget shop/cart (shop/cart-1 in c2: Pending 9m)". Different waits are counted separately. */
+/** For example "4 waiting for budget shop/cart (shop/cart-1 in c2: Pending 9m)". */
 function waitingText(
 	{ waiting, waits }: { readonly waiting: number; readonly waits: readonly WaitSum[] },
 	at: number,

@@ -1,5 +1,5 @@
-// Formats a plan for people: pods that can never be evicted, pods that would not come back, the pods in order, the budgets, and the total.
-// The total comes last, so that it is still visible after a long table.
+// Formats a plan: impossible pods, stranded pods, the pods in order, the budgets, and the total. The total is last, so that it stays
+// visible after a long table.
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
 import { counted } from "../terminal/counted.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
@@ -7,13 +7,13 @@ import { fittedLines, wrappedLines } from "./table.ts";
 export interface PlanLinesOptions {
 	/** With several contexts, each name has its context in front. */
 	readonly several: boolean;
-	/** Print a line for each pod. */
+	/** Prints a line for each pod. */
 	readonly wide: boolean;
 	/** Undefined for a pipe: nothing is cut. */
 	readonly columns: number | undefined;
 }
 
-/** Below this width a table is unreadable, so a few words per line are printed instead. */
+/** In fewer columns a table is unreadable, so each line has a few words. */
 const narrow = 60;
 
 export function planLines(plan: Plan, options: PlanLinesOptions): readonly string[] {
@@ -34,7 +34,7 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
 }
 
-/** Returns the lines about pods that can be evicted but whose replacements would find no node. */
+/** Pods that can be evicted but whose replacements would find no node. */
 function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
 	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
 	if (stranded.length === 0) return [];
@@ -48,7 +48,7 @@ interface ReasonedPod extends NamedPod {
 	readonly message: string;
 }
 
-/** Lists pods of one node with the same reason in one line, which names the first few of them, or all with -o wide. */
+/** Pods of one node with the same reason share a line, which names the first few, or all with -o wide. */
 function reasonLines(pods: readonly ReasonedPod[], options: PlanLinesOptions): readonly string[] {
 	const shown = options.wide ? pods.length : 4;
 	const groups = Map.groupBy(pods, (pod) => JSON.stringify([nodeText(pod, options), pod.message]));
@@ -69,9 +69,7 @@ interface PodRow {
 	readonly waits: string;
 }
 
-/**
- * Groups pods that have the same namespace, owner, node and wave, and wait for the same things. With -o wide, each pod has its own line.
- */
+/** Groups pods with the same namespace, owner, node, wave and waits. With -o wide, each pod has its own line. */
 function rowsOf(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly PodRow[] {
 	const rows = pods.map((pod) => ({
 		pod,
@@ -101,7 +99,7 @@ function podLines(rows: readonly PodRow[], columns: number | undefined): readonl
 	return lines.flatMap((line) => wrappedLines(line, columns));
 }
 
-/** Names up to two pods, and more with -o wide. Otherwise gives their number. */
+/** Names up to two pods, or more with -o wide, and otherwise gives their number. */
 function waitText(
 	{ reason, message, own, budget, node, pods = [], podCount = 0 }: PlannedWait,
 	options: PlanLinesOptions,
@@ -194,7 +192,7 @@ interface NamedPod {
 	readonly owner: string;
 }
 
-/** Names a single pod by its own name, and several pods by that of their owner. */
+/** Several pods are named by their owner. */
 function nameOf(pods: readonly NamedPod[]): string {
 	const [first] = pods;
 	if (!first) return "";

@@ -1,5 +1,5 @@
-// Selects what -o json publishes of each event, as in schemas/events-v1.json. Every cluster has two names. `context` is this run's name
-// for it, or its name in the fleet if it has no context. `cluster` is its name in the fleet.
+// Selects what -o json publishes of each event (schemas/events-v1.json). `cluster` is a cluster's name in the fleet. `context` is this
+// run's name for it, or `cluster` if it has none.
 import type { Silent } from "../../disruption/errors.ts";
 import type {
 	MemberAgent,
@@ -25,13 +25,13 @@ export class PublishedEvents {
 		this.#suggest = suggest;
 	}
 
-	/** Returns the agents' versions, for the first line. From here on, members are called by their contexts' names. */
+	/** Returns the agents' versions for the first line. Later events name members by context. */
 	agents(members: readonly MemberAgent[]): Readonly<Record<string, string>> {
 		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
 		return Object.fromEntries(members.map(({ cluster, version }) => [this.#contextOf(cluster), version]));
 	}
 
-	/** Returns the fields to print. Undefined if other events already say it: kubectl repeats itself at the end. */
+	/** Undefined if other events already say it: kubectl repeats itself at the end. */
 	publish(event: RunEvent): Fields | undefined {
 		switch (event.type) {
 			case "run.started": {
@@ -239,7 +239,7 @@ function publishSummary(summary: RunSummary): Fields {
 	};
 }
 
-/** Names the node as commands accept it. Inside a pod, the cluster has no context name. */
+/** As commands accept it. Inside a pod, the cluster has no context name. */
 function nodePath({ context, node }: NodeName): string {
 	return context === "" ? node : `${context}/${node}`;
 }

@@ -1,4 +1,4 @@
-// Reads the -o flag of commands that only read, and prints their documents.
+// Parses -o of commands that only read, and prints their documents.
 import { stringify } from "yaml";
 import { shortenTo } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -20,14 +20,14 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
-/** In UTF-16 units. Longer texts are shortened: a document has many of them, and none of them may fill the reader's screen. */
+/** In UTF-16 units. A longer text could fill the reader's screen. */
 const longestText = 8_000;
 
 function boundText(value: unknown): unknown {
 	return typeof value === "string" ? shortenTo(value, longestText) : value;
 }
 
-/** Prints the document as kubectl prints objects. `isLine`: it is one of many, as one line of JSON or after a YAML separator. */
+/** Prints as kubectl prints objects. `isLine`: one of many, as a line of JSON or after a YAML separator. */
 export function writeDocument(
 	stdout: TextSink,
 	format: "json" | "yaml",

@@ -1,14 +1,10 @@
-// Estimates how long a drain may still take: the plan's estimate, corrected by the run itself. With each finished pod, the plan counts
-// less. If both agree, the range narrows.
+// Estimates the rest of a drain from the plan, and more and more from the run's own pace.
 import type { RunEvent } from "../events/events.ts";
 
 type Planned = Pick<Extract<RunEvent, { type: "plan" }>, "pods" | "etaSeconds">;
 type Progress = Pick<Extract<RunEvent, { type: "progress" }>, "podsDone" | "podsTotal">;
 
-/**
- * The factors by which the rest may be longer or shorter than estimated: `narrowest` after many pods, because pods differ, and `widest` at
- * most.
- */
+/** Factors by which the rest may be longer or shorter than estimated: `narrowest` after many pods, `widest` at most. */
 const narrowest = 1.5;
 const widest = 2;
 /** At least this share of the rest is left, however long it has taken already. */
@@ -17,15 +13,12 @@ const leastLeft = 0.25;
 export class RemainingTime {
 	#plan: (Planned & { readonly at: number }) | undefined;
 
-	/** `now`: monotonic milliseconds. */
+	/** `now`: monotonic ms. */
 	planned({ pods, etaSeconds }: Planned, now: number): void {
 		this.#plan = { pods, etaSeconds, at: now };
 	}
 
-	/**
-	 * Returns the shortest and the longest rest, in seconds. The longest is null if the drain waits for something outside it. Undefined
-	 * without a plan.
-	 */
+	/** Returns the shortest and the longest time left, in seconds. null: the drain waits for others. Undefined without a plan. */
 	after({ podsDone, podsTotal }: Progress, now: number): readonly [number, number | null] | undefined {
 		if (!this.#plan) return undefined;
 		// Nodes that have not started are only in the plan.

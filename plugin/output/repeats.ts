@@ -1,10 +1,9 @@
-// Suppresses repeated lines: the same text is printed again only after a while, or when it changes.
+// Suppresses repeated lines: a text is printed again only after a while, or when it changes.
 import type { PodEvent } from "../events/events.ts";
 
-/** After this time, a wait that has not changed is printed again. */
+/** After this time, an unchanged wait is printed again. */
 export const repeatAfterMs = 60_000;
 
-/** The subject of a pod's lines. */
 export function podSubject({ context, namespace, pod }: PodEvent): string {
 	return `pod ${context} ${namespace}/${pod}`;
 }
@@ -19,7 +18,7 @@ export class Repeats {
 		this.#now = now;
 	}
 
-	/** Whether `text` about `subject` should be printed now. If so, it counts as printed. */
+	/** Whether to print `text` about `subject` now. If so, it counts as printed. */
 	isNews(subject: string, text: string): boolean {
 		const last = this.#told.get(subject);
 		if (last && last.text === text && this.#now() - last.at < this.#everyMs) return false;
@@ -27,7 +26,7 @@ export class Repeats {
 		return true;
 	}
 
-	/** Ends the subject: the next text about it is printed. Returns whether anything about it had been printed. */
+	/** Makes the next text about the subject news. Returns whether anything about it had been printed. */
 	forget(subject: string): boolean {
 		return this.#told.delete(subject);
 	}
@@ -36,7 +35,7 @@ export class Repeats {
 /** Short enough to be accurate, and long enough to avoid a flood if the pods alternate. */
 export const holdersAtMostEveryMs = 5_000;
 
-/** Remembers the pods that use each budget up, as printed last. */
+/** Remembers the pods that use up each budget, as printed last. */
 export class Holders {
 	readonly #now: () => number;
 	readonly #told = new Map<string, { readonly key: string; readonly at: number }>();
@@ -50,7 +49,7 @@ export class Holders {
 		return this.#told.get(budget)?.key === key;
 	}
 
-	/** Whether a change of these pods should be printed now. If so, it counts as printed. False if none were printed before. */
+	/** Whether to print a change of these pods now. If so, it counts as printed. False if none were printed before. */
 	isNews(budget: string, key: string): boolean {
 		const last = this.#told.get(budget);
 		if (!last || last.key === key || this.#now() - last.at < holdersAtMostEveryMs) return false;

@@ -3,10 +3,7 @@ import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
-/**
- * Only drains and evictions have lines. Without `several`, and unless the run was interrupted, only budgets that lack pods are named,
- * because kubectl prints no summary.
- */
+/** Without `several`, kubectl prints no summary, so names only unrecovered budgets unless the run was interrupted. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
 	if (command !== "drain" && command !== "evict") return [];

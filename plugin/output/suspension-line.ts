@@ -1,4 +1,4 @@
-// Formats plain lines about a budget that is suspended or unsuspended in one member, in kubectl's words for custom resources.
+// Formats plain lines about a budget's suspension in one member, in kubectl's words for custom resources.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Suspension } from "../../disruption/budget/suspension.ts";
 import type { RunEvent } from "../events/events.ts";

@@ -2,7 +2,7 @@
 import { oneLine } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 
-/** The most characters of a cell: enough for the longest list of nodes that a person may want to copy. */
+/** Enough characters for the longest list of nodes that a person may want to copy. */
 const longestCell = 8_000;
 
 export function tableLines(
@@ -14,7 +14,6 @@ export function tableLines(
 	return all.map((row) => rowLine(row, widths));
 }
 
-/** Returns the width of each column's widest cell. */
 export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
 	const widths: number[] = [];
 	for (const row of rows) {
@@ -23,7 +22,7 @@ export function columnWidths(rows: readonly (readonly string[])[]): readonly num
 	return widths;
 }
 
-/** Formats one row of a table with these widths. A wider cell moves the cells after it. */
+/** A wider cell moves the cells after it. */
 export function rowLine(row: readonly string[], widths: readonly number[]): string {
 	return row
 		.map(cellText)
@@ -36,7 +35,7 @@ function cellText(cell: string): string {
 	return shortenTo(oneLine(cell), longestCell);
 }
 
-/** Formats rows that fit the terminal: the widest column is shortened first. Undefined `columns`: unlimited. */
+/** Shortens the widest columns until rows fit. `columns`: undefined if unlimited. */
 export function fittedLines(
 	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
@@ -49,7 +48,7 @@ export function fittedLines(
 
 const narrowestColumn = 4;
 
-/** Returns widths with which a row fits into `columns`, as far as possible. */
+/** As far as possible, a row with these widths fits into `columns`. */
 export function fittedWidths(wanted: readonly number[], columns: number | undefined): readonly number[] {
 	if (columns === undefined) return wanted;
 	const widths = [...wanted];
@@ -62,20 +61,20 @@ export function fittedWidths(wanted: readonly number[], columns: number | undefi
 	return widths;
 }
 
-/** Formats one row of a table with these widths. A wider cell is shortened. */
+/** A wider cell is shortened. */
 export function fittedRow(row: readonly string[], widths: readonly number[]): string {
 	const cells = row.map((cell, index) => shorten(cellText(cell), widths[index] ?? 0));
 	return rowLine(cells, widths);
 }
 
-/** Cuts the middle: a name's beginning shows its kind, and its end identifies it. */
+/** Cuts the middle, because a name's beginning shows its kind and its end identifies it. */
 function shorten(text: string, width: number): string {
 	if (text.length <= width) return text;
 	const front = Math.ceil((width - 2) / 2);
 	return `${text.slice(0, front)}..${text.slice(text.length - (width - 2 - front))}`;
 }
 
-/** Wraps text over several lines and indents all but the first. Undefined columns: unlimited. */
+/** Indents all lines but the first. `columns`: undefined if unlimited. */
 export function wrappedLines(text: string, columns: number | undefined, indent = "    "): readonly string[] {
 	if (columns === undefined || text.length <= columns) return [text];
 	const lines: string[] = [];
