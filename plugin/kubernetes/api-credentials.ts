@@ -33,7 +33,7 @@ export interface Credentials {
 
 export interface CredentialReader {
 	current(): Promise<Credentials>;
-	/** Makes the next read start afresh. False if the credentials cannot change. */
+	/** Makes the next read start afresh. Returns false if the credentials cannot change. */
 	forget(): boolean;
 	close(): void;
 }
@@ -49,7 +49,6 @@ interface Known extends Secured, Credentials {
 /** Resolves with whether `options.agent` is one for a proxy. */
 type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 
-/** Files are read again after this time. */
 const freshForMs = 30_000;
 
 /**
@@ -168,7 +167,6 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 	};
 }
 
-/** `proxied`: the agent that client-node made for a proxy, if any. */
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };

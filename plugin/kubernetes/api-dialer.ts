@@ -88,8 +88,8 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	}
 
 	/**
-	 * Resolves when the answer begins. The timeout starts after the login, which may wait for the user. With a guard, the request is written
-	 * only once connected and if the guard returns true.
+	 * Resolves when the answer begins. The timeout starts after the login, which may wait for the user. A guarded request is written only
+	 * after connecting, and only if the guard returns true.
 	 */
 	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();
@@ -155,7 +155,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		});
 	}
 
-	/** Opens a connection that a retry can use: the request just waited too long for one. */
+	/** Opens a connection for a retry, because the request just waited too long for one. */
 	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
 		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, connectTimeoutMs);
 		await readText(response);

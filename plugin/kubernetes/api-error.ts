@@ -15,7 +15,7 @@ export interface StatusCause {
 
 const maxCauses = 100;
 
-/** An answer other than 2xx, which may be a metav1.Status. */
+/** An answer other than 2xx. */
 export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;

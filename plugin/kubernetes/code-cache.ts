@@ -9,7 +9,7 @@ export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** The folder contains only code, because its contents are executed. Node also reads it, and does not check who owns a file. */
+/** Only code may be in this folder, because Node executes its contents without checking who owns a file. */
 export function findCodeFolder(env: NodeJS.ProcessEnv): string | undefined {
 	return findPrivateFolder(env, "code");
 }

@@ -15,13 +15,13 @@ import type { Kubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
 export interface Connection {
-	/** The context's name. "" if none is chosen, for example inside a pod. */
+	/** "" if none is chosen, for example inside a pod. */
 	readonly context: string;
 	readonly namespace: string;
 	readonly server: string;
 	/** In the form of client-node's KubeConfig, with absolute paths. */
 	readonly cluster: Cluster;
-	/** Without an exec plugin. */
+	/** Without its exec plugin, which is in `exec`. */
 	readonly user: User;
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which is in `user`. */
@@ -119,8 +119,8 @@ export function unknownEntry(
 }
 
 /**
- * Returns the server's URL without doubled slashes, query and fragment, as client-go does. A server without a scheme gets HTTP only if
- * there is nothing to keep secret. client-go looks only at certificates.
+ * Returns the URL without doubled slashes, query and fragment, as client-go does. Without a scheme, HTTP is used only if nothing has to be
+ * kept secret. client-go considers only certificates there.
  */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);

@@ -1,4 +1,8 @@
 // Keeps object names between completions, because starting the plugin and asking the cluster take longer than a user waits.
+//
+// Guarantee: only object names are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
+// its own files, so no login sees another's names. With an exec plugin, nothing is kept, because the plugin's environment and files decide
+// who the user is. The names are only offered as completions.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { User } from "@kubernetes/client-node";
@@ -21,7 +25,7 @@ export interface KeptNames {
 	read(list: string): readonly string[] | undefined;
 	write(list: string, names: readonly string[]): void;
 	isDue(list: string): boolean;
-	/** Starts the time until the next background request. */
+	/** Call it when a background request is sent. */
 	noteRequest(): void;
 }
 

@@ -13,7 +13,7 @@ export interface KubeContext {
 	/** All contexts of the kubeconfig, including those that the command does not use. */
 	readonly known?: readonly string[];
 	readonly agents: AgentPlace;
-	/** What earlier calls kept about its agents. */
+	/** The agent pod that an earlier call used. */
 	readonly lastAgent?: KeptNote;
 	/** Builds suggested commands that reach the same cluster. */
 	readonly suggest: SuggestedCommands;

@@ -1,9 +1,8 @@
 // Sets the authorities that TLS trusts if a kubeconfig names none: those of the machine, as with kubectl, and Node's own list with
 // NODE_EXTRA_CA_CERTS.
 //
-// The executable starts without any authorities (--use-openssl-ca in scripts/executable/build-executable.ts). Node would read its list in a
-// separate thread, which takes 15 to 30 ms of processor time. Each call would wait for that before it ends, and nearly every kubeconfig has
-// its own authority.
+// The executable starts without authorities (--use-openssl-ca in scripts/executable/build-executable.ts). Reading Node's list would take 15
+// to 30 ms of CPU per call, and nearly every kubeconfig has its own authority.
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
 const sources = ["system", "bundled", "extra"] as const;
