@@ -8,7 +8,7 @@ export interface PlanBudget {
 	readonly memberIds: readonly string[];
 	/** For messages, for example "maxUnavailable 1". */
 	readonly bound: string;
-	/** Its `candidates` are unused, because each pod has its own `states`. */
+	/** Candidates in it are ignored, because each pod has its own `states`. */
 	readonly counted: BudgetCounts;
 }
 

@@ -11,7 +11,7 @@ export interface LocalVolumes {
 	readonly problems: readonly string[];
 }
 
-/** An answer that is an error, for example a missing permission, becomes a problem. */
+/** An API error, for example a missing permission, becomes a problem. */
 export async function readLocalVolumes({ name, client }: KubeContext, pods: readonly V1Pod[]): Promise<LocalVolumes> {
 	const withClaims = pods.filter((pod) => claimsOf(pod).length > 0);
 	if (withClaims.length === 0) return { of: () => [], problems: [] };

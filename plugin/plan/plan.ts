@@ -45,7 +45,7 @@ export interface PlannedWait {
 	readonly node?: string;
 	/** At most 20 of the pods that it waits for. */
 	readonly pods?: readonly PodName[];
-	/** All pods that it waits for. */
+	/** The number of all pods that it waits for. */
 	readonly podCount?: number;
 }
 
@@ -116,7 +116,7 @@ export interface Plan {
 		readonly atLeast: number;
 		/** null: others have to act first. */
 		readonly atMost: number | null;
-		/** Pods with a start time measured on pods of the same template, or without a replacement. The rest is assumed. */
+		/** Pods that get no replacement, or whose start time was measured on pods of the same template. */
 		readonly measuredPods: number;
 		readonly assumedPods: number;
 	};

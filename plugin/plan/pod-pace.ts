@@ -16,7 +16,7 @@ export interface PaceRange {
 const overheadSeconds = 3;
 /** How long a process usually takes to end on request, including the kubelet's report and the next round. */
 const likelyEndSeconds = 2.5;
-/** From a process with a local image to one that pulls its image and loads data. */
+/** Used if no start was seen: from a local image to one that is pulled, with data to load. */
 const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
 /** Another node may have to pull the image, and times are in whole seconds. */
 const startMargin = { factor: 2, seconds: 10 };

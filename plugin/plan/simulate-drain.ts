@@ -1,10 +1,9 @@
 // Simulates a drain: when each pod is evicted, what it waits for, and which pods can never be evicted.
 //
-// Guarantee: decide(), which the round itself uses, judges whether a pod may be evicted, with the counts as the earlier grants have left
-// them. So a plan and a drain cannot disagree about a budget. Pods are judged one by one in their order, which gives the same result as one
-// round for all of them.
-// Not promised: that nothing else changes. Whatever does not belong to this drain stays as it was counted, until a pod has nothing else to
-// wait for. Then the simulation assumes that it is over.
+// Guarantee: decide(), which a round uses too, judges each pod with the counts as the earlier grants have left them. So with the same
+// counts, a plan and a drain judge a budget alike. Pods are judged one by one, with the same result as in one round for all of them.
+// Not guaranteed: that nothing else changes. What does not belong to this drain stays as it was counted. If a pod waits only for that, the
+// simulation assumes that the wait ends.
 import type {
 	NeverPlanned,
 	PlanBudget,
@@ -46,7 +45,7 @@ export function simulateDrain(
 	const queues = planQueues.map((each) => new DrainQueue(each));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
-	/** By budget: evicted pods that will be healthy again. */
+	/** By budget: evicted pods that its counts regain when they are back. */
 	const comingBack = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;

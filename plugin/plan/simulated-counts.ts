@@ -36,7 +36,7 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
-	/** Pods for which all blocks from outside this drain, except used-up budgets, are assumed to be over. */
+	/** Pods whose waits for things outside this drain, except for used-up budgets, are assumed to be over. */
 	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
@@ -112,8 +112,8 @@ export class SimulatedCounts {
 	}
 
 	/**
-	 * Assumes that blocks from outside this drain are over. Returns false if nothing changes: all pods that the budget expects are healthy
-	 * already.
+	 * Assumes that whatever outside this drain blocks the pod is over. Returns false if nothing changes, because all pods that the budget
+	 * expects are healthy.
 	 */
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {

@@ -1,4 +1,4 @@
-// Warns about evicted pods whose replacements only a drained node or none would accept. Budgets count such a pod as down, so other pods may
+// Warns about evicted pods whose replacements would fit only a drained node, or none. Budgets count such a pod as down, so other pods may
 // wait forever.
 import type { Placement } from "./placement.ts";
 

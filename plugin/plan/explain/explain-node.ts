@@ -110,7 +110,7 @@ async function readPods({
 	}
 }
 
-/** If the user may not list nodes, every replacement is assumed to find one. */
+/** If the user may not list nodes, every replacement is assumed to find a node. */
 async function readNodes({
 	client,
 }: KubeContext): Promise<{ readonly nodes: readonly V1Node[] | undefined; readonly problems: readonly string[] }> {
@@ -127,7 +127,7 @@ interface Placed extends JudgedForDrain {
 	readonly placement: Placement;
 }
 
-/** Returns the pod as a plan of the node has it. */
+/** Adds where the pod's replacement would go. */
 function place(
 	judged: JudgedForDrain,
 	node: NodeTarget,

@@ -35,7 +35,7 @@ export interface ExplainedPods {
 	readonly leases: readonly HeldLease[];
 }
 
-/** `pods` are of one cluster. `contexts` also lead to the other clusters. */
+/** The pods are of `context`. `contexts` are needed for pods of other clusters that use up the same budgets. */
 export async function explainPods(
 	{ context, contexts }: { readonly context: KubeContext; readonly contexts: readonly KubeContext[] },
 	pods: readonly PodToExplain[],

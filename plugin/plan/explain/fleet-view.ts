@@ -6,7 +6,7 @@ import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 
 export interface FleetView {
-	/** Undefined if no cluster has agents or budgets of ours, or if none can be asked: then `problems` says why. */
+	/** Undefined if no cluster has agents or budgets, or if no member answers. In the second case, `problems` says why. */
 	readonly fleet: FleetOfView | undefined;
 	/** Why members do not answer. While there is a problem, no pod may be reported as allowed. */
 	readonly problems: readonly string[];
@@ -70,7 +70,7 @@ export function membersOf({ fleet, problems }: FleetView) {
 	};
 }
 
-/** Empty for a member's cluster, and while members do not answer. */
+/** Warns about a cluster without agents. Empty while members do not answer. */
 export function uncoveredNotes({ fleet, problems }: FleetView, { name }: KubeContext): readonly string[] {
 	if (problems.length > 0 || fleet?.memberOf(name)) return [];
 	return [`${name === "" ? "" : `${name}: `}${uncoveredWarning}`];
