@@ -155,7 +155,7 @@ export type RunEvent =
 			readonly message: string;
 			readonly retryAfterMs: number;
 	  } & PodEvent)
-	/** For example, for a budget or for a member that does not answer. */
+	/** The pod waits, for example for a budget or for a member that does not answer. */
 	| ({
 			readonly type: "pod.waiting";
 			readonly reason: Reason;

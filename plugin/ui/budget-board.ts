@@ -10,7 +10,6 @@ import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
 export interface BudgetExplanation {
 	readonly key: string;
-	/** When the explanation was requested. */
 	readonly at: number;
 	readonly lines: readonly string[] | undefined;
 }
@@ -26,14 +25,12 @@ export class BudgetBoard {
 	members: readonly MemberState[] = [];
 	/** Of all budgets so far, so that columns keep their place. */
 	longestName = 0;
-	/** The latest explanation. It has no lines until they arrive. */
 	explanation: BudgetExplanation | undefined;
-	/** The object that was requested last. */
 	object: ShownObject | undefined;
 	/** Undefined until the first rows arrive. */
 	knownSince: number | undefined;
 
-	/** Rows without a given history lose theirs. */
+	/** Replaces all histories. */
 	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}

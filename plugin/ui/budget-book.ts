@@ -130,7 +130,7 @@ export class BudgetBook {
 		const { healthy, need, expected, usedBy, reason } = event;
 		if (healthy !== undefined) {
 			budget.healthy = healthy;
-			// The clusters' counts are older than this sum.
+			// The counts per cluster do not add up to this number, so they are older.
 			if (budget.clusters.reduce((sum, each) => sum + each.healthy, 0) !== healthy) budget.clusters = [];
 		}
 		if (need !== undefined) budget.need = need;
@@ -185,7 +185,7 @@ export class BudgetBook {
 	}
 }
 
-/** Whether the watch's counts are current. Right after an eviction, a round's may be newer. */
+/** Whether the watch's counts are current. Right after an eviction, a round's counts may be newer. */
 function isTold({ isWatched, uncountedIn }: BudgetFacts): boolean {
 	return isWatched && uncountedIn.size === 0;
 }

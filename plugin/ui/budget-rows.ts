@@ -61,7 +61,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const { columns, selected } = options;
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
 	const silent = facts.silentContexts;
-	// While a member does not answer, and from an eviction until the next count, old counts must not look current.
+	// Old counts must not look current: not while a member is silent, nor between an eviction and the next count.
 	const unknown = [...silent, ...counted.uncountedIn];
 	const { left: _left, healthy: _healthy, ...uncounted } = counted;
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
@@ -94,7 +94,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	};
 }
 
-/** All members count the budget's pods, even those without a drained node. */
+/** Members without a drained node count the budget's pods too. */
 function membersOf({ budgets, contexts }: RunFacts): readonly string[] {
 	return budgets.members.length > 0 ? budgets.members : contexts;
 }

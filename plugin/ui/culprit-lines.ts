@@ -1,4 +1,4 @@
-// Describes a pod that uses up a budget: its state, its holder, when it stops, and a command that shows more.
+// Describes a pod that uses up a budget: its state, its holder, when it frees the budget, and a command that shows more.
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";

@@ -38,7 +38,7 @@ export function culpritsOf(
 	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
 }
 
-/** Returns how many of these pods the open pane lists. The details of a node or context list its own pods instead. */
+/** Returns how many pods that use up a budget the open pane lists. The details of a node or context list other pods. */
 export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
 	const listsPods =
 		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));

@@ -6,7 +6,7 @@ export interface FooterKey {
 	readonly does: string;
 	/** The key and what it does, for less room. */
 	readonly short: string;
-	/** For the least room, if it is not the key itself. */
+	/** For the least room. Default: the key. */
 	readonly least?: string;
 }
 

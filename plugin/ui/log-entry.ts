@@ -37,7 +37,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "pod.accepted":
 			return tell(event.context, `${nameOf(event)} eviction accepted`);
 		case "pod.evicted":
-			// From the acceptance, if this run saw it, because the log shows it too.
+			// Counts from the acceptance, which the log shows too, if this run saw it.
 			return tell(
 				event.context,
 				`${nameOf(event)} gone after ${formatElapsed(acceptedAt === undefined ? event.elapsedMs : at - acceptedAt)}`,

@@ -85,8 +85,8 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: U
 }
 
 /**
- * Counts the missing pods that cannot be named. 0 for an unwatched budget that is not used up. Excludes pods that this run evicted from an
- * unwatched budget.
+ * Counts the missing pods that cannot be named. 0 for an unwatched budget that is not used up. For an unwatched budget, excludes pods that
+ * this run evicted.
  */
 export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 	if (budget.isWatched) return missingBeside(budget, budget.usedBy);
@@ -119,8 +119,8 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { roo
 }
 
 /**
- * Returns this run's pods that are being evicted or have ended, but whose replacements no count includes. A current watch reports such pods
- * itself.
+ * Returns this run's pods that are being evicted or have ended, but whose replacements are not counted yet. A current watch reports such
+ * pods itself.
  */
 export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
 	const { name, left, fullSince = 0, uncountedIn, isWatched } = budget;

@@ -85,7 +85,7 @@ export function ordinal(place: number): string {
 	return `${place}${suffix}`;
 }
 
-/** The reason is shortened first, and names last. All pods that ever waited count, so that columns keep their place. */
+/** The reason is shortened first, and names last. Widths cover all pods that ever waited, so that columns keep their place. */
 function widthsFor({ contexts, pods }: RunFacts, columns: number) {
 	const context = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 4) }) : 0;
 	const least = columns < 80 ? 16 : columns < 140 ? 26 : 40;
