@@ -70,7 +70,7 @@ function fixes(explanation: Explanation, options: HelpOptions): readonly Helpful
 	});
 }
 
-/** Their command shows the budget, which not every cluster has. */
+/** The commands for these reasons show the budget, which not every cluster has. */
 const aboutBudget = new Set<Finding["reason"]>([
 	"BudgetNeverMet",
 	"InvalidBudget",

@@ -28,7 +28,7 @@ export interface PlainOptions {
 
 /** Leases are normally held for a few round trips. Only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-/** How many of a cluster's pods that wait for the same budget are printed. The progress line counts them. */
+/** Of a cluster's pods that wait for one budget, at most this many are printed. The progress line counts all of them. */
 const maxWaitingShown = 5;
 const maxWaitsShown = 3;
 const shortOutageMs = 2_000;

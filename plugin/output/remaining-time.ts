@@ -34,7 +34,7 @@ export class RemainingTime {
 		// The weight of the run's own pace. The first pods are rarely like the rest.
 		const shown = Math.sqrt(1 - share);
 		const whole = podsDone === 0 ? atThisPace : expected ** (1 - shown) * atThisPace ** shown;
-		// At first the elapsed time counts, and with each finished pod more and more the number of pods left.
+		// At first, the elapsed time counts most. With each finished pod, the number of pods left counts more.
 		const left = Math.max(share * (whole - elapsed) + (1 - share) * whole * share, whole * share * leastLeft);
 		const doubt = Math.max(atThisPace / expected, expected / atThisPace) ** (1 / 4);
 		const factor = Math.min(widest, Math.max(Math.sqrt(high / low) * (1 - shown) + narrowest * shown, doubt));

@@ -3,7 +3,7 @@ import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 
-/** Without `several`, kubectl prints no summary, so names only unrecovered budgets unless the run was interrupted. */
+/** kubectl prints no summary. So without `several`, only unrecovered budgets are named, unless the run was interrupted. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
 	if (command !== "drain" && command !== "evict") return [];

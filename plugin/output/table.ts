@@ -48,7 +48,7 @@ export function fittedLines(
 
 const narrowestColumn = 4;
 
-/** As far as possible, a row with these widths fits into `columns`. */
+/** Narrows the widest columns until a row fits into `columns`, but none below `narrowestColumn`. */
 export function fittedWidths(wanted: readonly number[], columns: number | undefined): readonly number[] {
 	if (columns === undefined) return wanted;
 	const widths = [...wanted];

@@ -116,7 +116,7 @@ async function drainUnderBudgets(
 	};
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
-		// The id finds only nodes that this run has annotated.
+		// A resume by id finds only nodes that this run has annotated.
 		const goOn =
 			lost.length === 0 && annotations.hasAll(nodes)
 				? byOperation(record.nodesLeft, (id) => resumeOperationCommand(id, again, suggest))

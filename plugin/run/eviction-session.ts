@@ -1,4 +1,4 @@
-// Sets up the evictions of one run: the fleet with its budgets, and what reports on them.
+// Sets up the evictions of one run, with the fleet whose budgets they obey.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";

@@ -54,7 +54,7 @@ export function endWithoutLost(result: Ended, lost: readonly LostContext[] = [])
 	};
 }
 
-/** Through the remaining contexts, every member of the fleet must be reachable, or the run is refused. */
+/** Every member of the fleet must be reachable through these contexts, or the run is refused. */
 export function answeringContexts(
 	contexts: readonly KubeContext[],
 	lost: readonly LostContext[] = [],

@@ -106,7 +106,7 @@ export class RunScreen {
 		if (event.type === "summary") this.#end();
 	};
 
-	/** The terminal is gone, so the user can no longer press Ctrl-C. The signal may arrive more than once. */
+	/** Stops the run, because the user cannot press Ctrl-C without a terminal. The signal may arrive more than once. */
 	readonly #onHangup = (): void => {
 		const { interrupts } = this.#options.deps;
 		if (interrupts.stoppedBy === undefined) interrupts.interrupt(exitCode.terminated);

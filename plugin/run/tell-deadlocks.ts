@@ -57,7 +57,7 @@ interface Deadlock {
 	readonly fitting: readonly string[];
 }
 
-/** Undefined also if the cluster cannot be read. The next check asks again. */
+/** Undefined if other nodes fit the pod, or if the cluster cannot be read. The next check asks again. */
 async function findDeadlock(
 	{ cluster, namespace, pod: name }: UsedBy,
 	targets: readonly NodeTarget[],

@@ -7,7 +7,7 @@ const settleMs = 8_000;
 /** In percent of the heap after a collection. */
 const growth = 25;
 
-/** The returned function cancels this. */
+/** Limits the heap after `settleMs`, unless the returned function is called first. */
 export function keepHeapSmall(limit: () => void = limitHeap): () => void {
 	const timer = setTimeout(limit, settleMs).unref();
 	return () => clearTimeout(timer);

@@ -67,7 +67,7 @@ function knownOf(found: LeasesOfContext): ReadonlyMap<string, LeaseRow> {
 	return new Map((found.kind === "listed" ? leaseRows([found]) : []).map((row) => [row.lease.uid, row]));
 }
 
-/** The remaining time is not a change, but its end is. */
+/** A shorter remaining time is not a change, but an expiry is. */
 function isSame(a: ListedLease | undefined, b: ListedLease): boolean {
 	return a !== undefined && withoutTimes(a) === withoutTimes(b);
 }
