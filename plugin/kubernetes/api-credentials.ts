@@ -27,7 +27,6 @@ interface TlsOptions
 export interface Credentials {
 	readonly tls: TlsOptions;
 	readonly headers: OutgoingHttpHeaders;
-	/** Connects through the proxy, if there is one. */
 	readonly agent: PlainAgent;
 }
 
@@ -72,7 +71,6 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 			const proxied = await apply(options);
 			secured = secure(options, proxied ? options.agent : undefined);
 		} catch (error) {
-			// For example, an exec plugin failed, a file is missing, or a certificate is invalid.
 			throw new ConnectionError(connection.server, error);
 		}
 		agents.add(secured.agent);

@@ -20,11 +20,9 @@ import { type FollowedRequest, followRequest } from "./request-log.ts";
 
 export interface ApiRequest {
 	readonly method: string;
-	/** Including the query. */
 	readonly path: string;
 	readonly headers: OutgoingHttpHeaders;
 	readonly body?: string | undefined;
-	/** Also aborts reading the answer. */
 	readonly signal?: AbortSignal | undefined;
 	/** As in CallOptions. */
 	readonly guard?: (() => boolean) | undefined;
@@ -40,7 +38,6 @@ export interface ApiDialer {
 	exchange(request: ApiRequest): Promise<ApiAnswer>;
 	/** Resolves when the answer begins, whatever its code. Rejects after `withinMs`. The caller must read or destroy the answer. */
 	open(request: ApiRequest, withinMs: number): Promise<IncomingMessage>;
-	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
 	/** Makes the next request read the credentials again. Returns false if they cannot change. */
 	forget(): boolean;
@@ -210,7 +207,6 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 	};
 }
 
-/** Stops when `act` returns true. */
 function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () => void } {
 	const timer = setInterval(() => {
 		if (act()) clearInterval(timer);
@@ -222,7 +218,6 @@ function isBusy({ sockets, maxSockets }: PlainAgent): boolean {
 	return Object.values(sockets).reduce((sum, each) => sum + (each?.length ?? 0), 0) >= maxSockets;
 }
 
-/** Calls `go` synchronously as soon as the request can be written. */
 function onceConnected(outgoing: ClientRequest, go: () => void): void {
 	outgoing.once("socket", (socket) => {
 		const isSecuring = "secureConnecting" in socket && socket.secureConnecting === true;

@@ -15,7 +15,7 @@ export interface StatusCause {
 
 const maxCauses = 100;
 
-/** An answer other than 2xx. */
+/** An answer of the API server other than 2xx. */
 export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;
@@ -83,7 +83,6 @@ export class ConnectionError extends BoundedError implements ClassifiedError {
 	readonly server: string;
 	/** The error code of Node or the system, for example ECONNREFUSED. "" if there is none. */
 	readonly code: string;
-	/** Set if the command works in several contexts. */
 	readonly context: string | undefined;
 	constructor(server: string, cause: unknown, context?: string) {
 		const code = systemCode(cause);

@@ -3,14 +3,13 @@
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/** Returns undefined if the environment names no absolute path. */
 export function findCacheFolder(env: NodeJS.ProcessEnv): string | undefined {
 	const home = env["HOME"] ?? "";
 	const folder = env["KUBECACHEDIR"] || (home === "" ? "" : join(home, ".kube", "cache"));
 	return isAbsolute(folder) ? join(folder, "kubectl-xpdb") : undefined;
 }
 
-/** Creates the folder if it is missing. Returns false if that fails. */
+/** Creates the folder if it is missing. */
 export function isCacheFolder(folder: string, mode = 0o750): boolean {
 	try {
 		makeFolder(folder, mode);

@@ -24,7 +24,6 @@ export interface LoginSurroundings {
 	readonly stop: AbortSignal;
 }
 
-/** Runs exec plugins. Tests replace it. */
 export interface LoginRunner {
 	mayAsk(plugin: ExecPlugin): boolean;
 	run(plugin: ExecPlugin, surroundings: LoginSurroundings): Promise<ExecCredential>;
@@ -112,7 +111,6 @@ function readCredential(output: Buffer, { command, apiVersion }: ExecPlugin): Ex
 	const unreadable = (why: string): Error => new Error(`decoding stdout of ${command}: ${why}`);
 	let answer: unknown;
 	try {
-		// As in kubectl, output that begins like JSON must be JSON.
 		answer = /^\s*\{/.test(output.toString("latin1")) ? JSON.parse(output.toString()) : readYamlDocument(output);
 	} catch (error) {
 		throw unreadable(`it is neither JSON nor YAML: ${parserProblem(error)}`);

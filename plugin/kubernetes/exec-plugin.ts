@@ -10,7 +10,6 @@ export interface ExecPlugin {
 	readonly env: Readonly<Record<string, string>>;
 	readonly apiVersion: string;
 	readonly interactiveMode: string;
-	/** Shown if the plugin is not installed. */
 	readonly installHint: string;
 	/** Undefined without provideClusterInfo. */
 	readonly cluster: KubeconfigEntry | undefined;

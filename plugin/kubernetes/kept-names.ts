@@ -21,11 +21,9 @@ const betweenRequestsMs = 10_000;
 const folderName = "names";
 
 export interface KeptNames {
-	/** Undefined if no names are kept or they have expired. */
 	read(list: string): readonly string[] | undefined;
 	write(list: string, names: readonly string[]): void;
 	isDue(list: string): boolean;
-	/** Call it when a background request is sent. */
 	noteRequest(): void;
 }
 
@@ -73,7 +71,7 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** Removes expired files, but only those named like a kept note. */
+/** Leaves files with other names than a kept note's. */
 function removeOld(folder: string, now: number): void {
 	try {
 		for (const name of readdirSync(folder)) {

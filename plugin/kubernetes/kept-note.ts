@@ -8,7 +8,6 @@ import { replaceFile } from "./replace-file.ts";
 
 export interface KeptNote {
 	read(): unknown;
-	/** Ignores a failure to write. */
 	write(value: unknown): void;
 }
 

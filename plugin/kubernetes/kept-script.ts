@@ -21,7 +21,6 @@ interface Kept {
 export interface KeptScriptOptions {
 	/** Must contain a hash of the content, because V8 compares only the length. */
 	readonly path: string;
-	/** Undefined: nothing is kept. */
 	readonly folder: string | undefined;
 	readonly argv: readonly string[];
 	readonly atEnd?: (write: () => void) => void;

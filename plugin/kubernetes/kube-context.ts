@@ -15,7 +15,6 @@ export interface KubeContext {
 	readonly agents: AgentPlace;
 	/** The agent pod that an earlier call used. */
 	readonly lastAgent?: KeptNote;
-	/** Builds suggested commands that reach the same cluster. */
 	readonly suggest: SuggestedCommands;
 	readonly log?: VerboseLog | undefined;
 }

@@ -156,7 +156,6 @@ const user = fieldsOf({
 
 const context = fieldsOf({ cluster: text, user: text, namespace: text, extensions });
 
-/** The lists of named entries, each with the field that contains the entry. */
 export const entryLists = { clusters: "cluster", users: "user", contexts: "context" } as const;
 
 const config = fieldsOf({

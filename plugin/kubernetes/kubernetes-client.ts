@@ -51,12 +51,11 @@ export interface KubernetesClient {
 	delete<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** Returns an answer that is still arriving. Rejects if its code is not 200, or if it has not begun within `withinMs`. */
 	stream(path: string, options: StreamOptions): Promise<IncomingMessage>;
-	/** Returns a WebSocket that is still connecting. */
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
 	close(): void;
 }
 
-/** kubectl's own page size. */
+/** kubectl's page size. */
 export const defaultChunkSize = 500;
 /** client-go's limit for answers with Retry-After (rest/with_retry.go). */
 const maxRetries = 10;

@@ -15,7 +15,6 @@ export interface ExecCredentials {
 	/** Runs the plugin unless a valid credential is known. Rejects in kubectl's words. */
 	current(): Promise<ExecCredential>;
 	readonly isOver: boolean;
-	/** Called when an API server has refused the credential. */
 	forget(): void;
 }
 

@@ -18,7 +18,6 @@ export function readOwnFile(path: string): Buffer {
 	}
 }
 
-/** Whether the path is a folder that only this user can access. */
 export function isOwnFolder(path: string): boolean {
 	const found = lstatSync(path, { throwIfNoEntry: false });
 	return found?.isDirectory() === true && isOurs(found, 0o077);

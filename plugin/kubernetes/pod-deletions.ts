@@ -11,7 +11,6 @@ import { podPath } from "./pod-path.ts";
 
 /** Must be closed. */
 export interface PodDeletions {
-	/** Whether deletions are reported now. */
 	readonly live: boolean;
 	isGone(uid: string): boolean;
 	/** Returns a signal that aborts when the pod is gone, or when deletions are no longer reported. */
@@ -49,7 +48,6 @@ class NodeDeletions implements PodDeletions {
 	readonly #path: string;
 	readonly #times: DeletionTimes;
 	readonly #gone = new Set<string>();
-	/** By uid. */
 	readonly #waiting = new Map<string, { readonly pod: PodReference; readonly news: AbortController }>();
 	readonly #closing = new AbortController();
 	#isWatched = false;

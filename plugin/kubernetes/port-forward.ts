@@ -60,7 +60,6 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	};
 }
 
-/** Closes the connection as soon as it is open. */
 export function hangUp(connection: Promise<PodConnection>): void {
 	connection.then(
 		(open) => open.close(),

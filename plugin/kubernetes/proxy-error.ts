@@ -1,7 +1,7 @@
 // Distinguishes a refusal by the proxy from one by the API server behind it.
 import { STATUS_CODES } from "node:http";
 
-/** Returns an error that names the proxy if the proxy refused, and otherwise the given error. `proxy`: its URL. */
+/** Returns the given error, unless the proxy refused. */
 export function explainProxyError(error: unknown, proxy: string): unknown {
 	if (!(error instanceof Error) || !URL.canParse(proxy)) return error;
 	const status = refusedWith(error);

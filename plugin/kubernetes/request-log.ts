@@ -4,7 +4,6 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:h
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
 export interface FollowedRequest {
-	/** Call it with the complete body. */
 	answered(body: string): void;
 }
 

@@ -10,7 +10,6 @@
 /** Rounding and slewing may cause smaller differences. */
 const toleranceMs = 100;
 
-/** All clocks are in ms. */
 export function createRunClock(monotonic: () => number, wall: () => number): () => number {
 	let last = { monotonic: monotonic(), wall: wall() };
 	let asleepMs = 0;

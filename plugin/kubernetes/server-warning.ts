@@ -13,7 +13,6 @@ export function parseWarnings(header: string | undefined): readonly string[] {
 		.map(([, , message = ""]) => message.replaceAll(/\\(.)/g, "$1"));
 }
 
-/** Passes each message of a context on only once. */
 export function tellOnce(tell: ServerWarningSink): ServerWarningSink {
 	const told = new Set<string>();
 	return (context, message) => {

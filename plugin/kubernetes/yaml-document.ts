@@ -157,7 +157,7 @@ class DocumentReader {
 		return value;
 	}
 
-	/** A later key replaces an earlier one, whether it was merged or not. */
+	/** A later key replaces an earlier one, merged or not. */
 	#readInto(fields: Map<string, unknown>, map: YAMLMap): void {
 		for (const { key, value } of map.items) {
 			if (isMergeKey(key)) {
