@@ -6,7 +6,7 @@ import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/bu
 export interface PlanBudget {
 	readonly key: string;
 	readonly memberIds: readonly string[];
-	/** For messages, for example "maxUnavailable 1". */
+	/** For example "maxUnavailable 1". */
 	readonly bound: string;
 	/** Candidates in it are ignored, because each pod has its own `states`. */
 	readonly counted: BudgetCounts;

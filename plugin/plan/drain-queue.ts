@@ -1,7 +1,6 @@
 // Decides which pods of one queue in a planned drain may be evicted next.
 import type { PlanNode, PlanPod, PlanQueue, PlanWait } from "./drain-plan.ts";
 
-/** A pod whose turn it is, with what it has waited for. */
 export interface PodTurn {
 	readonly pod: PlanPod;
 	readonly node: string;
@@ -12,7 +11,6 @@ interface OpenNode {
 	readonly node: PlanNode;
 	readonly after: string | undefined;
 	nextGroup: number;
-	/** Pods of started groups that are not gone. */
 	readonly there: Set<PlanPod>;
 }
 
@@ -27,7 +25,6 @@ export class DrainQueue {
 		this.#atOnce = atOnce;
 	}
 
-	/** Returns the pods whose turn has just come. */
 	begin(): readonly PodTurn[] {
 		const begun: PodTurn[] = [];
 		for (;;) {

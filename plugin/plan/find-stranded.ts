@@ -20,7 +20,6 @@ export interface StrandedPods {
 	readonly pods: readonly StrandedPod[];
 	/** How many pods the drain evicts in the fleet. */
 	readonly going: number;
-	/** What could not be read. */
 	readonly problems: readonly string[];
 }
 
@@ -34,11 +33,10 @@ interface DrainedCluster {
 export interface StrandedQuery extends PodQuery {
 	/** In ms since the epoch. */
 	readonly now: number;
-	/** Called with the pods to evict, and with the budgets of their namespaces in all members. */
+	/** `lists`: the budgets of the pods' namespaces in all members. */
 	readonly onListed?: (pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]) => void;
 }
 
-/** A covered pod or an agent. */
 interface FleetPod {
 	readonly pod: V1Pod;
 	readonly budgets: readonly string[];

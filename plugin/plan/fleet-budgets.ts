@@ -20,7 +20,6 @@ export interface ClusterPod {
 	readonly pod: V1Pod;
 }
 
-/** It refuses every pod. */
 export interface UncountedBudget {
 	readonly never: NeverPlanned;
 }
@@ -29,7 +28,6 @@ export interface FleetBudgets {
 	/** By NAMESPACE/NAME. */
 	readonly budgets: ReadonlyMap<string, PlanBudget | UncountedBudget>;
 	coverageOf(pod: V1Pod): Coverage;
-	/** Undefined if the count does not contain the pod. */
 	stateOf(key: string, pod: V1Pod): CandidateState | undefined;
 }
 
@@ -113,7 +111,7 @@ async function lookAtAll(
 	}
 }
 
-/** Accepts any number of candidates, and sends as many requests as they need. */
+/** Sends as many requests as the candidates need. */
 export async function lookInParts(
 	member: Pick<AgentCluster, "look">,
 	{ name, selector }: RoundBudget,

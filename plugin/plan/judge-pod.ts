@@ -15,7 +15,6 @@ export type PodJudgement =
 			readonly kind: "planned";
 			readonly pod: PlanPod;
 			readonly native: NativeBudget | undefined;
-			/** Of the replacement. */
 			readonly placement: Placement;
 	  }
 	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
@@ -61,7 +60,6 @@ export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
 	return kind === "later" ? { strands: "for now" } : {};
 }
 
-/** From the pod's own API server. */
 export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",

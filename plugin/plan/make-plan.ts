@@ -46,7 +46,6 @@ interface Placed {
 	readonly name: PodName;
 	readonly node: NodeTarget;
 	readonly pod: V1Pod;
-	/** Of the replacement. */
 	readonly placement: Placement;
 }
 
@@ -79,7 +78,6 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 	const waitsForOthers = pods.some(({ waits }) => waits.some(({ own: isOwn }) => !isOwn));
 	const atLeast = drainAt("atLeast").endsAt;
-	// If others have to act first, the plan gives only a shortest duration.
 	const range = estimateRange(
 		waitsForOthers
 			? { atLeast, likely: atLeast, atMost: atLeast }

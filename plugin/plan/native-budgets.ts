@@ -15,7 +15,6 @@ export interface NativeBudget {
 	readonly name: BudgetName;
 	readonly context: string;
 	readonly selector: LabelSelector;
-	/** Whether unready pods can always be evicted. */
 	readonly freesUnready: boolean;
 	/** Why the budget refuses all pods until someone fixes it. */
 	readonly problem: string | undefined;
@@ -91,7 +90,6 @@ export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): Na
 	return { kind: "covered", budget: only };
 }
 
-/** The name as users see it beside our budgets. */
 export function nativeBudgetText({ budget }: NativeBudget): string {
 	return formatBudgetName(budget.counted.budget.name);
 }

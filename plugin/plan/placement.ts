@@ -10,7 +10,6 @@ import type {
 } from "@kubernetes/client-node";
 import { meetsRequirement } from "../../disruption/budget/selector.ts";
 
-/** A bound volume that only some nodes can reach. */
 export interface LocalVolume {
 	readonly claim: string;
 	readonly volume: string;

@@ -13,7 +13,6 @@ export const planWaitReasons = [
 	...waitReasons,
 ] as const;
 
-/** Why a pod can never be evicted as things are. */
 export const planNeverReasons = [
 	/** A drain with these flags refuses the pod, so it evicts nothing from the node. */
 	"PodsNotAllowed",
@@ -22,7 +21,7 @@ export const planNeverReasons = [
 	/** Even with all expected pods healthy, the budget allows no disruption. */
 	"BudgetNeverMet",
 	...refusalReasons,
-	// Kubernetes' own budgets.
+	// For PodDisruptionBudgets.
 	"DisruptionBudget",
 	"MultipleBudgets",
 ] as const;
@@ -75,11 +74,9 @@ export interface ImpossiblePod extends PodName {
 export interface PlannedNode {
 	readonly context: string;
 	readonly node: string;
-	/** Pods to evict. */
 	readonly pods: number;
 	/** Pods that a drain skips: DaemonSet pods, static pods, and those that --skip-wait-for-delete-timeout skips. */
 	readonly left: number;
-	/** Pods that can never be evicted. */
 	readonly impossible: number;
 	/** Whether a drain refuses one of the pods, and so evicts nothing from the node. */
 	readonly refused: boolean;
@@ -108,7 +105,6 @@ export interface PlannedBudget {
 export interface Plan {
 	readonly schema: typeof planSchema;
 	readonly client: string;
-	/** Whether every pod can be evicted as things are. */
 	readonly possible: boolean;
 	readonly exitCode: 0 | 3 | 4;
 	readonly waves: number;
@@ -123,7 +119,6 @@ export interface Plan {
 	readonly nodes: readonly PlannedNode[];
 	readonly budgets: readonly PlannedBudget[];
 	readonly impossible: readonly ImpossiblePod[];
-	/** In the order of eviction. */
 	readonly pods: readonly PlanEntry[];
 	readonly warnings: readonly string[];
 }

@@ -70,7 +70,6 @@ function graceSeconds(
 	{ metadata, spec }: V1Pod,
 	{ now, gracePeriodSeconds }: { readonly now: number; readonly gracePeriodSeconds: number },
 ): number {
-	// A terminating pod has only its remaining time.
 	if (metadata?.deletionTimestamp !== undefined) {
 		return Math.max(0, (Date.parse(String(metadata.deletionTimestamp)) - now) / 1_000);
 	}

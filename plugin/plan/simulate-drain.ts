@@ -17,7 +17,6 @@ import type {
 import { DrainQueue, type PodTurn } from "./drain-queue.ts";
 import { SimulatedCounts, type WaitingJudgement } from "./simulated-counts.ts";
 
-/** An evicted pod. Its replacement is back at `backAt`. */
 interface Flight {
 	readonly pod: PlanPod;
 	readonly costs: boolean;
@@ -31,7 +30,6 @@ interface Asked {
 	readonly node: string;
 	/** The latest wait of each kind. */
 	readonly waits: Map<PlanWait["kind"], PlanWait>;
-	/** Why it cannot be evicted at this instant. */
 	judgement: WaitingJudgement | undefined;
 }
 
@@ -109,7 +107,6 @@ export function simulateDrain(
 		return better.size > 0;
 	}
 
-	/** Whether the budget will regain pods of this drain. */
 	function isBeingMade(key: string | undefined): boolean {
 		return key !== undefined && (comingBack.get(key)?.size ?? 0) > 0;
 	}

@@ -19,7 +19,6 @@ export type PlanJudgement =
 	| WaitingJudgement
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
-/** An evicted pod whose replacement no node would accept. */
 interface Stranded {
 	readonly pod: PlanPod;
 	readonly costs: boolean;

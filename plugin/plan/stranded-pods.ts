@@ -7,7 +7,6 @@ export interface StrandedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** NAMESPACE/NAME of the budgets that cover the pod. */
 	readonly budgets: readonly string[];
 	readonly placement: Exclude<Placement, { readonly kind: "somewhere" }>;
 }

@@ -18,7 +18,7 @@ import type { FleetOfView } from "./fleet-view.ts";
 
 export interface CountedBudget {
 	readonly row: BudgetRow;
-	/** The complete counts for decide(), or why they are unusable. */
+	/** The counts for decide(), or why they are unusable. */
 	readonly counted: PlanBudget | Finding;
 }
 

@@ -139,7 +139,7 @@ export async function listKnown(
 interface JudgedNow {
 	readonly row: BudgetRow;
 	readonly findings: readonly Finding[];
-	/** The complete counts for decide(). Left out if they are unusable. */
+	/** Left out if the counts are unusable. */
 	readonly counted?: PlanBudget;
 }
 

@@ -127,7 +127,6 @@ interface Placed extends JudgedForDrain {
 	readonly placement: Placement;
 }
 
-/** Adds where the pod's replacement would go. */
 function place(
 	judged: JudgedForDrain,
 	node: NodeTarget,

@@ -29,7 +29,7 @@ export interface ExplainOptions extends FilterOptions {
 }
 
 export interface ExplainedPods {
-	/** Pods that are gone are left out. */
+	/** Without pods that are gone. */
 	readonly pods: readonly JudgedForDrain[];
 	readonly budgets: readonly BudgetRow[];
 	readonly leases: readonly HeldLease[];

@@ -35,7 +35,6 @@ export interface ExplainedPod {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid: string;
-	/** "" if the pod has no node. */
 	readonly node: string;
 	/** For example "StatefulSet/db". "" without a controller. */
 	readonly owner: string;
@@ -44,7 +43,6 @@ export interface ExplainedPod {
 	readonly verdict: Verdict;
 	/** Whether the pod should have terminated by now. */
 	readonly isOverdue: boolean;
-	/** For a pod that can be evicted or is terminating. */
 	readonly message: string;
 	/** Worst first. */
 	readonly findings: readonly Finding[];
@@ -71,13 +69,10 @@ export interface Explanation {
 	readonly budgets: readonly BudgetRow[];
 	/** Only Leases that have a holder or waiting rounds. */
 	readonly leases: readonly HeldLease[];
-	/** For example, which operation drains the node. */
 	readonly notes: readonly string[];
-	/** Why members of the fleet gave no answer. */
+	/** Why members gave no answer. */
 	readonly problems: readonly string[];
-	/** All members of the fleet. */
 	readonly clusters: readonly string[];
-	/** The members that answered. */
 	readonly answering: readonly string[];
 	/** Context names, by the name of the member that they lead to. */
 	readonly contexts: ReadonlyMap<string, string>;
@@ -87,7 +82,6 @@ export function worstFirst<T extends { readonly verdict: Verdict }>(each: readon
 	return each.toSorted((a, b) => verdicts.indexOf(b.verdict) - verdicts.indexOf(a.verdict));
 }
 
-/** MayGo if there are none. */
 export function worstOf(each: readonly { readonly verdict: Verdict }[]): Verdict {
 	return worstFirst(each)[0]?.verdict ?? "MayGo";
 }

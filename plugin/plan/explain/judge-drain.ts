@@ -7,7 +7,6 @@ import { simulateDrain } from "../simulate-drain.ts";
 import { SimulatedCounts } from "../simulated-counts.ts";
 import { type ExplainedPod, worstFirst } from "./explanation.ts";
 
-/** A pod that has been judged on its own. */
 export interface JudgedForDrain {
 	readonly pod: V1Pod;
 	readonly explained: ExplainedPod;

@@ -13,7 +13,6 @@ import { type NativeBudgets, nativeCoverage } from "../native-budgets.ts";
 import { type PlanJudgement, SimulatedCounts } from "../simulated-counts.ts";
 import type { Finding } from "./explanation.ts";
 
-/** Each budget is counted by all members. */
 export interface JudgedPod {
 	readonly job: EvictionJob;
 	readonly pod: V1Pod;
@@ -21,7 +20,6 @@ export interface JudgedPod {
 	readonly budgets: readonly PlanBudget[];
 }
 
-/** Undefined if the budgets allow the eviction. */
 export function judgeUnderBudgets(judged: JudgedPod): Finding | undefined {
 	const planned = planPodOf(judged);
 	return keepsOf(judged, planned, new SimulatedCounts(judged.budgets)) ?? contradiction(judged, planned);

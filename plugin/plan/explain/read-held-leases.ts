@@ -14,7 +14,7 @@ export interface HeldLease {
 	/** The verified user of the holder. */
 	readonly account?: string;
 	readonly heldForMs?: number;
-	/** The number of rounds, as far as known. */
+	/** The number of waiting rounds, as far as known. */
 	readonly waiting: number;
 }
 
