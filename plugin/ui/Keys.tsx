@@ -4,7 +4,7 @@ import { keyPresses } from "./key-presses.ts";
 import type { KeyPress } from "./steering-keys.ts";
 
 export interface KeysProps {
-	/** All keys that were read at once, in order. */
+	/** All keys of one read, in order. */
 	readonly onKeys: (keys: readonly KeyPress[]) => void;
 }
 

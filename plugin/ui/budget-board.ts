@@ -30,7 +30,6 @@ export class BudgetBoard {
 	/** Undefined until the first rows arrive. */
 	knownSince: number | undefined;
 
-	/** Replaces all histories. */
 	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}
@@ -68,7 +67,6 @@ export class BudgetBoard {
 		return [...new Set([...this.#rows.values()].map(({ namespace }) => namespace))].toSorted();
 	}
 
-	/** Returns the keys of the rows to show, from the top. */
 	shown(view: BudgetView, now: number): readonly string[] {
 		const by = `${view.sort} ${view.isReversed}`;
 		if (by !== this.#orderedBy || now - this.#orderedAt >= orderEveryMs) {
@@ -77,7 +75,6 @@ export class BudgetBoard {
 			this.#orderedAt = now;
 		}
 		const placed = new Set(this.#order);
-		// Rows that arrived since the last sort come last.
 		const came = [...this.#rows.keys()].filter((key) => !placed.has(key));
 		return [...this.#order.filter((key) => this.#rows.has(key)), ...came].filter((key) => isShown(view, key));
 	}

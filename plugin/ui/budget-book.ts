@@ -14,13 +14,10 @@ export interface BudgetFacts {
 	readonly uncountedIn: Set<string>;
 	/** Its unhealthy pods: the current ones if it is watched, and otherwise those of the latest wait. */
 	usedBy: readonly UsedBy[];
-	/** Whether the agents' watch reports its changes. */
+	/** Whether the agents' watch reports it. */
 	isWatched: boolean;
-	/** Why its counts are unknown. */
 	unknown?: string;
-	/** Since when no disruption is left. */
 	fullSince?: number;
-	/** Set while this run waits for the Lease. */
 	line?: { readonly holder: string; readonly context: string; readonly position: number; readonly since: number };
 }
 
@@ -39,12 +36,10 @@ export class BudgetBook {
 		return this.#budgets.get(name);
 	}
 
-	/** Returns this run's name for the cluster. */
 	contextOf(cluster: string): string {
 		return this.wayTo(cluster) ?? cluster;
 	}
 
-	/** Returns the context that leads to the cluster, if there is one. */
 	wayTo(cluster: string): string | undefined {
 		return this.#contexts.get(cluster);
 	}

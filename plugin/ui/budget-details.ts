@@ -17,7 +17,7 @@ import { sinceText, stateText } from "./user-text.ts";
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
 	/** Left out if no agent has kept a history. */
 	readonly history?: HealthyHistory | undefined;
-	/** The index of the selected pod in `usedBy`. */
+	/** The selected index in `usedBy`. */
 	readonly culprit?: number | undefined;
 };
 

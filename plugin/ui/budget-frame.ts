@@ -20,10 +20,8 @@ import { wrapLine } from "./wrap-line.ts";
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
 	/** Shown until the members are known. */
 	readonly contexts: readonly string[];
-	/** The namespaces whose budgets are watched: all, each context's own, or one. */
 	readonly namespaces: WatchedNamespaces;
 	readonly suggest: SuggestedCommands;
-	/** Returns the context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 }
 
@@ -56,7 +54,7 @@ function bodyLines(
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
 	const open = view.pane && view.selected !== undefined ? board.find(view.selected) : undefined;
-	// Leaves room for the header and the note below the table.
+	// The table needs room for its header and the note below.
 	const table = open ? Math.min(Math.max(5, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const above = [
 		headerLine(board, options),

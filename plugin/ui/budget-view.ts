@@ -15,14 +15,13 @@ export interface BudgetView {
 	readonly isTyping: boolean;
 	/** Undefined: all namespaces. */
 	readonly namespace: string | undefined;
-	/** The key of the selected row, wherever it is drawn. */
 	readonly selected: string | undefined;
 	/** The row's index when it was selected. If the row is gone, the next move starts here. */
 	readonly index: number;
 	readonly pane: BudgetPane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** The index of the pod that is selected in the details. */
+	/** The selected pod in the details. */
 	readonly culprit: number | undefined;
 }
 
@@ -42,12 +41,9 @@ export const firstBudgetView: BudgetView = {
 export type BudgetAction = "object" | "explain" | WatchAction;
 
 interface Around {
-	/** From the top. */
 	readonly rows: readonly string[];
 	readonly namespaces: readonly string[];
-	/** The number of rows per page. */
 	readonly page: number;
-	/** How many pods the details list. */
 	readonly culprits?: number;
 }
 
@@ -143,7 +139,6 @@ function moved(view: BudgetView, by: number, rows: readonly string[]): BudgetVie
 	return { ...view, selected: rows[index], index, scroll: 0, culprit: undefined };
 }
 
-/** Selects the first row if none is selected. */
 function withRow(view: BudgetView, rows: readonly string[]): BudgetView {
 	return view.selected === undefined ? moved(view, 1, rows) : view;
 }

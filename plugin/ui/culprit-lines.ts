@@ -6,7 +6,6 @@ import { piece, type StyledLine } from "./styled-line.ts";
 import { holderText, sinceText, stateText } from "./user-text.ts";
 
 interface CulpritOptions {
-	/** The context that leads to its cluster, if there is one. */
 	readonly context: string | undefined;
 	/** NAMESPACE/NAME */
 	readonly budget: string;

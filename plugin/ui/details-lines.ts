@@ -89,7 +89,6 @@ function nameOf({ namespace, name }: PodFacts): string {
 
 interface PodLineOptions extends FrameOptions {
 	readonly width: number;
-	/** The shortened name. */
 	readonly name: string;
 }
 

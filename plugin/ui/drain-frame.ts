@@ -17,7 +17,6 @@ import type { Pane, ViewState } from "./view-state.ts";
 import { waitingRows } from "./waiting-rows.ts";
 import { wrapLine } from "./wrap-line.ts";
 
-/** From the top. */
 export function selectableRows(facts: RunFacts): readonly string[] {
 	return [...laneKeys(facts), ...facts.budgets.all.map(({ key }) => key), ...facts.waiting.map(({ key }) => key)];
 }

@@ -26,7 +26,6 @@ import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest"> & Pick<ViewState, "culprit">;
 
-/** Returns the budget of the selected row, and the pods that use it up. */
 export function culpritsOf(
 	facts: RunFacts,
 	key: string | undefined,
@@ -63,7 +62,6 @@ export function say(text: string, tone: Tone = "plain"): StyledLine {
 	return [piece(text, tone)];
 }
 
-/** `key`: of the selected row. */
 export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
 	const unreachable = [...facts.unreachable.keys()].flatMap((cluster) => silenceLines(facts, cluster, options));
 	const pod = key === undefined ? undefined : facts.pods.get(key);

@@ -12,6 +12,5 @@ export interface FrameOptions {
 	readonly command: string;
 	readonly op: string;
 	readonly suggest: SuggestedCommands;
-	/** The object that was requested last. */
 	readonly object?: ShownObject | undefined;
 }

@@ -63,7 +63,6 @@ export class FrameWriter {
 	}
 }
 
-/** Returns the changed pieces, and the column of the first difference. */
 function changeOf(
 	before: StyledLine,
 	after: StyledLine,

@@ -49,7 +49,6 @@ export function historyLines(
 	];
 }
 
-/** Joins neighbouring glyphs of the same tone. */
 function joined(signs: StyledLine): StyledLine {
 	const pieces: { text: string; tone: Tone }[] = [];
 	for (const { text, tone } of signs) {

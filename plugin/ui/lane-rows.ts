@@ -29,7 +29,7 @@ export function contextKey(context: string): string {
 	return `context ${context}`;
 }
 
-/** From the top. A single context with nodes needs no row of its own. */
+/** A single context with nodes needs no row of its own. */
 export function laneKeys(facts: RunFacts): readonly string[] {
 	return facts.contexts.flatMap((context) => [
 		...(hasContextRow(facts) ? [contextKey(context)] : []),
@@ -196,7 +196,6 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 	return parts.join(", ");
 }
 
-/** The names as the rows show them. */
 function laneNames(facts: RunFacts): readonly string[] {
 	const prefix = hasContextRow(facts) ? "  " : "";
 	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
@@ -220,7 +219,6 @@ function widthsFor(facts: RunFacts, columns: number) {
 
 interface RowOptions extends LaneOptions {
 	readonly widths: ReturnType<typeof widthsFor>;
-	/** The shortened name. */
 	readonly name: string;
 }
 

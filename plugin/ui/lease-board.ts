@@ -40,7 +40,6 @@ export class LeaseBoard {
 		return [...this.#rows.values()];
 	}
 
-	/** From the top. */
 	keys(now: number): readonly string[] {
 		if (now - this.#orderedAt >= orderEveryMs) {
 			this.#orderedAt = now;

@@ -64,7 +64,7 @@ function tableBody(
 	const { columns, now } = options;
 	const keys = board.keys(now);
 	const open = view.pane === "details" && view.selected !== undefined ? board.find(view.selected) : undefined;
-	// Leaves room for the header and the note below the table.
+	// The table needs room for its header and the note below.
 	const height = open ? Math.min(Math.max(4, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const at = Math.max(0, view.selected === undefined ? 0 : keys.indexOf(view.selected));
 	const from = Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));

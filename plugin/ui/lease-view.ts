@@ -3,7 +3,6 @@ import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 import type { WatchAction } from "./watch-action.ts";
 
 export interface LeaseView {
-	/** The key of the selected row, wherever it is drawn. */
 	readonly selected: string | undefined;
 	readonly pane: "details" | "help" | undefined;
 	/** How many lines of the pane are scrolled off the top. */
@@ -17,7 +16,7 @@ interface PressedLeaseKey {
 	readonly action?: WatchAction;
 }
 
-/** `rows`: the keys of all rows, from the top. `page`: the number of rows per page. */
+/** `page`: rows per page. */
 export function pressLeaseKey(view: LeaseView, key: KeyPress, rows: readonly string[], page: number): PressedLeaseKey {
 	if (key.ctrl) {
 		const action = controlAction(key);

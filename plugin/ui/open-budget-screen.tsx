@@ -25,7 +25,6 @@ export interface BudgetScreenOptions {
 	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
 	/** Returns an object in YAML, or why it cannot be read. Never rejects, unless there is a bug. */
 	readonly readObject: (object: ObjectName) => Promise<readonly string[]>;
-	/** Returns the context that leads to a cluster, if there is one. */
 	readonly contextOf: (cluster: string) => string | undefined;
 	readonly suggest: SuggestedCommands;
 	/** Called for Ctrl-C, which is a key in raw mode. The screen is already closed. */
@@ -39,7 +38,6 @@ export interface BudgetScreenOptions {
 export interface BudgetScreen {
 	see(changes: RowChanges): void;
 	seeHistories(histories: HealthyHistories): void;
-	/** Restores the terminal. */
 	close(): void;
 }
 

@@ -24,7 +24,6 @@ export interface LeaseScreenOptions {
 
 export interface LeaseScreen {
 	see(change: LeaseChange): void;
-	/** Restores the terminal. */
 	close(): void;
 }
 

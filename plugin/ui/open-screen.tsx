@@ -34,7 +34,6 @@ export interface ScreenOptions {
 
 export interface OpenScreen {
 	see(event: RunEvent): void;
-	/** Restores the terminal. */
 	close(): void;
 }
 

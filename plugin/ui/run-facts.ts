@@ -13,7 +13,6 @@ export interface Wait {
 	readonly message: string;
 	readonly budget?: string;
 	readonly usedBy: readonly UsedBy[];
-	/** When the eviction is tried again at the latest. */
 	readonly retryAt?: number;
 	/** When the wait began. The reason may have changed since. */
 	readonly since: number;
@@ -27,13 +26,11 @@ export interface PodFacts {
 	readonly name: string;
 	readonly node?: string;
 	state: PodState;
-	/** When the pod entered this state. */
 	since: number;
 	/** NAMESPACE/NAME of the fleet's budgets that cover it. */
 	budgets: readonly string[];
 	graceSeconds?: number;
 	wait?: Wait;
-	/** Why it failed or was skipped. */
 	message?: string;
 }
 
@@ -78,7 +75,6 @@ export class RunFacts {
 	/** Oldest first. Unlike the log, warnings are kept for the whole run. */
 	readonly warnings: LogEntry[] = [];
 
-	/** The unreachable clusters, by this run's names. */
 	get silentContexts(): readonly string[] {
 		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
 	}
@@ -185,7 +181,6 @@ export class RunFacts {
 		}
 	}
 
-	/** Of the run, a context or a node. */
 	counts(at?: { readonly context: string; readonly node?: string }): PodCounts {
 		if (!at) return this.#tally.counts;
 		let [done, terminating, waiting, failed, known] = [0, 0, 0, 0, 0];
@@ -215,7 +210,6 @@ export class RunFacts {
 		return remaining && isHeld && done < total ? [remaining[0], null] : remaining;
 	}
 
-	/** In the order in which they began to wait. */
 	get waiting(): readonly PodFacts[] {
 		const waiting = [...this.pods.values()].filter(({ state }) => state === "waiting");
 		return waiting.toSorted((a, b) => (a.wait?.since ?? a.since) - (b.wait?.since ?? b.since));

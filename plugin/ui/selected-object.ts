@@ -4,7 +4,6 @@ import type { RunFacts } from "./run-facts.ts";
 import type { ObjectName } from "./shown-object.ts";
 import type { ViewState } from "./view-state.ts";
 
-/** Undefined if the row is not an object. */
 export function selectedObject(
 	facts: RunFacts,
 	{ selected, culprit }: Pick<ViewState, "selected" | "culprit">,

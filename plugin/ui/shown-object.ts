@@ -19,7 +19,6 @@ export interface ShownObject {
 	readonly lines: readonly string[] | undefined;
 }
 
-/** `shown`: undefined if the selected row is not an object. */
 export function objectLines(shown: ShownObject | undefined): readonly StyledLine[] {
 	if (!shown) return [[piece("not an object: select a node, a pod or a budget", "dim")]];
 	const { object, at, lines } = shown;

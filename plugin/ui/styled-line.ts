@@ -21,7 +21,6 @@ export function isNarrow(text: string): boolean {
 	return narrow.test(text);
 }
 
-/** In terminal columns. */
 export function widthOf(text: string): number {
 	return isNarrow(text) ? text.length : stringWidth(text);
 }
@@ -34,7 +33,6 @@ export function lineText(line: StyledLine): string {
 	return line.map(({ text }) => text).join("");
 }
 
-/** Returns as much of the text's beginning as fits, with ".." if it is cut. */
 export function cut(text: string, columns: number): string {
 	if (widthOf(text) <= columns) return text;
 	if (columns <= 2) return take(Array.from(text), Math.max(0, columns));
@@ -51,13 +49,11 @@ export function cutMiddle(text: string, columns: number): string {
 	return `${take(characters, columns - 2 - end)}..${Array.from(back).toReversed().join("")}`;
 }
 
-/** Returns the text in exactly this many columns. */
 export function padded(text: string, columns: number): string {
 	const fitting = cut(text, columns);
 	return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
 }
 
-/** Like `padded`, but cuts the middle. */
 export function paddedName(text: string, columns: number): string {
 	return padded(cutMiddle(text, columns), columns);
 }

@@ -39,12 +39,10 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const { stdin, stdout } = options.terminal;
 	const writer = new FrameWriter(options);
 	let isClosed = false;
-	/** Whether a prompt or another program has the terminal. */
 	let isLent = options.terminal.turns.isTaken;
 	let isSuspended = false;
 	const isAway = (): boolean => isLent || isSuspended;
 	let flush: NodeJS.Timeout | undefined;
-	/** When a key was last pressed or something last moved. */
 	let changedAt = 0;
 	let isOdd = false;
 

@@ -8,7 +8,6 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { cut, cutMiddle, widthOf } from "./styled-line.ts";
 
-/** As the cluster reports the state, or in our words if it reports none. */
 export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
 	if (state !== undefined && state !== "") return state;
 	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
@@ -42,7 +41,6 @@ interface UserParts {
 	readonly pod: string;
 	readonly state: string;
 	readonly since: string;
-	/** The number of further pods. */
 	readonly others: number;
 }
 
@@ -64,7 +62,6 @@ function fittingText({ place, pod, state, since, others }: UserParts, room: numb
 	return `${columns < 20 ? `..${name.slice(2 - columns)}` : cutMiddle(name, columns)}${more}`;
 }
 
-/** A shorter state would not be readable. */
 const leastState = 6;
 const leastName = 8;
 
@@ -150,7 +147,6 @@ export function silenceText(silent: readonly string[]): string {
 	return `${silent.join(", ")} ${silent.length === 1 ? "gives" : "give"} no answer`;
 }
 
-/** Removes what the row already shows. */
 export function shortReason({ namespace, name, wait }: PodFacts): string {
 	if (!wait) return "";
 	const { message, budget } = wait;

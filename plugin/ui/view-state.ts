@@ -4,14 +4,13 @@ import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 export type Pane = "details" | "explain" | "culprit" | "object" | "budgets" | "warnings" | "help";
 
 export interface ViewState {
-	/** The key of the selected row, wherever it is drawn. */
 	readonly selected: string | undefined;
 	/** The row's index when it was selected. If the row is gone, the next move starts here. */
 	readonly index: number;
 	readonly pane: Pane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** The index of the pod that is selected in the pane. */
+	/** The selected pod in the pane. */
 	readonly culprit: number | undefined;
 }
 
@@ -24,7 +23,7 @@ export interface PressedKey {
 	readonly action?: Action;
 }
 
-/** `rows`: the keys of the selectable rows, from the top. `page`: lines per page. `culprits`: how many pods the pane lists. */
+/** `page`: lines per page. `culprits`: how many pods the pane lists. */
 export function pressKey(
 	view: ViewState,
 	key: KeyPress,
@@ -74,7 +73,6 @@ export function pressKey(
 	}
 }
 
-/** -1 if no row is selected or the row is gone. */
 export function selectedRow({ selected }: ViewState, rows: readonly string[]): number {
 	return selected === undefined ? -1 : rows.indexOf(selected);
 }
@@ -87,7 +85,6 @@ function moved(view: ViewState, by: number, rows: readonly string[]): ViewState 
 	return { ...view, selected: rows[index], index };
 }
 
-/** Selects the first row if none is selected. */
 function withSelection(view: ViewState, rows: readonly string[]): ViewState {
 	return view.selected === undefined ? { ...view, selected: rows[0], index: 0 } : view;
 }

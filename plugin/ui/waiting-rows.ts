@@ -39,7 +39,6 @@ export function waitingRows(facts: RunFacts, height: number, options: RowOptions
 
 interface PodRowOptions extends RowOptions {
 	readonly widths: ReturnType<typeof widthsFor>;
-	/** The shortened name and context. */
 	readonly name: string;
 	readonly place: string;
 }
