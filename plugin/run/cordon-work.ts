@@ -42,7 +42,6 @@ export function cordonWork(
 	};
 }
 
-/** An uncordon also removes a drain's annotation. */
 function withoutAnnotation({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
 	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
 }

@@ -25,7 +25,6 @@ export interface EvictTask {
 	readonly options: EvictOptions;
 	/** When the pods were requested, by the clock of the session's runtime. */
 	readonly readAt: number;
-	/** Set if the connection was started while the pods were read. */
 	readonly connecting?: Connecting | undefined;
 }
 

@@ -24,9 +24,8 @@ export interface EvictionSettings {
 	readonly skipWaitAfterSeconds: number;
 	/** The timeout for connecting to the fleet. 0: none. */
 	readonly timeoutMs: number;
-	/** As in connectFleet(). */
 	readonly mayLose?: ConnectOptions["mayLose"];
-	/** Set if the connection was started before the work was known. */
+	/** Set if connecting began before the work was known. */
 	readonly connecting?: Connecting | undefined;
 }
 
@@ -36,7 +35,6 @@ export interface EvictionSession {
 	/** "" if there is no fleet. */
 	readonly fleetHash: string;
 	readonly evictions: Evictions;
-	/** Also used before the run asks for confirmation. */
 	readonly suspensions: ToldSuspensions;
 	readonly holder: string;
 	readonly emit: EventSink;
@@ -49,7 +47,6 @@ export interface EvictionSession {
 	/** Resolves when nothing is in progress, or when no time is left for it. */
 	settled(): Promise<void>;
 	withinLimits(work: Promise<unknown>): Promise<void>;
-	/** For the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
 }

@@ -13,7 +13,6 @@ export function warnOfLost(lost: readonly LostContext[], emit: EventSink): void 
 	}
 }
 
-/** Reports nodes named in lost contexts as failed. */
 export function failLostNodes(lost: readonly LostContext[], emit: EventSink): void {
 	for (const { context, error, named } of lost) {
 		const errors = [kubectlErrorLine(error)];

@@ -28,19 +28,15 @@ export interface RunSteps<Options> {
 }
 
 export type RunWork = {
-	/** For the question and the first event. */
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
 	readonly dryRun: DryRun;
-	/** Contexts that the run continues without. */
 	readonly lost?: readonly LostContext[];
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
 	| {
 			readonly kind: "budgets";
-			/** Says what will change, one line each. */
 			readonly question: readonly string[];
-			/** The number of contexts that it changes. */
 			readonly touches: number;
 			readonly members: readonly MemberAgent[];
 			/** `stop` aborts at the first interruption. */
@@ -51,7 +47,6 @@ export type RunWork = {
 			readonly settings: EvictionSettings;
 			/** Throws if the work must not run under this fleet's budgets. The user is not asked then. */
 			readonly checkFleet?: (fleetHash: string) => void;
-			/** Reports what the user needs to know before the question. */
 			readonly foresee?: (session: EvictionSession) => Promise<void>;
 			readonly work: (session: EvictionSession) => Promise<RunResult>;
 	  }
@@ -90,7 +85,6 @@ export function performRun<Options>(call: RunCall, { readOptions, findWork }: Ru
 	});
 }
 
-/** `lost`: contexts that the run continues without. */
 export function withoutLost(work: RunWork | RunResult, lost: readonly LostContext[]): RunWork | RunResult {
 	if (lost.length === 0) return work;
 	return work.kind === "ended" ? endWithoutLost(work, lost) : { ...work, lost };

@@ -14,7 +14,6 @@ export interface PictureFile {
 	readonly see: EventSink;
 	/** Synchronous, because the process may be about to exit. Throws the file system's error and leaves the old file. */
 	write(): void;
-	/** Call it if there is nothing to draw. */
 	discard(): void;
 }
 

@@ -57,7 +57,6 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	);
 }
 
-/** For use inside another sentence. */
 export function describeBriefly(error: unknown): string {
 	const [why = ""] = describeError(error, []).lines;
 	return why.replace(/^error: /i, "");

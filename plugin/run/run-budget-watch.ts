@@ -23,12 +23,10 @@ const gatherMs = 250;
 
 export class RunBudgetWatch {
 	readonly #emit: EventSink;
-	/** The budgets that the run's events have named. */
 	readonly #met = new Set<string>();
 	readonly #namespaces = new Set<string>();
 	/** The newest row of each watched budget. Undefined if no member has the budget any more. */
 	readonly #rows = new Map<string, BudgetRow | undefined>();
-	/** The last reported event of each budget. */
 	readonly #told = new Map<string, string>();
 	readonly #heldUntil = new Map<string, number>();
 	readonly #end = new AbortController();
@@ -110,7 +108,7 @@ export class RunBudgetWatch {
 		if (!this.#run) return;
 		const until = this.#run.clock.now() + settleMs;
 		this.#heldUntil.set(name, until);
-		// Report again afterwards, because rounds may report another count meanwhile.
+		// Rounds may report another count meanwhile, so report again afterwards.
 		this.#told.delete(name);
 		void this.#pause(settleMs).then(() => {
 			if (this.#heldUntil.get(name) !== until) return;

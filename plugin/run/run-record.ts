@@ -18,7 +18,6 @@ interface NodeState extends NodeName {
 	state: "pending" | "drained" | "uncordoned" | "failed";
 	reason: Reason;
 	message: string;
-	/** The pods that keep it waiting. */
 	usedBy: readonly UsedBy[];
 }
 
@@ -31,14 +30,11 @@ export class RunRecord {
 	readonly #command: RunCommand;
 	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
-	/** Pods that are accepted, failed or gone. */
 	readonly #ended = new Set<string>();
 	/** Evicted pods that are not known to be gone. */
 	readonly #terminating = new Map<string, PodEvent>();
 	#dryRun: DryRun = "none";
-	/** The budgets of each pod that is being evicted. */
 	readonly #budgetsOfPod = new Map<string, readonly string[]>();
-	/** The budgets of pods whose eviction was accepted. */
 	readonly #budgets = new Set<string>();
 	readonly #notRecovered: UnrecoveredBudget[] = [];
 	#pods: readonly PodEvent[] = [];
@@ -64,7 +60,6 @@ export class RunRecord {
 		return this.#hasSummary;
 	}
 
-	/** Named pods that are neither evicted nor failed nor gone. */
 	get podsLeft(): readonly PodEvent[] {
 		return this.#pods.filter((pod) => !this.#ended.has(podKey(pod)));
 	}

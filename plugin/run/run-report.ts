@@ -23,7 +23,6 @@ import { readUiChoice } from "./ui-choice.ts";
 
 export interface RunCall {
 	readonly command: RunCommand;
-	/** The run's id, if it has one. */
 	readonly op?: string;
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
@@ -102,7 +101,6 @@ export async function reportRun(
 				});
 	const json = writesJson ? createNdjsonWriter({ ...line, stdout: streams.stdout }) : undefined;
 	const emit: EventSink = (event) => {
-		// The summary is the last event.
 		if (record.hasSummary) return;
 		record.see(event);
 		picture?.see(event);

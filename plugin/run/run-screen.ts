@@ -157,7 +157,6 @@ const kept: ReadonlySet<RunEvent["type"]> = new Set([
 	"summary",
 ]);
 
-/** Events that --ui=none leaves out. */
 const progress: ReadonlySet<RunEvent["type"]> = new Set([
 	"pod.waiting",
 	"pod.retrying",

@@ -17,15 +17,12 @@ export interface ScreenOfWatchOptions {
 
 export interface ScreenOfWatch<Screen> {
 	readonly screen: Screen;
-	/** Aborts when the user leaves. */
 	readonly left: AbortSignal;
-	/** The exit code after the user has left. */
 	readonly code: ExitCode;
 	/** Restores the terminal. Writes `problems` to stderr, unless the screen itself has failed. */
 	close(problems: readonly string[]): void;
 }
 
-/** Undefined if lines are written instead. */
 export async function screenOfWatch<Screen extends { close(): void }>(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
@@ -89,5 +86,4 @@ export async function leftFor(screen: Pick<ScreenOfWatch<unknown>, "left" | "cod
 	return screen.code;
 }
 
-/** Time to close what is open. */
 const closingMs = 200;

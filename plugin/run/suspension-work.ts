@@ -15,7 +15,6 @@ import type { OpenRun, RunCall } from "./run-report.ts";
 export interface SuspensionTask {
 	readonly name: BudgetName;
 	readonly suspend: boolean;
-	/** The budget in every member that has it. */
 	readonly targets: readonly SuspensionTarget[];
 	readonly members: readonly MemberAgent[];
 	/** The requested suspension: by whom, since when and why. */
@@ -188,7 +187,6 @@ function tellFailures({ name, suspend }: SuspensionTask, failures: readonly Memb
 	}
 }
 
-/** Includes members that were already in this state. */
 function tellStood(task: SuspensionTask, written: readonly SuspensionTarget[], { emit }: OpenRun): void {
 	const { name, suspend, targets, suspension, dryRun } = task;
 	for (const target of targets) {

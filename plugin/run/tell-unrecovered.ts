@@ -14,7 +14,7 @@ const tellWithinMs = 3_000;
 
 export interface UnrecoveredQuestion {
 	readonly fleet: Pick<Fleet, "members" | "descriptions" | "listBudgets">;
-	/** NAMESPACE/NAME of the budgets that the run evicted under. */
+	/** NAMESPACE/NAME */
 	readonly budgets: readonly string[];
 	readonly emit: EventSink;
 	readonly holder: string;

@@ -18,7 +18,6 @@ export class TimeLimits {
 		this.#timeouts.push(timeout);
 	}
 
-	/** Waits as long as the limits allow. */
 	async wait(work: Promise<unknown>): Promise<void> {
 		if (this.#timeouts.length === 0) await work;
 		else await Promise.race([work, (this.#late ??= this.#untilLate())]);

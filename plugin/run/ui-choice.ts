@@ -17,7 +17,6 @@ export function readUiChoice(input: CommandInput, env: NodeJS.ProcessEnv): UiCho
 	return choice;
 }
 
-/** Undefined if a screen is possible. */
 export function screenProblem(terminal: ScreenTerminal | undefined, env: NodeJS.ProcessEnv): string | undefined {
 	const isSet = (name: string): boolean => !["", "0", "false"].includes(env[name] ?? "");
 	if (!terminal?.stdin.isTTY || !terminal.stdout.isTTY) return "the input or the output is no terminal";
@@ -39,7 +38,6 @@ export function wantsColour(env: NodeJS.ProcessEnv): boolean {
 	return (env["NO_COLOR"] ?? "") === "";
 }
 
-/** Whether the terminal can show characters beyond ASCII. */
 export function hasUnicode(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): boolean {
 	if (env["XPDB_ASCII"] !== undefined && env["XPDB_ASCII"] !== "" && env["XPDB_ASCII"] !== "0") return false;
 	if (platform === "win32") return env["WT_SESSION"] !== undefined || env["TERM_PROGRAM"] === "vscode";

@@ -24,7 +24,6 @@ interface WatchOfBudgets {
 export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const { input, deps, format } = watch;
 	const isTable = format === "table" || format === "wide";
-	/** Set before the first row appears. */
 	let asked: readonly KubeContext[] = [];
 	const explain = async (budget: BudgetName): Promise<readonly string[]> => {
 		const { explainForScreen } = await import("./explain-for-screen.ts");

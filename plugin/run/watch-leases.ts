@@ -10,7 +10,6 @@ const openAgainMs = 5_000;
 
 export interface LeaseChanges {
 	readonly changed: readonly LeaseRow[];
-	/** As they last were. */
 	readonly gone: readonly LeaseRow[];
 	/** Why a context does not answer, once for each new reason. */
 	readonly problem?: string;

@@ -10,15 +10,12 @@ import { screenOfWatch } from "./screen-of-watch.ts";
 export interface WatchScreen {
 	readonly see: (changes: RowChanges) => void;
 	readonly seeHistories: (histories: HealthyHistories) => void;
-	/** Aborts when the user leaves. */
 	readonly left: AbortSignal;
-	/** The exit code after the user has left. */
 	readonly code: ExitCode;
 	/** Restores the terminal, and writes the members' last problems to stderr. */
 	close(): void;
 }
 
-/** Undefined if lines are written instead. */
 export async function openWatchScreen(
 	input: CommandInput,
 	deps: CommandDependencies,
