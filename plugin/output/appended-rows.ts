@@ -2,7 +2,6 @@
 import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
 
 export interface AppendedRowsOptions {
-	/** Left out: no headers. */
 	readonly headers?: readonly string[];
 	/** The terminal's width. Undefined: unlimited. */
 	readonly columns: () => number | undefined;
@@ -20,7 +19,6 @@ export class AppendedRows {
 		if (rows.length === 0) return [];
 		const { headers, columns } = this.#options;
 		const all = this.#widths || !headers ? rows : [headers, ...rows];
-		// A wider row widens the columns from there on.
 		this.#widths = widest(columnWidths(all), this.#widths ?? []);
 		const fitted = fittedWidths(this.#widths, columns());
 		return all.map((row) => fittedRow(row, fitted));

@@ -17,7 +17,7 @@ export interface BudgetChangesOptions {
 
 export class BudgetChangeLines {
 	readonly #options: BudgetChangesOptions;
-	/** The last row of each budget, without its times. */
+	/** Without the times in the row. */
 	readonly #printed = new Map<string, string>();
 	readonly #notes = new Map<string, string>();
 	#widths: readonly number[] | undefined;

@@ -12,10 +12,9 @@ import { fittedLines, tableLines } from "./table.ts";
 export interface BudgetLinesOptions {
 	/** Adds a column for each cluster, and the bound. */
 	readonly isWide: boolean;
-	/** Lists every pod that uses up a budget, not only the first. */
+	/** Lists all pods that use up a budget, not only the first. */
 	readonly listsPods: boolean;
 	readonly headers: boolean;
-	/** All members of the fleet. */
 	readonly clusters: readonly string[];
 	/** The terminal's width. Undefined: unlimited. */
 	readonly columns: number | undefined;

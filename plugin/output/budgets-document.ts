@@ -21,7 +21,7 @@ export function budgetsDocument(
 interface DocumentOptions {
 	readonly problems: readonly string[];
 	readonly clusters: readonly string[];
-	/** In a watch: budgets that no longer exist. */
+	/** Only in a watch. */
 	readonly gone?: readonly BudgetName[];
 }
 

@@ -17,7 +17,6 @@ export interface ExplanationLinesOptions {
 	readonly columns: number | undefined;
 	/** In ms since the epoch. */
 	readonly now: number;
-	/** Lists every pod by name. */
 	readonly wide: boolean;
 	readonly commands: readonly HelpfulCommand[];
 }
@@ -134,7 +133,6 @@ function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOpti
 	return lines;
 }
 
-/** Lists pods with the same reasons together. */
 function reasonLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {
 	const byReason = Map.groupBy(pods, (pod) => whyOf(pod, options.now));
 	return [...byReason].flatMap(([why, each]) => {

@@ -7,7 +7,6 @@ import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { diagnoseCommand } from "../fleet/diagnose-command.ts";
 import { unsuspendCommand } from "../nodes/resume-command.ts";
 
-/** Fields that are left out are unknown. */
 export interface FixSubject {
 	/** "" if no kubeconfig names the cluster. */
 	readonly context: string;

@@ -11,7 +11,6 @@ export interface HelpfulCommand {
 }
 
 export interface HelpOptions {
-	/** The first context of the call. */
 	readonly context: string;
 	readonly suggest: SuggestedCommands;
 	/** The flags of the drain that the explanation is about, for example --force. */
@@ -25,7 +24,6 @@ export function helpfulCommands(explanation: Explanation, options: HelpOptions):
 	return [...new Map(found.map((each) => [each.command, each])).values()];
 }
 
-/** Returns the additional flags that a drain of the node needs. */
 export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	const refused = pods.filter(({ drain }) => drain.kind === "refuses");
 	// The filters name only the first missing flag. A pod without a controller always needs --force too.
@@ -120,7 +118,6 @@ function isUsedUp({ reason }: Finding): boolean {
 	return reason === "BudgetExhausted" || reason === "BudgetNeverMet";
 }
 
-/** Empty if no context leads to the pod's cluster. */
 function describePod(
 	{ cluster, namespace, name, why }: PodOfBudget,
 	contexts: ReadonlyMap<string, string>,

@@ -18,7 +18,6 @@ export function leaseRows(lists: readonly ListedContext[]): readonly LeaseRow[] 
 
 export interface LeaseColumns {
 	readonly isWide: boolean;
-	/** Whether the rows may come from several namespaces. */
 	readonly hasNamespaces: boolean;
 }
 

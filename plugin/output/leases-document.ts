@@ -10,7 +10,6 @@ export function leasesDocument(rows: readonly LeaseRow[], problems: readonly str
 	return { schema: leasesSchema, items: rows.map(leaseItem), problems };
 }
 
-/** Returns the changes since the last document. */
 export function leasesChange(
 	rows: readonly LeaseRow[],
 	{

@@ -15,7 +15,6 @@ import { suspensionLine } from "./suspension-line.ts";
 
 export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
-	/** The contexts of the run. A single one needs no prefix. */
 	readonly contexts: readonly string[];
 	readonly suggest: SuggestedCommands;
 	/** Prints the summary even with one context. */
@@ -43,7 +42,6 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	const holders = new Holders(now);
 	/** By budget: the pods whose last printed line says that they wait for it. */
 	const shown = new Map<string, Set<string>>();
-	/** Commands already printed for pods under several PodDisruptionBudgets. */
 	const seen = new Set<string>();
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
@@ -182,7 +180,6 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 		}
 	}
 
-	/** "" if no context leads to the cluster. */
 	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
 		const context = members.find((member) => member.cluster === cluster)?.context;
 		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });

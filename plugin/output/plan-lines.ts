@@ -7,7 +7,6 @@ import { fittedLines, wrappedLines } from "./table.ts";
 export interface PlanLinesOptions {
 	/** With several contexts, each name has its context in front. */
 	readonly several: boolean;
-	/** Prints a line for each pod. */
 	readonly wide: boolean;
 	/** Undefined for a pipe: nothing is cut. */
 	readonly columns: number | undefined;
@@ -34,7 +33,6 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
 }
 
-/** Pods that can be evicted but whose replacements would find no node. */
 function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
 	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
 	if (stranded.length === 0) return [];

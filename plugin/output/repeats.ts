@@ -44,7 +44,6 @@ export class Holders {
 		this.#now = now;
 	}
 
-	/** Whether these pods are the ones printed last. */
 	isKnown(budget: string, key: string): boolean {
 		return this.#told.get(budget)?.key === key;
 	}
@@ -62,7 +61,6 @@ export class Holders {
 	}
 }
 
-/** Counts the lines about one subject within a period. */
 export class Crowds {
 	readonly #everyMs: number;
 	readonly #now: () => number;
@@ -73,7 +71,6 @@ export class Crowds {
 		this.#now = now;
 	}
 
-	/** Returns the number so far, including this one. */
 	add(subject: string): number {
 		const last = this.#counts.get(subject);
 		const current = last && this.#now() - last.since < this.#everyMs ? last : { count: 0, since: this.#now() };

@@ -1,4 +1,4 @@
-// Words the end of a run: what was done, what is still cordoned, and how to continue.
+// Words the end of a run.
 import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";

@@ -9,7 +9,6 @@ type SuspensionEvent = Extract<
 	{ type: "budget.suspended" | "budget.unsuspended" | "budget.suspendFailed" | "budget.takenBack" }
 >;
 
-/** Returns a result for stdout, or a failure for stderr. */
 export function suspensionLine(
 	event: SuspensionEvent,
 ): { readonly out: string; readonly err?: never } | { readonly out?: never; readonly err: string } {
