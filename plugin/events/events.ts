@@ -23,7 +23,6 @@ export interface NodeName extends InContext {
 	readonly node: string;
 }
 
-/** The agents of one member of the fleet. */
 export interface MemberAgent {
 	readonly cluster: string;
 	/** Left out if no context of this run leads to it. */
@@ -60,7 +59,6 @@ export interface WaitSum {
 	readonly pods: number;
 	readonly reason: Reason;
 	readonly budget?: string;
-	/** The pods that use up `budget`. */
 	readonly usedBy: readonly UsedBy[];
 }
 
@@ -260,7 +258,6 @@ export type RunEvent =
 			readonly contexts: readonly string[];
 			readonly command: string;
 			readonly elapsedMs: number;
-			/** Why the login failed. */
 			readonly message?: string;
 	  }
 	| {
@@ -280,7 +277,6 @@ export type RunEvent =
 			readonly type: "progress";
 			/** Gone, skipped or failed. */
 			readonly podsDone: number;
-			/** How many of `podsDone` failed. */
 			readonly failed: number;
 			readonly podsTotal: number;
 			readonly nodesDone: number;
@@ -301,7 +297,6 @@ export type RunCommand = "drain" | "evict" | "cordon" | "uncordon" | "suspend" |
 export interface RunSummary {
 	readonly type: "summary";
 	readonly command: RunCommand;
-	/** The run's id, if it has one. */
 	readonly op?: string;
 	readonly exitCode: number;
 	readonly interrupted: boolean;
@@ -319,7 +314,6 @@ export interface RunSummary {
 	readonly dryRun?: Exclude<DryRun, "none">;
 	/** After an interrupted run: evicted pods whose end the run has not seen. */
 	readonly terminating?: readonly PodEvent[];
-	/** The command that continues the run, if something is left. */
 	readonly resume?: string;
 	readonly undo?: string;
 }

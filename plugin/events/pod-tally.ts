@@ -31,7 +31,6 @@ const stateAfter: Readonly<Record<PodRunEvent["type"], PodState>> = {
 export class PodTally {
 	readonly #states = new Map<string, PodState>();
 	readonly #waits = new Map<string, WaitEvent>();
-	/** Pods to evict, by node. */
 	readonly #ofNodes = new Map<string, number>();
 	#announced = 0;
 

@@ -6,13 +6,11 @@ import type { UsedBy } from "./events.ts";
 interface UsedByStyle {
 	/** In ms since the epoch. */
 	readonly at: number;
-	/** How many pods to name. */
 	readonly most?: number;
 	/** Leaves out the scheduler's words. */
 	readonly brief?: boolean;
 }
 
-/** "" if no pod uses up the budget. */
 export function usedByText(usedBy: readonly UsedBy[], { at, most = 3, brief = false }: UsedByStyle): string {
 	const shown = usedBy.slice(0, most).map((used) => `${nameOf(used)}: ${stateText(used, at, brief)}`);
 	return withMore(shown, "; ", usedBy.length - most);
