@@ -36,7 +36,7 @@ export interface ApiAnswer {
 
 export interface ApiDialer {
 	exchange(request: ApiRequest): Promise<ApiAnswer>;
-	/** Resolves when the answer begins, whatever its code. Rejects after `withinMs`. The caller must read or destroy the answer. */
+	/** Resolves when an answer begins, with any code. Rejects after `withinMs`. The caller must read or destroy the answer. */
 	open(request: ApiRequest, withinMs: number): Promise<IncomingMessage>;
 	webSocket(path: string, protocol: string): Promise<WebSocket>;
 	/** Makes the next request read the credentials again. Returns false if they cannot change. */

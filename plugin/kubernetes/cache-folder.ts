@@ -1,5 +1,4 @@
-// Finds the plugin's cache folder, inside kubectl's. It holds code that we run, so it must not be in a folder that other users can write
-// to.
+// Finds the plugin's cache folder, inside kubectl's. It holds code that we run, so other users must not be able to write there.
 import { isAbsolute, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 

@@ -11,8 +11,8 @@ export function isFinished({ status }: V1Pod): boolean {
 }
 
 /**
- * Whether the pod has not started, by the eviction API's rule (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB). False also for a
- * pod with a pre-activity, and for a pending pod that claims to be ready, because agents and Kubernetes count it as healthy.
+ * Follows the eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB), with two exceptions. A pod with a pre-activity has to
+ * wait for it. A pending pod that claims to be ready counts as healthy.
  */
 export function hasNotStarted(pod: V1Pod): boolean {
 	const { metadata, status } = pod;

@@ -1,10 +1,9 @@
 // Provides the clock with which a run measures ages. It keeps running while the machine sleeps.
 //
-// On Linux, the monotonic clock (performance.now()) stops during sleep. A list from before a laptop was closed would still look fresh when
-// the laptop is opened a day later.
-// Guarantee: between two readings in a row, this clock advances at least as far as the monotonic clock. If the wall clock advanced further,
-// by more than rounding and slewing can explain, this clock advances at least as far as the wall clock. A wall clock that is set forward
-// makes things look older, so they are requested again. One that is set back changes nothing.
+// On Linux, performance.now() stops during sleep, so a list would still look fresh after a laptop was closed for a day.
+// Guarantee: between two readings in a row, this clock advances at least as far as the monotonic clock. If the wall clock advances further
+// by more than 100 ms, this clock advances as far as the wall clock. A wall clock that is set forward makes things look older, so they are
+// requested again. One that is set back changes nothing.
 // Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
 
 /** Rounding and slewing may cause smaller differences. */

@@ -17,7 +17,7 @@ export interface BudgetChangesOptions {
 
 export class BudgetChangeLines {
 	readonly #options: BudgetChangesOptions;
-	/** Without the times in the row. */
+	/** The last row of each budget, without its times. */
 	readonly #printed = new Map<string, string>();
 	readonly #notes = new Map<string, string>();
 	#widths: readonly number[] | undefined;

@@ -4,7 +4,7 @@ import { refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts"
 export const planSchema = "xpdb.plan/1.0";
 
 export const planWaitReasons = [
-	// This drain itself ends the next two.
+	// This drain itself ends the next two waits.
 	/** Another node of its cluster is drained first. */
 	"NodeBefore",
 	/** Other pods of its node are evicted first: because of --order-by, or because this pod is an agent. */

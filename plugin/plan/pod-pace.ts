@@ -81,7 +81,7 @@ const niceSeconds = [
 	900, 1_200, 1_500, 1_800, 2_400, 2_700, 3_600,
 ];
 const halfHour = 1_800;
-/** A wider range helps no decision. */
+/** The largest ratio of the longest to the shortest estimate. A wider range helps no decision. */
 const widest = 4;
 
 /**

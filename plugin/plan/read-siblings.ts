@@ -4,7 +4,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isStartKnown, templateOf } from "./pod-starts.ts";
 
-/** More requests are not worth a better estimate. */
+/** A better estimate is not worth more requests. */
 const mostTemplates = 20;
 const podsOfEach = 10;
 

@@ -132,7 +132,7 @@ export async function openEvictions(
 	};
 }
 
-/** Wraps the members by `watch`, also after the fleet has changed. Calls `reconnected` after each reconnect(). */
+/** Wraps the members with `watch`, also after the fleet has changed. Calls `reconnected` after each reconnect(). */
 function watchMembers(
 	fleet: Fleet,
 	{

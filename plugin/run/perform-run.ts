@@ -1,5 +1,5 @@
-// Performs a run of drain, evict, cordon, uncordon, suspend or unsuspend: finds the work, connects the fleet, asks the user, works, and
-// ends with a summary and an exit code.
+// Performs a run of drain, evict, cordon, uncordon, suspend or unsuspend, from its flags to its exit code. Before anything changes, it asks
+// the user.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
@@ -23,7 +23,7 @@ import { watchClock } from "./watch-clock.ts";
 export interface RunSteps<Options> {
 	/** Throws UsageError before anything is opened. */
 	readonly readOptions: () => Options;
-	/** Returns a result if nothing is left to ask or to change. */
+	/** Returns a result if there is nothing to confirm or to change. */
 	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;
 }
 

@@ -1,4 +1,4 @@
-// Opens the screen of a watch if there is to be one, and restores the terminal however the process ends.
+// Decides whether a watch has a screen, opens it, and restores the terminal however the process ends.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";

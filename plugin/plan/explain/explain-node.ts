@@ -60,9 +60,7 @@ export async function explainNode(
 	};
 }
 
-/**
- * If the user may not read nodes and only one context is searched, returns a node with only its name, so that its pods are still explained.
- */
+/** If the user may not read nodes and only one context is searched, returns only the node's name. Then its pods are still explained. */
 async function readNode(
 	word: SubjectWord,
 	contexts: readonly KubeContext[],
