@@ -71,7 +71,7 @@ export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** Leaves files with other names than a kept note's. */
+/** Removes only files that are named like a kept note. */
 function removeOld(folder: string, now: number): void {
 	try {
 		for (const name of readdirSync(folder)) {

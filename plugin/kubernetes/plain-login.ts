@@ -11,7 +11,7 @@ export interface LoginOptions extends RequestOptions {
 	headers: OutgoingHttpHeaders;
 }
 
-/** Throws if a file cannot be read. */
+/** Rejects if a file cannot be read. */
 export type Login = (options: LoginOptions, credential: ExecCredential | undefined) => Promise<void>;
 
 /** Undefined if only client-node supports the login. Files are read at each login. */

@@ -1,4 +1,4 @@
-// Finds the volumes that bind pods to nodes: PersistentVolumes of bound claims, with a node affinity.
+// Finds the volumes that bind pods to nodes: PersistentVolumes with a node affinity and a bound claim.
 import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

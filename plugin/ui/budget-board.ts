@@ -1,5 +1,5 @@
-// Keeps the rows of the budgets screen and their order. Without a key, the order changes at most every five seconds, so that rows do not
-// jump.
+// Keeps the rows of the budgets screen and their order. Unless the user sorts, the order changes at most every five seconds, so that rows
+// do not jump.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";

@@ -155,7 +155,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const sort = `  sort ${view.sort} ${view.isReversed ? "v" : "^"}`;
 	const time = `  ${timeOfDay(now)}`;
 	const name = [" xpdb budgets -w", " budgets"] as const;
-	// When space runs out, the clock goes first, then the sort order.
+	// When space runs out, the clock goes first, then the long name, then the sort order.
 	const titles = [
 		[name[0], `${place}${filter}${sort}${time} `],
 		[name[0], `${place}${filter}${sort} `],

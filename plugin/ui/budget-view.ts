@@ -21,7 +21,7 @@ export interface BudgetView {
 	readonly pane: BudgetPane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** The selected pod in the details. */
+	/** The index of the selected pod in the details. */
 	readonly culprit: number | undefined;
 }
 

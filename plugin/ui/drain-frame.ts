@@ -44,7 +44,7 @@ function mainBody(facts: RunFacts, view: ViewState, options: FrameOptions, body:
 	const withSelected = { ...options, selected };
 	const hasRules = body >= 22;
 	const rule = hasRules ? [ruleLine("", options)] : [];
-	// Three lines are two headers and the title of the waiting pods. With rules, there are three more.
+	// The 3 lines are two headers and the title of the waiting pods. Rules need 3 more.
 	const heights = divide(body - 3 - (hasRules ? 3 : 0), laneKeys(facts).length, Math.max(1, facts.budgets.all.length));
 	const waits = facts.waiting.length;
 	return [

@@ -10,7 +10,7 @@ export interface ViewState {
 	readonly pane: Pane | undefined;
 	/** How many lines of the pane are scrolled off the top. */
 	readonly scroll: number;
-	/** The selected pod in the pane. */
+	/** The index of the selected pod in the pane. */
 	readonly culprit: number | undefined;
 }
 

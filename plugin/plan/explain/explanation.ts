@@ -23,7 +23,7 @@ export interface Finding {
 	readonly usedBy: readonly UsedBy[];
 }
 
-/** Whether a drain of its node, with the same flags, would evict the pod. */
+/** Whether a drain of the pod's node, with the same flags, would evict the pod. */
 export interface DrainFilter {
 	readonly kind: "takes" | "leaves" | "refuses";
 	/** Why not. A refusal is in kubectl's words. */
