@@ -1,5 +1,4 @@
-// Performs a run of drain, evict, cordon, uncordon, suspend or unsuspend, from its flags to its exit code. Before anything changes, it asks
-// the user.
+// Performs a run of drain, evict, cordon, uncordon, suspend or unsuspend, from its flags to its exit code.
 import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";

@@ -1,5 +1,5 @@
-// Suspends or unsuspends a budget in all members. A suspension bypasses the budget. So the run asks for confirmation, and records each
-// change in an Event and a suspension also in an annotation.
+// Suspends or unsuspends a budget in all members. Each change is recorded in an Event, and a suspension also in an annotation, because a
+// suspension bypasses the budget.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { formatSuspension, type Suspension } from "../../disruption/budget/suspension.ts";
 import type { MemberAgent } from "../events/events.ts";
