@@ -1,6 +1,6 @@
-// Compares the contract with an earlier one, so that agents and plugins of different versions keep understanding each other. By default
-// the earlier one is the committed state of `main`. XPDB_PROTO_BASE names another commit, or "none" for an intended break. With exit code
-// 3 there was nothing to compare with, and the reason is printed.
+// Checks that the contract in proto/ stays compatible with an earlier one, so that agents and plugins of different versions understand each
+// other. XPDB_PROTO_BASE names the earlier commit (default `main`), or is "none" for an intended break. Exit code 3 means that there was
+// nothing to compare with.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

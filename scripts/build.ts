@@ -1,5 +1,5 @@
-// `npm run build`: bundles the plugin and the agent into dist/. `-- --test` also bundles both into dist/test/, with the fail points that
-// tests of crashes need. No other build has fail points.
+// `npm run build`: bundles the plugin and the agent into dist/. `-- --test` also bundles both into dist/test/, with the fail points of
+// crash tests.
 import { join } from "node:path";
 import { bundle } from "./bundle.ts";
 import { repositoryRoot } from "./repository-root.ts";
@@ -12,7 +12,7 @@ try {
 	await buildInto("dist", false);
 	if (process.argv.includes("--test")) await buildInto("dist/test", true);
 } catch (error) {
-	// esbuild has printed its own findings, with the lines that they are about.
+	// esbuild has already printed its errors.
 	if (!(error instanceof Error && "errors" in error)) throw error;
 	process.exitCode = 1;
 }

@@ -6,17 +6,16 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
-/** gRPC and WebSockets load these at once, for host names and compression. Few of our calls need them. */
+/** grpc-js and ws load these at the start, but few calls use them. */
 const lateBuiltins: ReadonlySet<string> = new Set(["dns", "zlib"]);
 const loadsThem = /[\\/]node_modules[\\/](@grpc[\\/]grpc-js|ws)[\\/]/;
 
 /**
- * Gives the bundle Node's own modules as objects. On an import statement, Node reads every property of node:http once. One of these loads
- * Node's whole fetch: 13 MB of memory and 90 ms at each start. esbuild copies a plain object, property by property, into each file that
- * imports it. For node:util, that loads colours, streams and worker threads.
+ * Loads Node's built-in modules without reading properties that the bundle does not use. An import statement makes Node read every property
+ * of node:http, and one of them loads all of fetch: 13 MB of memory and 90 ms at each start. esbuild's import of a CommonJS module also
+ * reads every property. For node:util, that loads colours, streams and worker threads.
  *
- * So only properties that a file imports by name are read. A file that requires a module, or imports it at run time, gets the object
- * itself.
+ * So an import statement reads only the names that its file uses. require() and import() get the module itself.
  */
 const plainBuiltins: Plugin = {
 	name: "plain-builtins",
@@ -53,8 +52,8 @@ function builtinByName(path: string): string {
 }
 
 /**
- * grpc-js reads .proto files for its debugging service (channelz), which we do not serve. The reader and its protobufjs are a sixth of
- * what a drain loads, so they are left out.
+ * grpc-js loads a reader of .proto files for its debugging service (channelz), which xpdb does not serve. The reader and its protobufjs are
+ * a sixth of what a drain loads.
  */
 const withoutProtoReader: Plugin = {
 	name: "without-proto-reader",
@@ -68,9 +67,9 @@ const withoutProtoReader: Plugin = {
 };
 
 /**
- * yargs for a program that is one file and has its own help, with a shim of the platform like the one that yargs has for browsers. The shim
- * has no help in columns (its tables of wide characters take 25 ms to load). It reads no package.json above the working folder, and no
- * translations from a folder. yargs also does not check our calls of it at each start, because types do.
+ * yargs with a shim of the platform like the one that yargs has for browsers. The shim reads no package.json and no translations, and has
+ * no help in columns, whose tables of wide characters take 25 ms to load. argsert(), which checks calls of yargs at run time, is empty,
+ * because types check them.
  */
 export const yargsAlone: Plugin = {
 	name: "yargs-alone",
@@ -121,8 +120,8 @@ export default {
 `;
 
 /**
- * Ink measures everything that it draws with a library of wide characters, which takes 20 ms to load. Screens rarely contain more than
- * ASCII, whose characters take one column each. So the library is loaded only to measure other text.
+ * Ink measures text with string-width, which takes 20 ms to load. Printable ASCII takes one column for each character, so the library is
+ * loaded only for other text.
  */
 const lateStringWidth: Plugin = {
 	name: "late-string-width",
@@ -130,7 +129,7 @@ const lateStringWidth: Plugin = {
 		bundler.onResolve({ filter: /^string-width$/ }, async ({ path, kind, resolveDir }) => {
 			if (kind !== "import-statement") return undefined;
 			const { path: real } = await bundler.resolve(path, { kind: "require-call", resolveDir });
-			// A separate name for each version of the package, which is not the path of a file.
+			// Each version of the package has its own name. Without "node_modules", packagesOf() does not take the name for a file.
 			return { path: real.replaceAll("node_modules", ""), namespace: "late-string-width", pluginData: real };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "late-string-width" }, ({ pluginData }) => ({
@@ -156,7 +155,7 @@ const withoutDeveloperTools: Plugin = {
 	},
 };
 
-/** The fail points that tests of crashes need, in place of the files that do nothing. */
+/** Replaces each fail-points.ts, which does nothing, with the one for crash tests. */
 const failPointsOfTests: Plugin = {
 	name: "fail-points",
 	setup(bundler) {
@@ -171,7 +170,6 @@ const failPointsOfTests: Plugin = {
 	},
 };
 
-/** esbuild's plugins for everything that is shipped. */
 export const shippedPlugins: readonly Plugin[] = [
 	plainBuiltins,
 	withoutProtoReader,
@@ -204,22 +202,20 @@ export const shippedOptions: BuildOptions = {
 
 export interface BundleOptions {
 	readonly folder: string;
-	/** Only for tests of crashes. */
 	readonly failPoints: boolean;
 }
 
 export interface Bundle {
 	/** One line for each program: its file and its size. */
 	readonly lines: readonly string[];
-	/** The files in the bundle, by their path from the root. */
+	/** Paths of the bundled source files, from the root. */
 	readonly inputs: readonly string[];
-	/** The files of the agent alone. */
 	readonly agentInputs: readonly string[];
 }
 
 /**
- * Bundles the agent into one file. Bundles the plugin into a small start, a program whose compiled code is kept
- * (plugin/kubernetes/kept-script.ts), and parts that few calls need.
+ * Bundles the agent into one file. Bundles the plugin into a start file, a program whose compiled code is cached
+ * (plugin/kubernetes/kept-script.ts), and chunks that few calls load.
  */
 export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bundle> {
 	const options: BuildOptions = {
@@ -231,7 +227,7 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 		buildOne("agent/main.ts", { ...options, entryNames: "agent", sourcemap: "linked" }),
 		bundlePlugin(options),
 	]);
-	// A copy with the program's own name, for people who run it.
+	// For people who run the agent by its own name.
 	copyFileSync(join(folder, "agent.js"), join(folder, "xpdb-agent"));
 	chmodSync(join(folder, "xpdb-agent"), 0o755);
 	const built = [...plugin, agent];
@@ -246,13 +242,14 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 }
 
 /**
- * Parts that few calls load: client-node for OIDC and proxies, the screens (their layout library awaits at the top level, which only a
- * module can do), and the certificates.
+ * Chunks that few calls load: client-node for OIDC and proxies, the screens, and the code that signs certificates. The screens must be a
+ * module, because their layout library has a top-level await.
  */
 const parts = ["@kubernetes/client-node", "../ui/screens.ts", "./sign-certificates.ts"];
 
 /**
- * If there is a fetch, the screens' layout fetches its own code from a data: URL. Loading Node's fetch takes longer than everything else.
+ * Hides fetch from the screens' layout library, which would fetch its own code from a data: URL. Loading Node's fetch takes longer than
+ * everything else.
  */
 export const screenDefines: Readonly<Record<string, string>> = { fetch: "undefined" };
 
@@ -281,7 +278,7 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 		outExtension: { ".js": ".cjs" },
 		plugins: [partsOutside, yargsAlone, ...(options.plugins ?? [])],
 		define: { ...options.define, "import.meta.url": "bundleUrl" },
-		// Makes the program an expression whose value plugin/start.ts calls.
+		// Makes the program a function expression, which plugin/start.ts calls.
 		banner: {
 			js: '(function (__filename, require, importPart) { const bundleUrl = require("node:url").pathToFileURL(__filename).href;',
 		},
@@ -302,8 +299,8 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 }
 
 /**
- * Code in both bundles exists twice at run time. An instance of one copy of a class is not an instance of the other. So a class in both
- * that `instanceof` tests is refused.
+ * Throws if both bundles contain a class that `instanceof` tests. Each bundle has its own copy of the class, and an instance of one copy is
+ * not an instance of the other.
  */
 function refuseSharedClasses(program: Built, part: Built): void {
 	const textOf = (input: string): string => readFileSync(join(repositoryRoot, input), "utf8");
@@ -321,7 +318,7 @@ interface Built {
 	/** Path from the root. */
 	readonly path: string;
 	readonly bytes: number;
-	/** The files in the output, without files of which nothing was left. */
+	/** Source files of which some code is in the output. */
 	readonly inputs: ReadonlySet<string>;
 }
 

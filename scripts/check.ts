@@ -1,5 +1,5 @@
-// `npm run check`: everything that needs no cluster, for each commit. It prints one line for each part, and the full output of a failed
-// part. If XPDB_SUITE_REPORT is set, it writes a SuiteReport to that path, with each unit test, and with each other part as a test.
+// `npm run check`: all checks that need no cluster. It prints one line for each part, and the full output of a failed part. If
+// XPDB_SUITE_REPORT is set, it writes a SuiteReport to that path.
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,11 +11,11 @@ import { formatTally, sum, type Tally, tallyOfExit } from "./suites/tally.ts";
 interface Part {
 	readonly name: string;
 	readonly command: readonly [string, ...string[]];
-	/** The path of the part's own report. */
+	/** Path of the SuiteReport that the part writes. */
 	readonly report?: string;
 }
 
-// Two at a time: most machines that run this have at least two cores, and each part keeps one busy.
+// Most machines that run this have at least two cores, and each part keeps one busy.
 const parallel = 2;
 const records: TestRecord[] = [];
 

@@ -1,7 +1,6 @@
-// `npm run lockfile`, for use after a dependency was added or raised. npm leaves builds of a tool for other platforms out of
-// package-lock.json if its registry could not show them. Then `npm ci` refuses the file on every platform. The names, versions and
-// platforms of these builds are known without the registry, so this adds them. It also adds their integrity, if the registry has them
-// now. A build without integrity is refused (test/architecture/lockfile.ts): take a version that the registry has for every platform.
+// `npm run lockfile`, for use after adding or raising a dependency. npm omits a tool's builds for other platforms from package-lock.json if
+// its registry could not show them, and `npm ci` then refuses the file. This adds the builds, with their integrity if the registry has it
+// now. test/architecture/lockfile.ts refuses a build without integrity: take a version that the registry has for every platform.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -24,7 +23,7 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors: Readonly<Record<string, string>> = { armv7: "arm" };
 const knownProcessors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"];
 
-/** Returns the platform that a name has, for example Linux, arm64 and musl for "@scope/binding-linux-arm64-musl". */
+/** Reads the platform from a package name, for example Linux, arm64 and musl from "@scope/binding-linux-arm64-musl". */
 function platformOf(name: string): { os: string[]; cpu: string[]; libc?: string[] } {
 	const words = name.slice(name.indexOf("/") + 1).split("-");
 	const os = words.find((word) => systems.includes(word));
@@ -49,7 +48,7 @@ function findMissing(packages: Lockfile["packages"]): [string, LockEntry][] {
 	);
 }
 
-/** Returns the integrity that the registry reports now, by the path of each entry without one. */
+/** Returns the registry's integrity for each entry that has none, by the entry's path. */
 async function findIntegrity(packages: Lockfile["packages"]): Promise<ReadonlyMap<string, string>> {
 	const found = new Map<string, string>();
 	for (const [path, { version, integrity }] of Object.entries(packages)) {
@@ -67,7 +66,7 @@ const file = join(repositoryRoot, "package-lock.json");
 const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
 const missing = findMissing(lockfile.packages);
 const listed = Object.fromEntries(
-	// In npm's own order, so that npm does not reorder them the next time.
+	// In npm's own order, so that npm does not reorder the entries at its next run.
 	[...Object.entries(lockfile.packages), ...missing].toSorted(([a], [b]) => a.localeCompare(b, "en")),
 );
 const proven = await findIntegrity(listed);
@@ -78,7 +77,7 @@ const packages = Object.fromEntries(
 		return [path, integrity === undefined ? entry : { version, integrity, ...rest }];
 	}),
 );
-// With tabs, as in package.json. npm writes the file in this way, too.
+// npm also writes the file with tabs, as in package.json.
 if (missing.length > 0 || proven.size > 0)
 	writeFileSync(file, `${JSON.stringify({ ...lockfile, packages }, undefined, "\t")}\n`);
 console.log(`package-lock.json: ${missing.length} builds added, ${proven.size} with their integrity now`);

@@ -1,12 +1,11 @@
-// Joins the manifests of agent/deploy/ and the example of a team into one text. `npm run generate` writes it into the plugin and into the
-// Helm chart. The plugin is a single program without a folder of manifests, and imports nothing of the agent. Helm reads nothing outside of
-// a chart.
+// Joins the manifests of agent/deploy/ and the example of a team into one text, which `npm run generate` writes into the plugin and the
+// Helm chart. The plugin is a single program without a folder of manifests. Helm reads nothing outside of a chart.
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
 const source = join("agent", "deploy");
-/** This file is not applied in every installation. */
+/** Not in agent/deploy/, because not every installation applies it. */
 const team = join("agent", "team", "team.yaml");
 
 /** Paths from the root. */

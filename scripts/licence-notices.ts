@@ -1,4 +1,4 @@
-// Collects the licences of the packages in a bundle. Most of them require that their text comes with it.
+// Collects the licences of the packages in a bundle. Most licences require that their text is distributed with the code.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -19,7 +19,7 @@ MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVE
 ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH
 THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Returns the folders of the packages that these files belong to, from the root, for example "node_modules/yargs", each with its files. */
+/** Returns the files of each package, by the package's folder from the root, for example "node_modules/yargs". */
 export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, readonly string[]> {
 	const packages = new Map<string, string[]>();
 	for (const path of inputs.toSorted()) {
@@ -52,8 +52,8 @@ export function nodeNotice(version: string, licence: string): string {
 }
 
 /**
- * Returns the notices and the licence of a package that has notices only in its sources. Empty if there are none, or if the licence is
- * neither MIT nor the Apache License, whose text is in our own LICENSE.
+ * Returns the copyright notices in a package's sources, and the text of its licence. Empty if there are no notices, or if the licence is
+ * neither MIT nor Apache-2.0.
  */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	const isApache = /\bApache-2\.0\b/.test(license);

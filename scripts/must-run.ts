@@ -1,6 +1,6 @@
 import { runCommand } from "./run-command.ts";
 
-/** Returns the output of the program. Throws if it failed, with its purpose, for example "fetch Node 24.21.0", in the message. */
+/** Returns the program's output. Throws if the program failed. `what` is its purpose, for example "fetch Node 24.21.0". */
 export async function mustRun(what: string, command: readonly [string, ...string[]]): Promise<string> {
 	const { code, output } = await runCommand(command);
 	if (code !== 0) throw new Error(`Cannot ${what}: ${output.trim()}`);

@@ -18,11 +18,10 @@ export function runCommand(
 	options: {
 		readonly show?: boolean;
 		readonly environment?: Readonly<Record<string, string>>;
-		/** If true, the program runs at low priority. */
 		readonly isBackground?: boolean;
 		/** The working folder. By default the root of the repository. */
 		readonly folder?: string;
-		/** Asks the program to end. The result still comes only when it has ended. */
+		/** Sends SIGTERM. The result still comes only when the program has ended. */
 		readonly signal?: AbortSignal;
 	} = {},
 ): Promise<CommandResult> {

@@ -1,8 +1,8 @@
-// `npm start` starts here, under any Node on the machine. It installs, and continues in demo/main.ts.
+// `npm start`, under any Node on the machine: installs, then runs demo/main.ts under the pinned Node.
 "use strict";
 const { compileCache, goOn, install } = require("./install.cjs");
 
-// A reader that stops (`| head -1`) has seen enough. demo/main.ts notices this by itself.
+// A reader such as `head -1` may close the pipe early. demo/main.ts notices that by itself.
 process.stdout.on("error", () => {});
 install({
 	quiet: true,
@@ -11,5 +11,5 @@ install({
 		process.exit(1);
 	},
 });
-// With the compiled code kept, the start takes half the time.
+// The compile cache halves the time of the start.
 goOn("demo/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: compileCache });

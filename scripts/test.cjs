@@ -1,4 +1,4 @@
-// `npm test` starts here, under any Node on the machine. It installs, and continues in test.ts.
+// `npm test`, under any Node on the machine: installs, then runs test.ts under the pinned Node.
 "use strict";
 const { goOn, install } = require("./install.cjs");
 

@@ -1,6 +1,5 @@
-// `npm test`, under the pinned Node that test.cjs has installed: runs the suites of the requested size. Suites with timeouts run in one
-// lane. Suites that only compute run in another lane at low priority. A failed suite does not stop the next one. The last line is the sum
-// of all.
+// `npm test`, under the pinned Node: runs the suites of the requested size. Suites with timeouts run in one lane, and suites that only
+// compute in another at low priority. A failed suite does not stop the next one.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +42,7 @@ function readArguments(): { readonly choice: Choice; readonly installMs: number 
 	}
 }
 
-// Ctrl-C also reaches the running steps, which may have clusters to end. Wait for them, then stop.
+// Ctrl-C also reaches the running steps, which may have clusters to stop. So wait for them.
 let isInterrupted = false;
 const termination = new AbortController();
 process.on("SIGINT", () => {
@@ -79,7 +78,7 @@ const realClusters = reportingStep(
 	),
 );
 /**
- * Exit code 3 counts for nothing here: it means that a program cannot be fetched or built. Each suite finds that out by itself, and skips
+ * Exit code 3 means that a program cannot be fetched or built. It counts for nothing here, because each suite that needs the program skips
  * its tests by name.
  */
 const building: Step = {
@@ -102,7 +101,7 @@ const reports = (): readonly SuiteReport[] =>
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
-/** Returns the rows of a step. Suites on real clusters share one step, so it has a row for each of them, too. */
+/** The step of all real clusters also has a row for each of its suites. */
 function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
 	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];

@@ -9,18 +9,17 @@ import { partNames } from "./start-program.ts";
 export interface ExecutableOptions {
 	/** The folder that writeProgramParts() filled. Intermediate files go there, too. */
 	readonly parts: string;
-	/** The Node that becomes the program. */
 	readonly node: string;
-	/** A Node of the same version that runs here. It writes the blob that is put into the other. */
+	/** A Node of the same version that runs on this machine. It writes the blob that is put into `node`. */
 	readonly maker: string;
-	/** Whether to include the code that V8 compiled. Only the same version on the same kind of processor can use it. */
+	/** Whether to include V8's compiled code. Only the same version on the same kind of processor can use it. */
 	readonly withCode: boolean;
-	/** Removes the symbols, a sixth of the size. Returns false if no tool here can. */
+	/** Removes the symbols, a sixth of the size. Returns false if no tool on this machine can. */
 	readonly strip: (binary: string) => Promise<boolean>;
 	readonly output: string;
 }
 
-/** The text that Node looks for in itself. It is the same in every version that supports this. */
+/** Node looks for this text in its own file. It is the same in every version that supports single executables. */
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 /** Builds the executable. The output appears only when it is complete, and a program that runs from the old file keeps running. */
@@ -36,7 +35,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 		const blob = await writeBlob(options);
 		copyFileSync(options.node, unfinished);
 		chmodSync(unfinished, 0o755);
-		// Before the program is put in: afterwards, the tool would silently remove the program, too.
+		// Strip before the program is put in. Afterwards, the tool would silently remove the program, too.
 		await options.strip(unfinished);
 		await mustRun("put the program into Node", [
 			process.execPath,
@@ -49,7 +48,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 			"--macho-segment-name",
 			"NODE_SEA",
 		]);
-		// Without this mark, Node starts as plain Node and does not mention the program in it.
+		// Without this mark, Node silently ignores the program in it.
 		if (!readFileSync(unfinished).includes(`${fuse}:1`))
 			throw new Error("Node was not told that there is a program in it");
 		renameSync(unfinished, options.output);
@@ -58,7 +57,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 	}
 }
 
-/** Writes the blob that is put into Node. The same parts make the same bytes in every folder. Returns its path. */
+/** Writes the blob that is put into Node, and returns its path. The same parts make the same bytes in every folder. */
 export async function writeBlob({
 	parts,
 	maker,
@@ -76,13 +75,14 @@ export async function writeBlob({
 		disableExperimentalSEAWarning: true,
 		// NODE_OPTIONS of another program must not load code into this one, nor stop it.
 		execArgvExtension: "none",
-		// A call makes some MB of garbage before it ends. Room for it costs less than four collections. More than twice that room would
-		// never be given back without the memory reducer, and a screen that runs for hours would keep it.
+		// --min-semi-space-size: a call makes some MB of garbage before it ends. Room for it costs less than four collections.
 		//
-		// The memory reducer is off, because an idle screen should cost nothing. To shrink the heap, V8 would collect all of it twice in
-		// the first half minute. Each collection takes as much processor time as the screen takes in twenty seconds.
+		// --max-semi-space-size: without the memory reducer, V8 would never give back a larger space, and a screen can run for hours.
 		//
-		// No authorities are loaded at the start, because calls rarely need them: plugin/kubernetes/public-authorities.ts.
+		// --no-memory-reducer: an idle screen should cost nothing. The reducer would collect the whole heap twice in the first half minute, and
+		// each collection takes as much processor time as 20 seconds of the screen.
+		//
+		// --use-openssl-ca: loads no authorities at the start, because few calls need them (plugin/kubernetes/public-authorities.ts).
 		execArgv: ["--use-openssl-ca", "--min-semi-space-size=8", "--max-semi-space-size=16", "--no-memory-reducer"],
 		assets: Object.fromEntries(files.map((file) => [file, file])),
 	};

@@ -1,6 +1,5 @@
-// The build runs this as `compile-parts.ts FOLDER STREAMS WORDS...`. It runs the parts in the folder with these words. Then it leaves the
-// code that V8 compiled of each part there, on top of the code that is already there. So the code contains what starts need, and not
-// everything that could be compiled. STREAMS is "terminal" if the streams should look like a terminal, and "pipes" otherwise.
+// The build runs this as `compile-parts.ts FOLDER STREAMS WORDS...`. It runs the parts in FOLDER with these words, and adds the code that
+// V8 compiled to the .code files there. STREAMS is "terminal" if the streams should look like a terminal, and "pipes" otherwise.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Script } from "node:vm";
@@ -12,8 +11,8 @@ const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
 if (streams === "terminal") pretendTerminal();
 holdTimers();
-// Completion gives up 100 ms after the start of the process. Nothing is compiled yet, so it would give up before it has run. So for this
-// call, the process pretends to start a minute later.
+// Completion gives up 100 ms after the start of the process, which is too early while nothing is compiled. So the process pretends to start
+// a minute later.
 if (words[0] === "__complete") {
 	const uptime = process.uptime.bind(process);
 	const later = uptime() + 60;

@@ -1,4 +1,4 @@
-// Compiles the parts with V8 by running a few calls of the program, so that no later call has to compile what these calls need.
+// Compiles the parts with V8 by running a few calls of the program, so that later calls need not compile the same code.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,25 +7,22 @@ import { codeFileOf } from "./start-program.ts";
 import { startTrainingFleet } from "./training-fleet.ts";
 
 const compiler = fileURLToPath(import.meta.resolve("./compile-parts.ts"));
-/** Refuses every connection, at once. */
+/** An API server that refuses every connection at once. */
 const nowhere = ["--kubeconfig=/dev/null", "--server=https://127.0.0.1:1", "--token=token"];
 
-/**
- * With one thread and fixed hashes, the code of the same functions has the same bytes. The program accepts such code without these flags,
- * because V8 ignores them in its comparison.
- */
+/** With one thread and fixed hashes, the code of the same functions has the same bytes. V8 accepts such code without these flags, too. */
 const alwaysAlike = ["--predictable", "--random-seed=1"];
 
 /** A call takes a second, and many seconds on a busy machine. */
 const endsWithinMs = 120_000;
 
-/** Leaves .code files next to the parts that the calls have loaded. */
+/** Writes a .code file next to each part that the calls have loaded. */
 export async function compileProgram(maker: string, folder: string): Promise<void> {
 	const call = async (streams: "pipes" | "terminal", ...words: readonly string[]): Promise<void> => {
 		const tooLong = AbortSignal.timeout(endsWithinMs);
 		const { output } = await runCommand([maker, ...alwaysAlike, compiler, folder, streams, ...words], {
 			signal: tooLong,
-			// Notes of an earlier build would name agents that are gone.
+			// The cache of an earlier build would name agents that no longer exist.
 			environment: { KUBECACHEDIR: join(folder, "cache") },
 		});
 		const code = join(folder, codeFileOf("plugin", words));

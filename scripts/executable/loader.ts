@@ -1,4 +1,4 @@
-// The first code that runs in the single executable: it starts the program that was put into it.
+// The first code of the single executable: starts the plugin from the parts inside it.
 import { getAssetKeys, getRawAsset } from "node:sea";
 import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 
@@ -11,7 +11,7 @@ function bytesOf(name: string): Buffer {
 const program = startProgram({
 	read: (name: PartName) => {
 		const code = codeFileOf(name, process.argv.slice(2));
-		// Only ASCII, which needs no decoding.
+		// The text is ASCII, which needs no decoding.
 		return { source: bytesOf(`${name}.js`).toString("latin1"), ...(inside.has(code) && { code: bytesOf(code) }) };
 	},
 	compiled: (name, { cachedDataRejected: isRejected }) => {
@@ -20,7 +20,7 @@ const program = startProgram({
 		process.stderr.write(`${name}: compiled code ${fate}\n`);
 	},
 });
-// A failure that reaches this came before the program could report it in its own way.
+// Only failures that the program could not report by itself get here.
 program.catch((error: unknown) => {
 	process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
 	process.exit(1);

@@ -1,5 +1,5 @@
-// The last step of `npm run build`: dist/kubectl-xpdb, one file that needs no Node, for the machine that builds it. It takes some
-// seconds, so scripts that only need the bundles leave it out. `-- --folder FOLDER` writes to another folder than dist/.
+// The last step of `npm run build`: writes dist/kubectl-xpdb, one file for this machine that needs no Node. `-- --folder FOLDER` writes to
+// another folder. Scripts that need only the bundles leave this step out, because it takes some seconds.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";

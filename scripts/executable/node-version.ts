@@ -1,7 +1,4 @@
-/**
- * Returns the version of a Node binary for any platform. The binary contains the URL of the headers for add-ons. The version matters
- * because a blob that one version of Node wrote can make another version abort.
- */
+/** Returns the version of a Node binary for any platform. The binary contains the version in the URL of the headers for add-ons. */
 export function nodeVersionOf(binary: Buffer): string {
 	const at = binary.indexOf("-headers.tar.gz");
 	const [, version] = /\/node-v(\d+\.\d+\.\d+)$/.exec(binary.toString("latin1", Math.max(0, at - 32), at)) ?? [];

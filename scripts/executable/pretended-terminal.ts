@@ -1,8 +1,7 @@
-// Pretends to have a terminal, only for the build, so that V8 compiles what a screen needs for its first frame.
+// Only for the build: pretends to have a terminal, so that V8 compiles what a screen needs for its first frame.
 import { PassThrough } from "node:stream";
 import tty from "node:tty";
 
-/** Makes this process treat its streams as a terminal from now on. */
 export function pretendTerminal(): void {
 	delete process.env["CI"];
 	process.env["TERM"] = "xterm";

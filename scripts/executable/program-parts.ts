@@ -1,5 +1,5 @@
-// Bundles the plugin as text for the single executable: one script, and separate parts that few calls need. These are the library for some
-// logins, the code that signs certificates, and the screens. All other calls would read their code for nothing.
+// Bundles the plugin as text for the single executable: one script, and separate parts that few calls load. These parts are the screens,
+// the code that signs certificates, and a library for some logins.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -48,13 +48,13 @@ const options: BuildOptions = {
 	plugins: [...shippedPlugins, parts, yargsAlone],
 	define: {
 		...shippedOptions.define,
-		// The code is not a file, and no files are next to it.
+		// The code is not in a file.
 		"import.meta.url": '"file:///kubectl-xpdb/plugin.js"',
 		"import.meta.resolve": "undefined",
 	},
 };
 
-/** Writes each part into the folder as NAME.js, and the loader. Returns the files that the parts contain, by their path from the root. */
+/** Writes the loader and each part into the folder, as NAME.js. Returns the source files in them, as paths from the root. */
 export async function writeProgramParts(folder: string): Promise<readonly string[]> {
 	const [plugin, screens, clientNode, certificates, loader] = await Promise.all([
 		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
@@ -78,7 +78,7 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 	]);
 	const built = [plugin, screens, clientNode, certificates, loader];
 	const texts: Readonly<Record<PartName | "loader", string>> = {
-		// A module with a top-level await, wrapped in an async function so that it can be a script.
+		// The module has a top-level await. In an async function, it can be a script.
 		plugin: `(async function (require, loadPart) {${plugin.text.replace(/^#!.*/, "")}\n})`,
 		screens: partText(
 			`module.exports = new Promise((loaded, failed) => { (async () => {${screens.text}\n})().catch(failed); });`,
@@ -97,14 +97,13 @@ export async function writeProgramParts(folder: string): Promise<readonly string
 	return [...new Set(built.flatMap(({ inputs }) => inputs))].toSorted();
 }
 
-/** Wraps a module as a function of what it needs from outside. */
 function partText(text: string): string {
 	return `(function (require, module, exports) {${text}\n})`;
 }
 
 interface BundledText {
 	readonly text: string;
-	/** Without files of which nothing was left. */
+	/** Source files of which some code is in the text. */
 	readonly inputs: readonly string[];
 }
 

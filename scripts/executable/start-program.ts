@@ -1,14 +1,13 @@
-// Starts the plugin from its parts. The single executable reads the parts from inside itself. The build reads files, so that V8 compiles
-// what each start needs. Both must start in the same way, or V8 would not accept the code.
+// Starts the plugin from its parts. The single executable reads the parts from inside itself. The build reads them from files, so that V8
+// compiles what each start needs. Both share this code, because V8 accepts compiled code only for the same script.
 import { Script } from "node:vm";
 
 export const partNames = ["plugin", "screens", "client-node", "certificates"] as const;
 export type PartName = (typeof partNames)[number];
 
 /**
- * Returns the name of the file with the compiled code of a part for the words of a call. All of the code takes 10 ms to read. Calls that
- * need little of it, and that a person waits for at the keyboard, have their own file. Each further file adds most of a megabyte to the
- * archive.
+ * Returns the name of the file with a part's compiled code for this call. Completion and `version --client` need little code and have their
+ * own files, because reading all of the code takes 10 ms. Each further file adds most of a megabyte to the archive.
  */
 export function codeFileOf(name: PartName, words: readonly string[]): string {
 	const [command = ""] = words;
@@ -27,14 +26,13 @@ export interface ProgramFrom {
 	readonly compiled: (name: PartName, script: Script) => void;
 }
 
-/** Loads only Node's own modules, and none from the disk. */
 function requireBuiltin(id: string): unknown {
 	const module: unknown = process.getBuiltinModule(id);
 	if (module === undefined) throw new Error(`"${id}" is not in this program`);
 	return module;
 }
 
-/** Starts the plugin, with its words in process.argv. The other parts are loaded when they are needed. */
+/** Starts the plugin with the words in process.argv. Other parts are loaded when they are needed. */
 export async function startProgram({ read, compiled }: ProgramFrom): Promise<void> {
 	const load = (name: PartName): unknown => {
 		const { source, code } = read(name);

@@ -1,5 +1,4 @@
-// Starts real agents behind small API servers, only for the build. So V8 compiles during the build what the plugin does with answers, TLS
-// and tunnels, and not at each start.
+// Only for the build: starts real agents behind small API servers, so that V8 compiles what the plugin does with answers, TLS and tunnels.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

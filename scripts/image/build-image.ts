@@ -7,7 +7,7 @@ import { type Blob, blobOf, digestOf, jsonBlob, mediaTypes } from "./oci-layout.
 import type { Platform } from "./platforms.ts";
 import { program, type StagedLayer, user } from "./stage-layers.ts";
 
-/** Our own limit, because each node that runs an agent fetches this. */
+/** Our own limit, because each node that runs an agent pulls the image. */
 const maxBytes = 60_000_000;
 
 export interface Image {
@@ -55,7 +55,7 @@ export async function buildImage({ platform, layers, labels, created }: ImageOpt
 	return { manifest, config, layers: blobs };
 }
 
-/** Packs a layer. All files are dated 1970, so an unchanged layer is the same in every version, and is fetched once. */
+/** All files are dated 1970, so an unchanged layer has the same digest in every version and is pulled once. */
 async function packLayer({ folder }: StagedLayer): Promise<{ readonly blob: Blob; readonly diffId: string }> {
 	const tar = tarOf({ folder, files: readdirSync(folder).toSorted(), modified: 0 });
 	const blob = blobOf(mediaTypes.layer, await promisify(gzip)(tar, { level: 9 }));

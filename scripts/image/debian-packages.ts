@@ -1,5 +1,5 @@
-// Fetches the parts of a system that an image needs, from Debian or a similar system, as apt is set up on this machine. apt checks the
-// signature of each index and the hash of each package. No versions are pinned: archives drop old versions, and these lack later fixes.
+// Fetches the Debian packages that an image needs, with this machine's apt. apt checks the signature of each index and the hash of each
+// package. No versions are pinned, because archives drop old versions, which lack later fixes.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,6 @@ export interface DebianPackage {
 }
 
 export interface UnpackedPackages {
-	/** The folder with the files of all packages. */
 	readonly root: string;
 	readonly packages: readonly DebianPackage[];
 }
@@ -42,7 +41,7 @@ export async function whyNoDebian(): Promise<string | undefined> {
 	}
 }
 
-/** Returns options for an apt that writes nothing outside of this folder. */
+/** Returns options with which apt writes only into this folder. */
 function aptOptions(folder: string, architecture?: string): readonly string[] {
 	const state = join(folder, "state");
 	for (const each of [join(state, "lists", "partial"), join(folder, "cache")]) mkdirSync(each, { recursive: true });

@@ -1,6 +1,5 @@
 import { mustRun } from "../must-run.ts";
 
-/** Returns the image's labels, under the names that OCI defines. */
 export async function imageLabels(version: string, created: string): Promise<Readonly<Record<string, string>>> {
 	const prefix = "org.opencontainers.image";
 	const revision = (await mustRun("read the commit", ["git", "rev-parse", "HEAD"])).trim();

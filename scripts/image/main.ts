@@ -1,7 +1,6 @@
-// `npm run image`: builds the agent's image for Linux on amd64 and arm64 into dist/image/, without docker. It writes a folder (oci/) that
-// skopeo, crane and similar tools push. It also writes a tar file for each processor, which docker, containerd and kind load, and a list of
-// the contents of each (CycloneDX). `-- --name registry.example.com/xpdb-agent:0.2.0` names the image, and `-- --only amd64` builds only
-// the image for amd64.
+// `npm run image`: builds the agent's image for amd64 and arm64 into dist/image/, without docker. It writes an OCI layout (oci/) that
+// skopeo and crane push. For each processor, it also writes a tar file that docker, containerd and kind load, and a bill of materials. `--
+// --name registry.example.com/xpdb-agent:0.2.0` names the image. `-- --only amd64` builds only the image for amd64.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,7 +80,6 @@ try {
 		...manifest.descriptor,
 		platform: { os: "linux", architecture },
 	}));
-	// One name with an image for each processor.
 	const index = jsonBlob(mediaTypes.index, indexOf(manifests, labels));
 	const annotations = { "org.opencontainers.image.ref.name": version };
 	const blobs = images.flatMap(([, { manifest, config, layers }]) => [manifest, config, ...layers]);

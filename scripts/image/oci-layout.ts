@@ -1,5 +1,4 @@
-// Writes the folder of an image (OCI image layout): each blob is stored under its SHA-256. As a tar file with docker's manifest.json, it is
-// what `docker save` writes.
+// Writes an OCI image layout: a folder in which each blob is stored under its SHA-256.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ export const mediaTypes = {
 	layer: "application/vnd.oci.image.layer.v1.tar+gzip",
 } as const;
 
-/** A blob that is not written yet, so that several layouts can contain it. */
+/** A blob in memory, so that several layouts can contain it. */
 export interface Blob {
 	readonly bytes: Buffer;
 	readonly descriptor: Descriptor;
@@ -46,7 +45,6 @@ export function indexOf(manifests: readonly Descriptor[], annotations?: Readonly
 	return { schemaVersion: 2, mediaType: mediaTypes.index, manifests, ...(annotations && { annotations }) };
 }
 
-/** Writes the layout into an empty folder. */
 export function writeLayout(folder: string, blobs: readonly Blob[], images: readonly Descriptor[]): void {
 	mkdirSync(join(folder, "blobs", "sha256"), { recursive: true });
 	for (const { bytes, descriptor } of blobs) writeFileSync(join(folder, blobPath(descriptor)), bytes);

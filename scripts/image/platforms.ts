@@ -1,4 +1,4 @@
-// The processors for which there is an image, with the name that each tool uses for them.
+// The processors for which there is an image, with each tool's name for them.
 import type { NpmNode } from "../package/targets.ts";
 
 export interface Platform {
@@ -10,8 +10,8 @@ export interface Platform {
 }
 
 /**
- * Node for the agents: the newest LTS that npm has for both processors. It can be newer than the plugin's Node, which must also exist for
- * macOS and Windows. Agents answer strangers, so they get fixes of TLS and HTTP/2 first.
+ * The agents' Node: the newest LTS that npm has for both processors. It can be newer than the plugin's Node, which must also exist for
+ * macOS and Windows. Agents accept connections from the network, so they get fixes of TLS and HTTP/2 first.
  */
 export const agentNode = "24.21.0";
 

@@ -1,13 +1,12 @@
-// Copies the libraries that a program needs. The program and each library name what they need, so no list has to be maintained here.
+// Copies the shared libraries that a program needs. Each ELF file names the libraries that it needs, so there is no list to maintain.
 import { cpSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { mustRun } from "../must-run.ts";
 
 export interface LibraryOptions {
 	readonly program: string;
-	/** The folder to take libraries from. */
 	readonly from: string;
-	/** The root of the file system that gets them. Each library goes to one of the folders that the loader searches. */
+	/** The root of the file system that gets the libraries, in folders that the loader searches. */
 	readonly to: string;
 	/** For example "x86_64-linux-gnu". */
 	readonly triplet: string;
@@ -39,7 +38,7 @@ export async function copySharedLibraries({ program, from, to, triplet }: Librar
 	return [...copied].toSorted();
 }
 
-/** Returns the real file of each library by its name, because there are links from version to version. */
+/** Returns each library's real file by the library's name, which can be a link. */
 function librariesIn(root: string): ReadonlyMap<string, string> {
 	const found = new Map<string, string>();
 	for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {

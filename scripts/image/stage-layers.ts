@@ -1,4 +1,4 @@
-// Stages the contents of the image, as one folder for each layer. Layers that change least come first.
+// Stages the contents of the image, with one folder for each layer. Layers that change least come first.
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { noticesFile } from "../bundle.ts";

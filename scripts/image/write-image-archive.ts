@@ -1,4 +1,4 @@
-// Writes one tar file that docker, podman, containerd and kind load: an OCI image layout, with docker's own table of contents next to it.
+// Writes a tar file that docker, podman, containerd and kind load: an OCI image layout with docker's manifest.json.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tarOf } from "../package/archive.ts";
@@ -21,7 +21,7 @@ export function writeImageArchive(options: ImageArchiveOptions): void {
 	const { image, platform, reference, modified, work, output } = options;
 	const folder = mkdtempSync(join(work, "archive-"));
 	const annotations = {
-		// The name for containerd, which kind also uses, and the name of the layout itself.
+		// The first name is for containerd and kind, and the second for the OCI layout.
 		"io.containerd.image.name": fullReference(reference),
 		"org.opencontainers.image.ref.name": reference.slice(reference.lastIndexOf(":") + 1),
 	};

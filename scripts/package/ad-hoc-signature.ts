@@ -8,7 +8,7 @@ const hashSize = 32;
 const directoryHeader = 88;
 const superBlobHeader = 20;
 const magic = { superBlob: 0xfade0cc0, directory: 0xfade0c02 } as const;
-/** No certificate, and made by a linker, so that a later signature can replace it. */
+/** CS_ADHOC (no certificate) and CS_LINKER_SIGNED (a later signature can replace it). */
 const adHocAndLinkerSigned = 0x20002;
 const commandSize = 16;
 /** Segments are aligned to the pages of Apple silicon, which are larger than those of Intel's processors. */
@@ -55,7 +55,7 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 	directory.set([hashSize, 2, 0, 12], 36);
 	directory.writeBigUInt64BE(BigInt(text.fileOffset), 64);
 	directory.writeBigUInt64BE(BigInt(text.fileSize), 72);
-	// Marks a program, and not a library.
+	// CS_EXECSEG_MAIN_BINARY: a program, not a library.
 	directory.writeBigUInt64BE(1n, 80);
 	directory.set(identifierBytes, directoryHeader);
 	for (const [index, hash] of pageHashes(signed, codeLimit).entries()) {
@@ -65,7 +65,8 @@ export function signAdHoc(unsigned: Buffer, identifier: string): Buffer {
 }
 
 /**
- * Returns the pages that the kernel would reject, because their hash differs from the signed one. Throws if the signature has another form.
+ * Returns the indexes of the pages whose hash differs from the signed one, which macOS would reject. Throws if the signature has another
+ * form.
  */
 export function changedPages(signed: Buffer): readonly number[] {
 	const { signature, linkEdit } = parseMachO(signed);

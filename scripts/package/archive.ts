@@ -14,7 +14,7 @@ export interface ArchiveOptions {
 	/** Seconds since 1970, for each file. */
 	readonly modified: number;
 	readonly output: string;
-	/** Compression level. By default 9, which takes some seconds. Levels below 6 add 1 MB, which exceeds the limit. */
+	/** gzip's level. Level 9 takes some seconds. Levels below 6 add 1 MB, which exceeds the limit. */
 	readonly level?: number;
 }
 
@@ -27,7 +27,7 @@ export async function writeArchive({ folder, files, modified, output, level = 9 
 	return createHash("sha256").update(archive).digest("hex");
 }
 
-/** Packs these files, and folders with all their contents. Every user can read them, and they belong to root. */
+/** Packs files, and folders with all their contents. They belong to root, and every user can read them. */
 export function tarOf({ folder, files, modified }: Omit<ArchiveOptions, "output" | "level">): Buffer {
 	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
 	const modes = "--mode=u=rwX,go=rX";

@@ -1,5 +1,5 @@
-// Lists the contents of a program or an image, for machines to read (CycloneDX): npm's data about each bundled package, Node, and anything
-// else inside. The same contents make the same bytes.
+// Lists the contents of a program or an image as CycloneDX: the bundled packages, Node, and anything else inside. The same contents make
+// the same bytes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mustRun } from "../must-run.ts";
@@ -23,12 +23,11 @@ export interface NodeInside {
 	/** As Go names it, like `arch`. */
 	readonly os: string;
 	readonly arch: string;
-	/** The hash of the program as it was fetched. */
+	/** Hash of Node's binary as it was fetched. */
 	readonly sha256: string;
 }
 
 export interface BillOptions {
-	/** The name of the program or image. */
 	readonly name: string;
 	readonly nodes: readonly NodeInside[];
 	/** Folders of the bundled packages, from the root, as packagesOf() finds them. */
@@ -41,7 +40,7 @@ export interface BillOptions {
 /** @throws Error if npm does not list a bundled package. */
 export async function billOfMaterials(options: BillOptions): Promise<string> {
 	const { name, nodes, packages, others = [], modified } = options;
-	// Lists all packages: if npm left out the packages for development, it would leave out some that are also bundled.
+	// Not with --omit=dev: npm would then also omit some bundled packages.
 	const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--silent"];
 	const output = await mustRun("write the bill of materials", ["npm", "sbom", ...form]);
 	const { serialNumber: _, ...bill } = JSON.parse(output.slice(output.indexOf("{"))) as BillOfMaterials;
@@ -81,7 +80,7 @@ function nodeComponent({ version, os, arch, sha256 }: NodeInside): Component {
 		description: `Node.js for ${os} on ${arch}; the hash is that of its program as it was fetched`,
 		hashes: [{ alg: "SHA-256", content: sha256 }],
 		licenses: [{ license: { id: "MIT" } }],
-		// Scanners find its known vulnerabilities by this name.
+		// Scanners find Node's known vulnerabilities by this name.
 		cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
 		purl,
 	};

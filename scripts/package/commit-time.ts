@@ -1,7 +1,7 @@
 import { runCommand } from "../run-command.ts";
 
 /**
- * Returns the time of the commit, in seconds since 1970, so that files made from the same commit get the same times. SOURCE_DATE_EPOCH has
+ * Returns the time of the commit in seconds since 1970, so that files made from the same commit get the same times. SOURCE_DATE_EPOCH has
  * priority.
  */
 export async function commitTime(): Promise<number> {

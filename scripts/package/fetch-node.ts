@@ -1,5 +1,5 @@
-// Fetches Node for any platform, from the registries that npm and pip are set up for. Its bytes must match a hash that is pinned in
-// package-lock.json, targets.ts or node-wheels.txt.
+// Fetches Node for any platform from the registries of npm and pip. Its hash must match the one in package-lock.json, targets.ts or
+// node-wheels.txt.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +11,10 @@ import type { NpmNode, WheelNode } from "./targets.ts";
 export interface FetchedNode {
 	readonly binary: string;
 	readonly sha256: string;
-	/** The path of Node's licence. The package for Windows does not contain it, so nothing may be there. */
+	/** The path of Node's licence. For Windows the file is missing, because the package does not contain it. */
 	readonly licence: string;
 }
 
-/** Fetches Node into a new folder inside the given one. */
 export async function fetchNode(node: NpmNode | WheelNode, folder: string): Promise<FetchedNode> {
 	const own = mkdtempSync(join(folder, "node-"));
 	const fetched = await (node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own));
@@ -42,7 +41,7 @@ async function fromNpm(
 	if (found !== integrity) throw new Error(`${name} ${version} is ${found} and not ${integrity}: it was changed`);
 	const binary = name.includes("-win-") ? "node.exe" : "node";
 	await mustRun(`unpack ${name}`, ["tar", "xzf", archive, "-C", folder, `package/bin/${binary}`]);
-	// The package for Windows has no licence.
+	// This may fail, because the package for Windows has no licence.
 	await runCommand(["tar", "xzf", archive, "-C", folder, "package/LICENSE"]);
 	return { binary: join(folder, "package", "bin", binary), licence: join(folder, "package", "LICENSE") };
 }

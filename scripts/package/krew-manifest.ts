@@ -6,7 +6,6 @@ import { repositoryRoot } from "../repository-root.ts";
 export interface PackagedArchive {
 	readonly os: string;
 	readonly arch: string;
-	/** The name of the program in the archive. */
 	readonly program: string;
 	readonly uri: string;
 	readonly sha256: string;

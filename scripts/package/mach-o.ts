@@ -7,7 +7,7 @@ export interface LoadCommand {
 
 export interface MachO {
 	readonly commands: readonly LoadCommand[];
-	/** Where the next load command would begin, and where the program's own contents begin. */
+	/** Where the next load command would begin. It must end before `commandsLimit`. */
 	readonly commandsEnd: number;
 	readonly commandsLimit: number;
 	readonly text: Segment;

@@ -1,6 +1,6 @@
-// `npm run package`: writes archives of the plugin for every system into dist/package/, with checksums and a bill of materials. With `--
-// --url URL`, the later location of the archives, it also writes krew's manifest. `-- --only linux-amd64` makes only that archive. The flag
-// `--without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
+// `npm run package`: writes an archive of the plugin for every system into dist/package/, with checksums and a bill of materials. `-- --url
+// URL`, the later location of the archives, also writes krew's manifest. `-- --only linux-amd64` makes only that archive. `--
+// --without-code` leaves out V8's compiled code, so that two runs on one commit make the same files.
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ function fetched(node: Target["node"]): Promise<FetchedNode> {
 	return fetching;
 }
 
-/** Signs a program for macOS, which cannot run here, and checks that its signature has what a Mac's kernel requires. */
+/** Signs a program for macOS, and checks the signature, because the program cannot run on this machine. */
 function sign(program: string): void {
 	writeFileSync(program, signAdHoc(readFileSync(program), "kubectl-xpdb"));
 	const changed = changedPages(readFileSync(program));
@@ -65,7 +65,6 @@ async function mustRun(program: string): Promise<void> {
 
 interface Built {
 	readonly target: Target;
-	/** The folder with all files of the archive. */
 	readonly folder: string;
 	readonly program: string;
 	/** Whether the program is for this kind of machine, and was run. */
@@ -82,7 +81,7 @@ async function build(target: Target, parts: string): Promise<Built> {
 	const node = await fetched(target.node);
 	const isNative = os === "linux" && arch === "amd64";
 	const withCode = isNative && !values["without-code"];
-	// Which functions a call runs depends on when answers arrive. So this code differs from run to run.
+	// This code differs from run to run, because the functions that a call runs depend on when answers arrive.
 	if (withCode) await compileProgram(maker.binary, parts);
 	const strip = os === "linux" ? stripSymbols : async () => false;
 	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode, strip, output });
@@ -115,7 +114,7 @@ try {
 	const packages = packagesOf(await writeProgramParts(parts));
 	writeFileSync(join(work, noticesFile), licenceNotices("kubectl-xpdb has", packages));
 	const archives: PackagedArchive[] = [];
-	// An archive is packed, which takes seconds of processor time, while the next program is built.
+	// Packing takes seconds of processor time, so it runs while the next program is built.
 	let packing = Promise.resolve();
 	for (const target of chosen) {
 		const [built] = await Promise.all([build(target, parts), packing]);

@@ -1,4 +1,4 @@
-// Lists the archives, with Go's names for systems and processors, by which krew selects, and where the Node of each comes from.
+// Lists the archives, and where the Node of each comes from. Systems and processors have Go's names, by which krew selects.
 export interface NpmNode {
 	readonly kind: "npm";
 	readonly name: string;
@@ -20,10 +20,7 @@ export interface Target {
 	readonly node: NpmNode | WheelNode;
 }
 
-/**
- * The version of Node in every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md
- * has the reason.
- */
+/** The plugin's Node: the newest LTS that npm or the wheels (node-wheels.txt) have for all targets. See docs/dependencies.md. */
 export const pluginNode = "24.19.0";
 
 const wheel = (platform: string): WheelNode => ({ kind: "wheel", version: pluginNode, platform });

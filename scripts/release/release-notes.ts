@@ -1,9 +1,9 @@
 // Takes the notes of a release from its section of CHANGELOG.md.
 
 export interface Release {
-	/** The version in package.json, which decides. */
+	/** From package.json. */
 	readonly version: string;
-	/** The tag, whose name repeats the version. */
+	/** For example "v0.2.0". */
 	readonly tag: string;
 	readonly changelog: string;
 }

@@ -1,12 +1,11 @@
-// Runs the steps of a test run in lanes, side by side. In each lane, the steps run one after the other, even if a step fails. A group of
-// steps runs at the same time.
+// Runs the steps of a test run in lanes, side by side. A lane runs its steps one after the other, even if a step fails.
 import { cpus } from "node:os";
 import { runCommand } from "../run-command.ts";
 import { oneFailed, type Tally } from "./tally.ts";
 
 export interface Step {
 	readonly name: string;
-	/** Begins with the script that Node runs. A missing script is a failure like any other. */
+	/** Begins with the script that Node runs. */
 	readonly command: readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Makes a tally from its exit code. Undefined if only its time counts. */
@@ -14,9 +13,9 @@ export interface Step {
 }
 
 export interface Lane {
-	/** A list inside is a group. Its output is held back, too. */
+	/** The steps of a list inside run at the same time, and their output is shown when they end. */
 	readonly steps: readonly (Step | readonly Step[])[];
-	/** Its output is held back until a step ends, and its processes run at low priority. */
+	/** Its processes run at low priority, and the output of each step is shown when the step ends. */
 	readonly isBackground: boolean;
 }
 
@@ -31,7 +30,7 @@ export interface StepResult {
 export interface RunOptions {
 	/** Stops the running steps. */
 	readonly signal: AbortSignal;
-	/** Whether to start no further steps. After Ctrl-C, the terminal has already told the running ones. */
+	/** Whether to start no further steps. Ctrl-C also reaches the running steps by itself. */
 	readonly isInterrupted: () => boolean;
 	readonly onEnd: (result: StepResult) => void;
 }
@@ -77,7 +76,7 @@ async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): 
 	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
 }
 
-/** Starts to measure how idle the processors are. The returned function gives the share of the time since then, from 0 to 1. */
+/** The returned function gives the idle share of processor time since this call, from 0 to 1. */
 export function measureIdleness(): () => number {
 	const read = () => {
 		const times = cpus().map((each) => each.times);

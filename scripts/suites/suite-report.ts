@@ -1,10 +1,9 @@
-// The report of a vitest run for scripts/test.ts and scripts/check.ts: each test with its verdict and its time. suite-reporter.ts writes
-// it.
+// The report that suite-reporter.ts writes of a vitest run, for scripts/test.ts and scripts/check.ts.
 import { existsSync, readFileSync } from "node:fs";
 import { type Tally, oneFailed, sum } from "./tally.ts";
 
 export interface TestRecord {
-	/** With the names of the suites around it. */
+	/** Includes the names of the suites around the test. */
 	readonly name: string;
 	readonly state: "passed" | "failed" | "skipped";
 	readonly ms: number;
@@ -40,8 +39,8 @@ export function readSuiteReport(path: string): SuiteReport {
 }
 
 /**
- * Returns the tally of a report. A file that cannot be loaded has no tests and counts as one failure. So does a run that ended badly
- * although no test failed, for example because of an unhandled rejection or a crash before the report.
+ * Returns the tally of a report. A file that cannot be loaded counts as one failure. So does a run that ended badly although no test
+ * failed, for example because of an unhandled rejection.
  */
 export function tallyOfReport(report: SuiteReport, exitCode: number): Tally {
 	if (report.files.length === 0) return oneFailed;
@@ -60,7 +59,6 @@ export function tallyOfFile({ tests, errors }: FileRecord): Tally {
 	};
 }
 
-/** Returns the full names of the tests that did not run. */
 export function skippedTests({ files }: SuiteReport): readonly string[] {
 	return files.flatMap(({ tests }) => tests.filter(({ state }) => state === "skipped").map(({ name }) => name));
 }

@@ -1,5 +1,5 @@
-// Prints a vitest run: a line for each file that has ended, and each failure in full at once. So a run that is stopped has shown what it
-// found. It also writes a SuiteReport.
+// Prints a vitest run: a line for each finished file, and each failure at once, so that a stopped run has shown its failures. It also
+// writes a SuiteReport.
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -17,7 +17,6 @@ export class SuiteReporter implements Reporter {
 	#done = 0;
 	#files = 0;
 
-	/** `path`: where the report goes. */
 	constructor(path: string, print: (line: string) => void = (line) => console.log(line)) {
 		this.#path = path;
 		this.#print = print;

@@ -1,5 +1,5 @@
-// Lists all suites, each with the smallest size that runs it: `npm test` is what a newcomer waits for, `--all` is the gate of continuous
-// integration, and `--nightly` is everything.
+// Lists all suites, each with the smallest size that runs it. A newcomer runs `npm test`, continuous integration runs `--all`, and
+// `--nightly` runs everything.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -26,7 +26,6 @@ export interface ClusterSuite {
 	readonly programs?: readonly ProgramName[];
 }
 
-/** Any other suite: one command. */
 export interface CommandSuite {
 	readonly kind: "command";
 	readonly name: string;
@@ -47,14 +46,14 @@ export interface CommandSuite {
 }
 
 /**
- * The number of real fleets. A third fleet on two cores shortens the real-cluster tests by four minutes of twenty-five. But then the
- * machine is too slow for tests of how long people wait.
+ * The number of real fleets. On two cores, a third fleet would save 4 of 25 minutes, but tests of waiting times would find the machine too
+ * slow.
  */
 const fleets = Math.max(2, Math.min(4, availableParallelism()));
 
 export type Suite = ClusterSuite | CommandSuite;
 
-/** `files` are paths, or beginnings of paths. */
+/** `files` are paths or prefixes of paths. */
 export function vitestCommand(
 	project: "e2e" | "mixed" | "oldest",
 	files: readonly string[],
@@ -109,7 +108,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		],
 		programs: ["helm"],
 	},
-	// The suite "fleets" already has the ways to install by hand. The curves of a report are tested in test/plugin/picture/.
+	// The suite "fleets" covers installing by hand, and test/plugin/picture/ covers the curves of a report.
 	{
 		kind: "clusters",
 		name: "variants",
@@ -129,9 +128,9 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		files: ["test/scripts/executable.e2e.test.ts", "test/krew/"],
 		programs: ["krew"],
 	},
-	// Floods each port, with small API servers. The suite "hostile" has the same floods with real ones.
+	// The suite "hostile" has the same floods in front of real API servers.
 	{ kind: "clusters", name: "floods", size: "nightly", files: ["test/agent/floods.e2e.test.ts"] },
-	// Built from Debian's packages, which takes minutes.
+	// Takes minutes, because the image is built from Debian's packages.
 	{ kind: "clusters", name: "image", size: "nightly", files: ["test/scripts/image.e2e.test.ts"] },
 ];
 
@@ -144,7 +143,7 @@ const onTheOldest = [
 	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
 ];
 
-/** Suites of the same part run in this order, except for those of "after". */
+/** Suites with the same `when` run in this order. Those of "after" run at the same time. */
 export const commandSuites: readonly CommandSuite[] = [
 	{
 		kind: "command",
@@ -249,7 +248,7 @@ export const commandSuites: readonly CommandSuite[] = [
 	},
 ];
 
-/** The files that take longest, the longest first. */
+/** The test files that take longest, longest first. */
 export const longFiles: readonly string[] = e2e(
 	"fleet-life",
 	"install-obstacles",
@@ -268,7 +267,6 @@ export function hasFile({ files }: ClusterSuite, path: string): boolean {
 	return files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file)));
 }
 
-/** Returns the suite of a test file on real clusters. */
 export function suiteOf(path: string): ClusterSuite | undefined {
 	return clusterSuites.find((suite) => hasFile(suite, path));
 }

@@ -25,7 +25,7 @@ export function formatTally({ passed, failed, skipped }: Tally): string {
 	return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-/** Returns what a step without tests counts as. Exit code 3 means that it was skipped. */
+/** Exit code 3 means that the step was skipped. */
 export function tallyOfExit(code: number): Tally {
 	if (code === 3) return oneSkipped;
 	return code === 0 ? onePassed : oneFailed;

@@ -19,7 +19,7 @@ export interface RunTimes {
 	readonly buildMs: number;
 	/** Time until the clusters were ready. */
 	readonly fleetMs: number;
-	/** From 0 to 1. */
+	/** Share of processor time, from 0 to 1. */
 	readonly idle: number;
 	readonly ms: number;
 }
