@@ -43,8 +43,8 @@ export async function budgetRows(
 }
 
 /**
- * Returns a column for each member. If a context leads to the member, its column has the context's name. Columns follow the order of the
- * contexts; members without a context come last.
+ * Returns a column for each member, with the name and in the order of its context. The column of a member without a context comes last and has the member's
+ * name.
  */
 function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">, contexts: readonly KubeContext[]) {
 	const order = (context: string | undefined): number => {

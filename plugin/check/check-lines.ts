@@ -24,13 +24,13 @@ const widestCell = 16;
 /** Further findings of a row are only counted. -o json has them all. */
 const mostFindings = 5;
 
-/** Writes rows one by one, with a heading at the start of each category. */
+/** Writes rows one by one, with a heading whenever the category or the clusters change. */
 export class CheckLines {
 	readonly #options: CheckLinesOptions;
 	#heading = "";
 	/** Unknown findings that were printed already, by cluster and message. */
 	readonly #told = new Set<string>();
-	/** Commands that were printed already. If a user ran one twice, a command that creates something would fail. */
+	/** Commands that were printed already. A command that creates something fails if a user runs it twice. */
 	readonly #fixes = new Set<string>();
 
 	constructor(options: CheckLinesOptions) {
@@ -94,14 +94,12 @@ export class CheckLines {
 		const taken = (hasUnicode ? 2 : 3) + titleWidth + 2 + codeWidth;
 		const sum = widths.reduce((total, width) => total + width + 2, taken);
 		if (columns === undefined || sum <= columns) return widths;
-		// Narrower columns cut the names in the middle, so clusters can usually still be told apart.
 		const room = Math.floor((columns - taken) / Math.max(1, cells.length)) - 2;
 		return room < narrowestCell ? undefined : cells.map(() => room);
 	}
 
 	#findings({ findings }: CheckRow): readonly string[] {
 		const fresh = findings.filter((finding) => !this.#isTold(finding));
-		// A finding that is the same in several clusters is printed once, with the first command that helps in one of them.
 		const groups = [...Map.groupBy(fresh, ({ reason, message }) => `${reason}\0${message}`).values()];
 		const shown = groups.slice(0, mostFindings);
 		const more = groups.length - shown.length;
@@ -127,9 +125,7 @@ export class CheckLines {
 		return fix;
 	}
 
-	/**
-	 * Whether this finding was printed before. An unreachable cluster makes every check unknown for the same reason, which is printed once.
-	 */
+	/** An unreachable cluster makes every check unknown for the same reason, which is printed once. */
 	#isTold({ result, cluster, message }: CheckFinding): boolean {
 		if (result !== "unknown") return false;
 		const key = `${cluster}\0${message}`;
@@ -148,7 +144,7 @@ function groupedCells({ cells }: CheckRow): readonly string[] {
 	);
 }
 
-/** Shortens the text, but keeps both ends: the end of a name identifies it more often than its middle. */
+/** Cuts out the middle, because the end of a name identifies it more often. */
 function cut(text: string, width: number): string {
 	if (text.length <= width) return text;
 	const front = Math.ceil((width - 2) / 2);

@@ -1,5 +1,5 @@
-// Names what `check` finds, with a code to look it up by and a severity. A finding that a round would also report has the round's name
-// and code (events/reason.ts).
+// Names the findings of `check`, each with a code and a severity. A finding that a round would also report has the round's name and code
+// (events/reason.ts).
 import { type Reason, reasonCodes } from "../events/reason.ts";
 
 /** Best first. Unknown means that a fact could not be read, which is never treated as ok. */
@@ -56,7 +56,7 @@ const own = {
 	PodsMislabelled: { code: "XPDB2305", result: "warning" },
 } as const satisfies Readonly<Record<string, ReasonFacts>>;
 
-/** Reasons of a round that a check may find before there is a round. */
+/** Reasons of rounds that a check can find without a round. */
 const ofRounds = {
 	PeerUnreachable: "unknown",
 	AgentRefused: "unknown",

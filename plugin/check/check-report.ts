@@ -36,7 +36,6 @@ export type CheckCategory = "access" | "rights" | "agents" | "fleet" | "policies
 
 export type CheckTitle = Pick<CheckRow, "category" | "title" | "isNeeded">;
 
-/** The result of one check in one cluster. */
 export interface ClusterCheck {
 	readonly text: string;
 	readonly findings: readonly FoundProblem[];
@@ -44,15 +43,11 @@ export interface ClusterCheck {
 
 export type FoundProblem = Pick<CheckFinding, "reason" | "message"> & { readonly fix?: string | undefined };
 
-/** A value that was read, or why it could not be read. */
 export type Reading<T> =
 	| { readonly kind: "read"; readonly value: T }
 	| { readonly kind: "unread"; readonly why: string };
 
-/**
- * Makes the row of one check. `ofCluster`: returns undefined for a cluster that was not checked. `ofFleet`: findings that belong to no
- * single cluster.
- */
+/** `ofCluster` returns undefined for a cluster that was not checked. `ofFleet` has the findings that belong to no single cluster. */
 export function checkRow(
 	title: CheckTitle,
 	clusters: readonly string[],
@@ -81,12 +76,10 @@ function finding({ reason, message, fix }: FoundProblem, cluster: string): Check
 	return { reason, result: factsOf(reason).result, cluster, message, ...(fix !== undefined && { fix }) };
 }
 
-/** Returns the result for a cluster that could not be checked. */
 export function notChecked(why: string, fix?: string): ClusterCheck {
 	return { text: "?", findings: [{ reason: "NotChecked", message: why, fix }] };
 }
 
-/** Judges a reading, or reports why there is none. */
 export function ofReading<T>(reading: Reading<T>, judge: (value: T) => ClusterCheck): ClusterCheck {
 	return reading.kind === "unread" ? notChecked(reading.why) : judge(reading.value);
 }
@@ -102,7 +95,6 @@ export interface CheckOutcome {
 	readonly blocking: readonly string[];
 }
 
-/** Sums up the rows. `failOnWarning`: whether a warning counts as a failure. */
 export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): CheckOutcome {
 	const counts = { ok: 0, warning: 0, unknown: 0, failed: 0 };
 	for (const { result } of rows) counts[result] += 1;

@@ -1,14 +1,14 @@
 // Estimates from one answer how far another clock is ahead of this machine's.
 
-/** The clock is ahead by `aheadMs`, give or take `withinMs`, because the answer took time and the reading may be coarse. */
+/** The other clock is ahead by `aheadMs`, plus or minus `withinMs`. */
 export interface ClockReading {
 	readonly aheadMs: number;
 	readonly withinMs: number;
 }
 
 /**
- * Compares a clock that was read at some moment between `askedAt` and `answeredAt` with this machine's. `coarseMs`: how far the true time
- * may be beyond the reading.
+ * `readMs` is the time that the other clock showed at some moment between `askedAt` and `answeredAt`. The true time can be up to `coarseMs`
+ * later than the reading.
  */
 export function clockReading(
 	readMs: number,

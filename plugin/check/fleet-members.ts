@@ -21,7 +21,6 @@ export interface MemberRow {
 	readonly context: string;
 	/** Its address in the first list that has one. */
 	readonly address: string | undefined;
-	/** The agent's version. */
 	readonly version: string | undefined;
 	readonly features: readonly string[];
 	/**
@@ -40,15 +39,14 @@ export interface FleetMembers {
 	readonly differences: readonly string[];
 	/** Members without a context that do not answer, and why. */
 	readonly problems: readonly string[];
-	/** What will soon need attention. */
 	readonly warnings: readonly string[];
 }
 
-/** Greetings go out every 30 s. After two failed ones, someone should look. */
+/** Greetings go out every 30 s, so a warning means that at least two failed. */
 const unheardMs = 75_000;
 const soonSeconds = 30 * 86_400;
 
-/** Returns the members, and what is wrong with the fleet. `nowSeconds`: seconds since the epoch. */
+/** Returns the members, and what is wrong with the fleet. `nowSeconds` counts from the epoch. */
 export function fleetMembers(columns: readonly FleetColumn[], nowSeconds: number): FleetMembers {
 	const speakers = columns.flatMap(({ name, listed, description }) =>
 		description.kind === "read" ? [{ name: listed?.name ?? name, description: description.value }] : [],
@@ -127,7 +125,7 @@ function rowOf(
 	};
 }
 
-/** Warns about members that only some clusters forget. This blocks nothing: a cluster that never knew the member has nothing to forget. */
+/** Only a warning, because a cluster that never knew the member has nothing to forget. */
 function forgottenWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[]): readonly string[] {
 	return rows.flatMap(({ id, name, forgottenBy }) => {
 		const others = speakers.filter(
@@ -156,9 +154,7 @@ function addressWarnings(rows: readonly MemberRow[], speakers: readonly Speaker[
 	});
 }
 
-/**
- * Warns if members trust different CAs. Members that do not trust each other's CAs refuse each other as soon as one certificate is renewed.
- */
+/** A member refuses another one as soon as the other's certificate comes from a CA that it does not trust. */
 function trustWarnings(rows: readonly MemberRow[]): readonly string[] {
 	const by = Map.groupBy(
 		rows.flatMap(({ name, certificates }) =>
@@ -204,7 +200,7 @@ export function certificateEnd(certificates: AgentCertificates | undefined): num
 	return Math.min(certificate.expiresAtSeconds, ...authorities.map(({ expiresAtSeconds }) => expiresAtSeconds));
 }
 
-/** Returns the first bytes of a fingerprint, enough to tell certificates apart. */
+/** Returns the beginning of a fingerprint, enough to tell certificates apart. */
 export function shortMark(sha256: string): string {
 	return sha256.slice(0, 11);
 }

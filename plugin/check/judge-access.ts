@@ -32,7 +32,7 @@ export function judgeServer(
 	};
 }
 
-/** Fields that a budget may need. For example, API servers drop `suspend` if the definition lacks it. */
+/** Fields that a budget may need. API servers drop fields that the definition lacks. */
 const fieldsOfBudget = ["selector", "minAvailable", "maxUnavailable", "suspend"];
 
 export function judgeBudgetKind(

@@ -54,7 +54,7 @@ export function judgeAgentsBefore(agents: Reading<AgentsOfCluster>, { name, sugg
 	});
 }
 
-/** Judges whether the agents answer. `access`: the connection that a run would use. `each`: every ready agent, asked separately. */
+/** `access` is the connection that a run would use. `each` has every ready agent, asked separately. */
 export function judgeAnswers(
 	access: AgentAccessResult,
 	each: readonly AgentOfCluster[],
@@ -84,7 +84,7 @@ export interface SpeakingAgent {
 	readonly features: readonly string[];
 }
 
-/** Judges the versions and features of the agents. `agents`: the agents of this cluster that answered. `all`: those of the fleet. */
+/** `agents` are the agents of this cluster that answered, and `all` those of the fleet. */
 export function judgeVersions(
 	agents: readonly SpeakingAgent[],
 	all: readonly SpeakingAgent[],
@@ -126,14 +126,14 @@ function withV(version: string): string {
 	return version.startsWith("v") ? version : `v${version}`;
 }
 
-/** Returns the difference of the minor versions. Infinity if one of the texts is not a version, or if the major versions differ. */
+/** Infinity if one of the texts is not a version, or if the major versions differ. */
 function minorsApart(a: string, b: string): number {
 	const [left, right] = [a, b].map((version) => /^v?(\d+)\.(\d+)\./.exec(version)?.slice(1).map(Number));
 	if (left?.[0] === undefined || left[0] !== right?.[0]) return Number.POSITIVE_INFINITY;
 	return Math.abs((left[1] ?? 0) - (right[1] ?? 0));
 }
 
-/** Finds pods with the agents' label in other namespaces. The plugin ignores them, but a person may mistake them for agents. */
+/** The plugin ignores these pods, but a person may mistake them for agents. */
 export function judgeLabelledPods(
 	labelled: Reading<readonly LabelledPod[]>,
 	agents: Reading<AgentsOfCluster>,

@@ -18,9 +18,9 @@ export interface JudgedBudget {
 	readonly findings: readonly Finding[];
 	/** False if the findings say that its numbers cannot be relied on. */
 	readonly isCounted: boolean;
-	/** Pods, as NAMESPACE/NAME, that the budget never allows to be evicted, because no controller says how many of them are expected. */
+	/** Pods (NAMESPACE/NAME) whose eviction the budget never allows, because no controller says how many are expected. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
-	/** Workloads that it expects, although it does not select some of their pods. These workloads use the budget up. */
+	/** Workloads whose pods it expects, although it does not select all of them. These workloads use the budget up. */
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
@@ -28,13 +28,13 @@ interface Options {
 	readonly suggest: SuggestedCommands;
 	/** A context of the fleet. */
 	readonly context: string;
-	/** By the member's name: the context that leads to it. */
+	/** Contexts by the member's name. */
 	readonly contexts: ReadonlyMap<string, string>;
 	/** The names of the members that answered. */
 	readonly answering: readonly string[];
 }
 
-/** Reports why no round, of any caller, can judge this budget. */
+/** Reports why no round can judge this budget. */
 export function judgeReadable(
 	{ name, findings }: JudgedBudget,
 	{ suggest, context }: Options,
@@ -56,7 +56,7 @@ export function judgeSame(
 	return [{ reason: "BudgetsDiffer", message: `budget ${formatBudgetName(name)}: ${text}`, fix }];
 }
 
-/** Reports a suspended budget, which limits no eviction. The user may have forgotten that. */
+/** Reports a suspended budget, because the user may have forgotten the suspension. */
 export function judgeInForce(
 	{ name, row }: JudgedBudget,
 	{ suggest, now }: Pick<Options, "suggest"> & { readonly now: number },
@@ -109,7 +109,6 @@ export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProbl
 	return [{ reason: "NotChecked", message: `budget ${first}${more} could not be counted` }];
 }
 
-/** Judges the pods of one member. */
 export function judgeOwners(
 	{ name, ownerless }: JudgedBudget,
 	cluster: string,

@@ -4,7 +4,7 @@ import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Readi
 import type { ClockReading } from "./clock-reading.ts";
 import type { AgentOfCluster } from "./read-agents.ts";
 
-/** A token lives ten minutes and is renewed when a quarter of that is left. API servers report the time in whole seconds. */
+/** Far less than the 2.5 minutes that a token has left when it is renewed, and more than the resolution of API servers' clocks (1 s). */
 const skewMs = 5_000;
 /** The same as in the alert of docs/operations.md. */
 const lastingMs = 14 * 86_400_000;
@@ -43,7 +43,7 @@ function seconds(ms: number): string {
 	return `${Math.round(ms / 1_000)}s`;
 }
 
-/** Judges how long the certificates are still valid. `nowMs`: milliseconds since the epoch. */
+/** `nowMs` counts from the epoch. */
 export function judgeCertificates(
 	agents: readonly AgentOfCluster[],
 	nowMs: number,

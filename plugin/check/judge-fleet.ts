@@ -78,7 +78,7 @@ export function judgeWay({ name, context, mayBeBehind, listed, description }: Fl
 	return { text: "yes", findings: [] };
 }
 
-/** Judges whether a cluster's agents reach the other members. `peers`: undefined if the cluster's agents could not be reached. */
+/** `peers` is undefined if the cluster's agents could not be reached. */
 export function judgePeers(
 	peers: readonly PassedOn[] | undefined,
 	{ name, suggest }: { readonly name: string; readonly suggest: SuggestedCommands },

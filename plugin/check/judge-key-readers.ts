@@ -3,7 +3,6 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterCheck, ofReading, type Reading } from "./check-report.ts";
 
-/** At most this many are named in a message. */
 const mostNamed = 10;
 
 export function judgeKeyReaders(

@@ -1,5 +1,4 @@
-// Judges the Service through which agents of other members connect: whether it has an address, and whether the fleet's list has the same
-// one.
+// Judges the Service through which agents of other members connect: whether it has an address, and whether the fleet lists that address.
 import { isIP } from "node:net";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -8,7 +7,7 @@ import { peersService } from "../install/expose/peers-service.ts";
 import type { FoundPeers } from "../install/expose/read-peers.ts";
 import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
 
-/** Judges the Service of one member. `listed`: this member's entry in a list that was read; undefined if none has one. */
+/** `listed` is this member's entry in a list that was read. Undefined if no list has one. */
 export function judgePeersService(
 	peers: Reading<FoundPeers | undefined>,
 	listed: FleetMember | undefined,

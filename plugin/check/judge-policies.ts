@@ -1,5 +1,4 @@
-// Judges what each API server has besides agents: policies that keep others from the agents' objects, and x-pdb, which should not be
-// there.
+// Judges the policies that keep others from the agents' objects, and finds x-pdb, which should not run beside the agents.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
 import { isNeighbour, neighbourText } from "../install/neighbour-warnings.ts";

@@ -5,12 +5,10 @@ import { type ClusterCheck, notChecked, type Reading } from "./check-report.ts";
 import { installRights, type Right, rightText } from "./needed-rights.ts";
 import type { ClusterFacts } from "./read-cluster.ts";
 
-/** In agent/deploy/rbac-operator.yaml: a ClusterRole, and a Role in the agents' namespace. */
+/** The name of a ClusterRole, and of a Role in the agents' namespace (agent/deploy/rbac-operator.yaml). */
 const operatorsRole = "xpdb-operators";
 
-/**
- * Judges whether the user may install. Installing needs an administrator, so the command for a missing right only lists the user's rights.
- */
+/** Installing needs an administrator, so the command for a missing right only lists the user's rights. */
 export async function judgeInstallRights(
 	facts: Pick<ClusterFacts, "rights" | "user">,
 	context: Pick<KubeContext, "name" | "suggest" | "agents">,
@@ -20,7 +18,6 @@ export async function judgeInstallRights(
 	return { ...judged, findings: judged.findings.map((each) => (each.fix === undefined ? each : { ...each, fix })) };
 }
 
-/** Reports the missing rights, with the command that an administrator can grant them with. */
 export async function judgeRights(
 	rights: readonly Right[],
 	reason: OwnCheckReason,
@@ -42,7 +39,10 @@ function isYes(answer: Reading<boolean>): boolean {
 	return answer.kind === "read" && answer.value;
 }
 
-/** Returns a command that binds the user to the shipped role. If the user is unknown, the command lists the existing rights instead. */
+/**
+ * Returns a command for an administrator, which binds the user to the shipped role. If the user is unknown, the command lists the existing
+ * rights instead.
+ */
 function helpfulCommand(
 	missing: readonly Right[],
 	user: string,

@@ -1,5 +1,5 @@
-// Matches contexts to members, also while the agents or the API server of a cluster do not answer. Otherwise one cluster would appear
-// twice: as a context without an answer, and as a member without a context.
+// Matches contexts to members, even if a cluster's agents or API server do not answer. Without a match, one cluster would appear twice: as
+// a context without an answer, and as a member without a context.
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 
 export interface IdentifiedContext {

@@ -11,11 +11,11 @@ export interface Right {
 	readonly resource: string;
 	readonly subresource?: string;
 	readonly name?: string;
-	/** Left out: all namespaces, or a resource without a namespace. */
+	/** If left out, all namespaces, or a resource without a namespace. */
 	readonly namespace?: string;
 }
 
-/** Returns the rights by purpose. `namespace`: the namespace of the pods to evict; undefined for all. */
+/** Returns the rights by purpose. `namespace` is that of the pods to evict. Undefined for all. */
 export function neededRights(agentNamespace: string, account: string, namespace: string | undefined) {
 	const inAnchor = { group: "", namespace: agentNamespace };
 	const ofPods = { group: "", resource: "pods", ...(namespace !== undefined && { namespace }) };

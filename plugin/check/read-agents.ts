@@ -21,8 +21,8 @@ interface SaidByAgent {
 }
 
 /**
- * Asks the ready agents, because the others serve no calls. Agents that end in the meantime, for example in an upgrade or a drain, are
- * left out. Their replacements are asked instead.
+ * Asks the ready agents, because the others serve no calls. If an agent ends in the meantime, for example in an upgrade or a drain, its
+ * replacement is asked instead.
  */
 export async function askEachAgent(
 	context: KubeContext,

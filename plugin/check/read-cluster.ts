@@ -24,15 +24,13 @@ export interface ClusterFacts {
 	readonly version: Promise<Reading<string>>;
 	/** The UID of namespace kube-system. */
 	readonly id: Promise<Reading<string>>;
-	/** The served kind XPodDisruptionBudget; undefined if there is none. */
+	/** Undefined if the API server does not serve XPodDisruptionBudget. */
 	readonly budgetKind: Promise<Reading<BudgetKind | undefined>>;
-	/** The API server's clock. */
 	readonly clock: Promise<Reading<ClockReading>>;
 	/** The agents' namespace; undefined if there is none. */
 	readonly anchor: Promise<Reading<AnchorNamespace | undefined>>;
-	/** Whether the current user has a right. */
 	readonly rights: (right: Right) => Promise<Reading<boolean>>;
-	/** The name of the user, as the API server has authenticated us. "" if it does not say. */
+	/** The user's name, as the API server reports it. "" if it does not. */
 	readonly user: Promise<Reading<string>>;
 	readonly agents: Promise<Reading<AgentsOfCluster>>;
 	/** Pods with the agents' label in any namespace. */
@@ -104,7 +102,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 	};
 }
 
-/** Turns a failure that a person can fix into the reason why there is no reading. Throws any other error: it is a bug. */
+/** Returns an error that a person can fix as `unread`. Rethrows any other error, which is a bug. */
 export async function read<T>(answer: Promise<T>): Promise<Reading<T>> {
 	try {
 		return { kind: "read", value: await answer };

@@ -1,4 +1,4 @@
-// Asks the agents of each member who is in the fleet: through the member's context, or through the agents of reachable members.
+// Asks each member's agents who is in the fleet, through the member's context or through the agents of other members.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
@@ -14,8 +14,8 @@ import { read } from "./read-cluster.ts";
 const attempts = 3;
 
 /**
- * Returns one column for each context, then one for each member that no context leads to. `idOf`: the ids of the clusters behind the
- * contexts, as their API servers report them.
+ * Returns one column for each context, then one for each member that no context leads to. `idOf` has the cluster ids that the contexts' API
+ * servers report.
  */
 export async function readFleet(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
@@ -55,7 +55,6 @@ export async function readFleet(
 	return [...(await Promise.all(own)), ...passedOn];
 }
 
-/** Returns the contexts, each with the id of its cluster as far as it is known. */
 export function identified(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
 	idOf: ReadonlyMap<string, string>,

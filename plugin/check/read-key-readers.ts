@@ -36,7 +36,7 @@ function namesOfReaders(roles: readonly V1ClusterRole[]): readonly string[] {
 	return roles.filter(({ rules = [] }) => rules?.some(canRead)).map(({ metadata }) => metadata?.name ?? "");
 }
 
-/** Whether the rule allows reading the Secret. Listing and watching Secrets also show their contents. */
+/** Listing and watching Secrets also show their contents. */
 function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1PolicyRule): boolean {
 	return (
 		apiGroups.some((group) => group === "" || group === "*") &&

@@ -28,7 +28,6 @@ export interface CheckOptions {
 	readonly now: () => number;
 }
 
-/** A context with everything that was asked of it. */
 interface Asked extends AskedCluster {
 	readonly access: Promise<AgentAccessResult>;
 	readonly agents: Promise<readonly AgentOfCluster[]>;
@@ -50,7 +49,7 @@ export async function* runChecks(contexts: readonly KubeContext[], options: Chec
 			...policyRows(asked),
 		];
 		const budgets = budgetRows(withContexts(fleet, asked), contexts, options);
-		// Prevents unhandled rejections. The reader of the rows gets a failure in its turn.
+		// Prevents unhandled rejections. The code below throws the failure of a row in its turn.
 		for (const row of [...rows, budgets]) row.catch(() => undefined);
 		for (const row of rows) yield await row;
 		const key = await keyRow(asked);
@@ -71,7 +70,6 @@ async function askAgents(context: KubeContext, { agents }: ClusterFacts): Promis
 	return found.kind === "read" ? askEachAgent(context, found.value) : [];
 }
 
-/** Returns the fleet over which budgets are counted, or why there is none. */
 async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 	const reached = new Map<string, AgentAccess>();
 	for (const { access } of asked) {
@@ -89,7 +87,7 @@ async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 	}
 }
 
-/** Adds the contexts of members whose agents we do not reach. */
+/** Adds the contexts of members whose agents were not reached. */
 async function withContexts(opening: Promise<Reading<Fleet>>, asked: readonly Asked[]): Promise<Reading<CheckedFleet>> {
 	const fleet = await opening;
 	if (fleet.kind === "unread") return fleet;
@@ -128,7 +126,7 @@ function rightsRows(asked: readonly Asked[], { namespace }: CheckOptions): reado
 	return [
 		judge({ ...rights, title: "may reach the agents" }, "ReachRightMissing", (each) => of(each).reach),
 		clusterRow(asked, { ...rights, title: "may ask for an agent's token" }, async (each) => {
-			// A team has its own account. Its token was already accepted by the agents, so the check passes.
+			// Agents that were reached have accepted a token, perhaps that of a team's own account.
 			if ((await each.access).kind === "reached") return { text: "yes", findings: [] };
 			return judgeRights(of(each).token, "TokenRightMissing", each.facts, each.context);
 		}),
@@ -217,7 +215,6 @@ async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColum
 	return readFleet(await readAccesses(asked), await readIds(asked));
 }
 
-/** Returns the id of each context's cluster, as its API server reports it. */
 async function readIds(asked: readonly Asked[]): Promise<ReadonlyMap<string, string>> {
 	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
 	return new Map(ids.flatMap(([context, id]) => (id.kind === "read" ? [[context, id.value] as const] : [])));
@@ -239,7 +236,7 @@ function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 	];
 }
 
-/** Undefined if no cluster shows the key to this user: an operator may not read it, and does not need this check. */
+/** Undefined if no cluster shows the key to this user. Operators may not read the key, and do not need this check. */
 async function keyRow(asked: readonly Asked[]): Promise<CheckRow | undefined> {
 	const readings = await Promise.all(asked.map(({ facts }) => facts.keyReaders));
 	if (!readings.some((reading) => reading.kind === "read" && reading.value !== undefined)) return undefined;

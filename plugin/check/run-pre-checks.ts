@@ -1,5 +1,4 @@
-// Implements `kubectl xpdb check --pre`: judges whether agents can be installed in these clusters, and what prevents it. It changes
-// nothing.
+// Implements `kubectl xpdb check --pre`: judges whether agents can be installed in these clusters. It changes nothing.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { CheckRow } from "./check-report.ts";
 import { accessRow, clusterRow } from "./cluster-rows.ts";
@@ -48,7 +47,7 @@ export async function* runPreChecks(contexts: readonly KubeContext[]): AsyncGene
 			async ({ context, facts }) => judgeXpdb(await facts.policies, context),
 		),
 	];
-	// Prevents unhandled rejections. The reader of the rows gets a failure in its turn.
+	// Prevents unhandled rejections. The loop below throws the failure of a row in its turn.
 	for (const row of rows) row.catch(() => undefined);
 	for (const row of rows) yield await row;
 }

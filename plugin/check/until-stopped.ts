@@ -1,6 +1,6 @@
 // Stops waiting for rows when the user interrupts the checks.
 
-/** Yields the rows until `signal` aborts. Then it immediately throws the signal's reason, without waiting for missing answers. */
+/** Yields rows until `signal` aborts, and then throws its reason without waiting for missing answers. */
 export async function* untilStopped<T>(rows: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
 	const stopped = new Promise<undefined>((resolve) => {
 		signal.addEventListener("abort", () => resolve(undefined), { once: true });

@@ -5,7 +5,6 @@ import { type CheckReason, factsOf } from "./check-reason.ts";
 import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";
 
 export interface ChecksWait {
-	/** Runs all checks once. */
 	readonly check: () => Promise<readonly CheckRow[]>;
 	readonly failOnWarning: boolean;
 	/** The findings worth waiting for. Any other finding that must be fixed ends the wait. Left out: waits for all findings. */
@@ -48,7 +47,6 @@ export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow
 	}
 }
 
-/** Returns the findings that must be fixed. */
 function missingOf(rows: readonly CheckRow[], failOnWarning: boolean): readonly CheckFinding[] {
 	return rows.flatMap(({ isNeeded, findings }) =>
 		findings.filter(({ result }) => failOnWarning || result === "failed" || (isNeeded && result === "unknown")),
