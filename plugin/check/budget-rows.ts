@@ -43,8 +43,8 @@ export async function budgetRows(
 }
 
 /**
- * Returns a column for each member, with the name and in the order of its context. The column of a member without a context comes last and has the member's
- * name.
+ * Returns a column for each member, with the name of its context and in the order of the contexts. Members without a context come last,
+ * with their own names.
  */
 function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">, contexts: readonly KubeContext[]) {
 	const order = (context: string | undefined): number => {

@@ -1,6 +1,5 @@
-// Judges a covered pod in a dry run on the server, as a round would judge it now. If the pod could be evicted now, or as soon as other pods
-// of this run are back up, it sends the API server a dry run of the eviction. If the pod would wait for anything else, it sends nothing and
-// reports what the pod would wait for.
+// Judges a covered pod in a dry run on the server, as a round would judge it now. If the pod could be evicted, now or once other pods of
+// this run are back up, it sends a dry run of the eviction. Otherwise it sends nothing, and reports what the pod would wait for.
 //
 // Guarantee: no Lease is taken and nothing is reserved. A member without an answer never means that the pod can be evicted.
 import type { RoundBudget } from "../../disruption/budget/budget.ts";
@@ -35,7 +34,7 @@ export class DryRunRounds {
 		);
 	}
 
-	/** Judges the pod under `budgets`, which are all budgets that cover it. */
+	/** `budgets` are all budgets that cover the pod. */
 	async judgeDryRun(job: EvictionJob, budgets: readonly RoundBudget[]): Promise<EvictionStep> {
 		const { fleet, stop, reachability } = this.#deps;
 		const member = fleet.memberOf(job.context.name);
@@ -82,7 +81,6 @@ export class DryRunRounds {
 		return failure.reason === "GarbledLease" ? this.#wouldWait(job, failure) : stepAfter(job, failure);
 	}
 
-	/** Reports what the pod would wait for, for an unknown time, and returns its failure. */
 	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): EvictionStep {
 		this.#deps.emit(pretendedWaitEvent(job, wait));
 		return wouldWait(job, wait);

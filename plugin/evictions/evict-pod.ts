@@ -1,11 +1,11 @@
-// Takes a pod from the request to evict it to the API server's answer: its budgets, its grant, its eviction. It repeats all this until the
-// eviction is accepted or has failed, the pod is gone, or a stop or the timeout ends it.
+// Finds a pod's budgets, gets its grant and evicts it. It repeats this until the eviction is accepted or has failed, the pod is gone, or a
+// stop or the timeout ends it.
 //
-// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it. It is evicted without a grant in two cases.
-// Either disruption/budget/coverage-judgement.ts allows it at that moment: no budget covers the version that the eviction names, or no
-// member has a budget in the namespace. Or the version that the eviction names has finished, is terminating or has not started. While
-// members disagree about the fleet, no pod is granted or judged uncovered. A pod that has not started is still evicted. The pauses between
-// unsuccessful tries grow.
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it, except in two cases. Either the version that
+// the eviction names has finished, is terminating or has not started. Or disruption/budget/coverage-judgement.ts allows it at that moment:
+// no budget covers that version, or no member has a budget in the namespace. While members disagree about the fleet, no pod is granted or
+// judged uncovered, but a pod that has not started is still evicted. The pauses between unsuccessful tries grow.
+//
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts. Pods of contexts without agents do not belong to the fleet.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { coverageFreshForMs } from "../../disruption/budget/coverage-judgement.ts";
@@ -30,7 +30,7 @@ import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 
 /** Milliseconds to pause after a try that sets no pause itself. The first pause is 0, because what the try was based on had changed. */
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
-/** After a try that took this long, the pauses start again at 0: the pod is not in a fast loop. */
+/** A try that took this long is not part of a fast loop, so the pauses start again at 0. */
 const longTryMs = 10_000;
 /**
  * Each budget needs a Lease in every cluster. Without this limit, a member that claims thousands of budgets would delay a run for minutes.
@@ -102,7 +102,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 		if (!differs && !isRefused) return step;
 	}
 	return orAfterFailure(job, deps, async () => {
-		// The members may have changed: for example, the cluster whose agent refused may no longer be one.
+		// The members may have changed meanwhile.
 		const answer = await unlessOver(changes.ask(asked), ends);
 		if (answer === undefined) return { kind: "again", afterMs: 0 };
 		if (typeof answer !== "string") {
@@ -116,7 +116,7 @@ async function tryPod(job: EvictionJob, { isFirst, ends }: Try, deps: EvictionRu
 	});
 }
 
-/** Makes one try in a member's cluster: finds the budgets that cover the pod, and requests a grant, or evicts the pod if it needs none. */
+/** Finds the budgets that cover the pod, and requests a grant, or evicts the pod if it needs none. */
 async function tryMember(
 	job: EvictionJob,
 	{ isFirst, ends }: Try,
@@ -163,7 +163,7 @@ async function tryMember(
 	}
 }
 
-/** Makes one try under `budgets`, which are all budgets that cover the pod. */
+/** `budgets` are all budgets that cover the pod. */
 async function tryUnder(
 	budgets: readonly RoundBudget[],
 	job: EvictionJob,
@@ -190,8 +190,8 @@ async function tryUnder(
 		return { kind: "over", ...(request.last && { last: waitOf(job, request.last, holder) }) };
 	};
 	/**
-	 * Resolves at the pod's turn, once the hold of its node is confirmed, or when the node is lost or `ends` aborts. Call mayBeSent()
-	 * directly afterwards: a pause, a stop or the timeout may have come meanwhile.
+	 * Resolves at the pod's turn, after the hold of its node is confirmed, or if the node is lost or `ends` aborts. Call mayBeSent() directly
+	 * afterwards, because a pause, a stop or the timeout may have come meanwhile.
 	 */
 	const itsTurn = async (place: Place): Promise<void> => {
 		if (await place.turn(ends)) await job.hold?.confirm(ends);
@@ -250,17 +250,13 @@ async function orAfterFailure(
 	}
 }
 
-/**
- * Returns the next step if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the pod had waited for the
- * members' lists.
- */
+/** Called if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the pod had waited for the members' lists. */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
 	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }
 
-/** Reports that the pod waits until the members agree about the fleet again. */
 function waitForFleet(job: EvictionJob, message: string, deps: EvictionRun): TryAgain {
 	return waitAndAsk(job, { reason: "FleetsDiffer", message }, deps);
 }

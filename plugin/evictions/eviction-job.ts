@@ -14,7 +14,7 @@ export interface Timeout {
 	readonly text: string;
 }
 
-/** The run's hold on the pod's node, which it needs while it evicts the pod. */
+/** The run's hold on the pod's node, without which it must not evict the pod. */
 export interface Hold {
 	/** Aborts when this run has lost the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;
@@ -34,7 +34,6 @@ export interface EvictionJob extends WatchedPod {
 	 * needs this.
 	 */
 	readonly staysAway?: boolean;
-	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
 	/** Reports when the pod is gone, if its node is watched. */
 	readonly deletions?: PodDeletions;
@@ -43,7 +42,7 @@ export interface EvictionJob extends WatchedPod {
 	isTold: boolean;
 }
 
-/** The grace period of a pod that does not set one. */
+/** Kubernetes' default for terminationGracePeriodSeconds. */
 const defaultGraceSeconds = 30;
 
 export function createJob(

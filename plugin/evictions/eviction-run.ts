@@ -29,7 +29,6 @@ export interface EvictionRun {
 	readonly covered: CoveredRun | undefined;
 }
 
-/** The state of the fleet in a run. */
 export interface CoveredRun {
 	readonly fleet: Pick<Fleet, "members" | "memberOf">;
 	readonly lists: CoverageLists;

@@ -26,7 +26,6 @@ export interface TryAgain {
 	readonly isSameTry?: boolean;
 }
 
-/** Returns the next step after a failed request for this pod. */
 export function stepAfter(job: EvictionJob, { kind, reason, message, afterMs }: Failure): EvictionStep {
 	return kind === "refuse" ? failedPod(job, { reason, message }) : { kind: "again", afterMs, reason, message };
 }

@@ -22,7 +22,6 @@ export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" |
 
 export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "covered">, Pick<GrantPorts, "runRound"> {
 	readonly fleet: EvictionFleet | undefined;
-	/** Knows the suspensions that the run has already reported. */
 	readonly suspensions?: ToldSuspensions;
 	/** Whether to wait until evicted pods are gone. If false, an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -30,8 +29,8 @@ export interface EvictionsDependencies extends Omit<EvictionRun, "places" | "cov
 }
 
 /**
- * How many pods may look for their budgets at the same time. A thousand concurrent reads delay the lists of budgets until the lists are
- * stale, and then all pods are read again. Such a drain would never begin.
+ * Limits how many pods look for their budgets at the same time. A thousand concurrent reads would delay the lists of budgets until they are
+ * stale. Then all pods would be read again, without end.
  */
 const judgedAtOnce = 32;
 

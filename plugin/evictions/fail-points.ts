@@ -1,5 +1,5 @@
-// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file with test/fail-points/plugin-fail-points.ts. The shipped
-// programs have no such code, whatever their environment says.
+// Does nothing. Builds for crash tests (scripts/build.ts --test) replace this file with test/fail-points/plugin-fail-points.ts, so shipped
+// programs have no fail points.
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EvictorMaker } from "./send-eviction.ts";
 

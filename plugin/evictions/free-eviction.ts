@@ -28,14 +28,13 @@ export interface FreeToGo {
 	readonly guard?: () => boolean;
 }
 
-/** No etcd can be restored from a backup within this time. After a restore, the version that was read may belong to a pod that is up. */
+/** Shorter than any restore of etcd from a backup. After a restore, the version that was read can belong to a healthy pod. */
 const goodForMs = 10_000;
 
 /**
- * Reads the pod again, because it may have changed since it was last read. Evicts it without a grant if it has not started, is terminating
- * or has finished, in the very version that was read. Otherwise the caller tries the pod again. A pod that has not started is not healthy
- * yet. Nothing can make a terminating or finished pod healthy again, except an etcd restored from a backup in which the pod is alive.
- * Rejects with ApiError or ConnectionError if the pod cannot be read.
+ * Reads the pod again, and evicts it without a grant if the version that was read has not started, is terminating or has finished.
+ * Otherwise the caller tries the pod again. A pod that has not started is not healthy yet. A terminating or finished pod becomes healthy
+ * again only if etcd is restored from a backup. Rejects with ApiError or ConnectionError if the pod cannot be read.
  */
 export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies): Promise<EvictionStep> {
 	const found = await seeAnew(job, podReader(job), () => deps.runtime.now());
@@ -48,8 +47,8 @@ export async function evictFree(job: EvictionJob, deps: FreeEvictionDependencies
 }
 
 /**
- * Sends one eviction without a grant. A dry run that is refused or gets no answer is not repeated: nothing would change, and kubectl would
- * retry without end. Rejects with ApiError or ConnectionError if the pod has to be read afterwards and cannot be.
+ * Sends one eviction without a grant. A dry run that is refused or gets no answer is not repeated, because nothing would change. Rejects
+ * with ApiError or ConnectionError if the pod has to be read afterwards and cannot be.
  */
 export async function sendFreely(
 	job: EvictionJob,

@@ -58,7 +58,7 @@ export async function evictGranted(
 		} catch (error) {
 			const failure = classifyFailure(error);
 			if (error instanceof AgentUnavailableError) reachability.failed(error);
-			// Whether the reservation stands can be read again once a person has repaired or deleted the Lease.
+			// A person must repair or delete the Lease before the reservation can be read again.
 			if (failure?.reason === "GarbledLease") emit(waitingEvent(job, failure, askAgainAfterMs));
 			const isOver = failure?.kind !== "retry" || failure.reason === "FleetsDiffer";
 			if (isOver || ends.aborted) {
@@ -82,7 +82,7 @@ async function refused(job: EvictionJob, refusal: Refusal, emit: EventSink): Pro
 	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
 }
 
-/** Whether the pod is terminating. False if the pod cannot be read now, because the caller then tries again. */
+/** False if the pod cannot be read now, because the caller then tries again. */
 async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	try {
 		return (await readPod(context.client, pod))?.isTerminating === true;

@@ -2,10 +2,7 @@
 import type { Places } from "../../disruption/round/places.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 
-/**
- * False in a pause, after a stop and after the pod's timeout. Called right before a request is written, because each of these may come
- * while an earlier step takes long.
- */
+/** Call this right before a request is written, because a pause, a stop or the timeout may come while an earlier step takes long. */
 export function mayBeSent(
 	{ timeout }: Pick<EvictionJob, "timeout">,
 	places: Pick<Places, "isPaused">,

@@ -19,7 +19,7 @@ export interface FailedPod {
 	readonly reason: Reason;
 	/** Whether the reason was that clusters gave no answer. */
 	readonly unreachable: boolean;
-	/** The last thing that the pod waited for, for the summary. */
+	/** What the pod waited for last, for the summary. */
 	readonly waitedFor?: string;
 }
 
@@ -35,7 +35,6 @@ export function failedPod(job: EvictionJob, { reason, message }: Pick<FailedPod,
 	};
 }
 
-/** Returns the outcome of a pod that was not evicted before its timeout. */
 export function timedOut(
 	job: EvictionJob,
 	{
@@ -54,8 +53,7 @@ export function timedOut(
 	if (job.hold?.lost.aborted) return { kind: "stopped" };
 	const waitedFor = last && waitText(last, wallClock());
 	const unreachable = isUnanswered || reachability.lost.length > 0;
-	// A drain reports this once for the node, so it is left out here. Many pods may have waited for the same pods, so only names are
-	// listed.
+	// A drain reports this once for the node. Only names are listed, because many pods may have waited for the same pods.
 	const why = last && job.node === undefined ? `: ${last.message}${usedBySuffix(usedByNames(last.usedBy ?? []))}` : "";
 	const message = `global timeout reached: ${job.timeout.text}${why}`;
 	return {

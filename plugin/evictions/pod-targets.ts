@@ -133,9 +133,7 @@ async function resolveWord(text: string, searched: SearchedContexts): Promise<re
 	return workloads.flatMap(({ context }, index) => (pods[index] ?? []).map((pod) => ({ context, pod })));
 }
 
-/**
- * Returns the pods that the workload controls, directly or through ReplicaSets. Other pods that its selector happens to match are left out.
- */
+/** Returns the pods that the workload controls, directly or through ReplicaSets. The selector can match other pods, too. */
 async function podsOf(context: KubeContext, workload: Workload, type: WorkloadType): Promise<readonly V1Pod[]> {
 	const { client, namespace } = context;
 	const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, {

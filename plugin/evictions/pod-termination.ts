@@ -27,7 +27,7 @@ export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now
 	return seconds > 0 && Math.trunc((now - deletedAt) / 1_000) > seconds;
 }
 
-/** kubectl asks once a second. A pod without a grace period is gone sooner. */
+/** kubectl polls once a second. The first polls come sooner, because a pod without a grace period is gone sooner. */
 const pollMs = 1_000;
 const firstPollMs = 100;
 
@@ -36,7 +36,7 @@ export async function waitUntilGone(
 	options: TerminationOptions,
 ): Promise<Extract<PodOutcome, { kind: "evicted" | "failed" | "stopped" }>> {
 	const { pod, context, timeout } = job;
-	// A pod that may be skipped has to be read again and again.
+	// Whether to skip a pod depends on its deletionTimestamp, which has to be read.
 	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
 	const failed = (reason: Reason, why: string): FailedPod => ({
 		kind: "failed",

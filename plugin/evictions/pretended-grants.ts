@@ -1,6 +1,6 @@
-// Predicts what a round would decide for pods now, for a dry run on the server. It counts without an acquisition, so nothing is written.
-// Like the round, it judges with decide(). Each pod is judged against what the pods before it would leave of the budgets. A pod that would
-// wait only for those pods counts as evictable after them.
+// Predicts what a round would decide for pods now, for a dry run on the server. Like the round, it judges with decide(), but it counts
+// without an acquisition, so nothing is written. Each pod is judged against what the pods before it would leave of the budgets. A pod that
+// would wait only for those pods counts as evictable after them.
 import { type CountedMember, lookAtBudgets } from "../../disruption/round/availability.ts";
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count, UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -17,7 +17,7 @@ export interface PretendedPod extends RoundCandidate {
 	readonly staysAway: boolean;
 }
 
-/** The holder that predicted verdicts name for pods that this run would have evicted. */
+/** The holder that a dry run names for pods that this run would have evicted. */
 export const pretendedHolder = "this run";
 
 /** A pod that this run would have evicted before the next one is judged. */
@@ -49,7 +49,7 @@ export class PretendedGrants {
 		this.#collect = collect;
 	}
 
-	/** Judges the pod under `budgets`, which are all budgets that cover it. Rejects as look() does. */
+	/** `budgets` are all budgets that cover the pod. Rejects as look() does. */
 	async ask(pod: PretendedPod, budgets: readonly RoundBudget[]): Promise<PretendedVerdict> {
 		const key = JSON.stringify(budgets);
 		const known = this.#collecting.get(key);
@@ -60,7 +60,7 @@ export class PretendedGrants {
 		return verdict;
 	}
 
-	/** Begins a batch. It is judged after the earlier batches, so that it sees what they would have taken. */
+	/** A batch is judged after the earlier batches, so that it sees what they would have taken. */
 	#begin(key: string, budgets: readonly RoundBudget[]): Batch {
 		const pods: PretendedPod[] = [];
 		const before = this.#turn;

@@ -1,6 +1,6 @@
 // Implements --for=replaced: waits until the budgets of the evicted pods have as many healthy pods as before, or as many as are expected
-// now if that is fewer. The count before the run may be a moment old. So the count behind the first grant under a budget is used too, if
-// the expected number is known: the run waits for the higher one.
+// now if that is fewer. The count before the run may be a moment old. So if the expected number is known, the higher of that count and the
+// one behind the first grant is used.
 import { formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { findCovering } from "../../disruption/budget/coverage-judgement.ts";
@@ -76,7 +76,6 @@ export async function waitUntilMeasured(
 	return ended ?? { kind: "measured", before: before ?? [] };
 }
 
-/** Waits for as many healthy pods as before, or for the expected number if that is lower now. */
 export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: RecoveryWaitDependencies,
@@ -102,8 +101,8 @@ export async function waitUntilRecovered(
 }
 
 /**
- * Calls `look` about once a second until it returns true, and then returns undefined. Waits for members that give no answer. If a stop or
- * the timeout comes first, returns that result. Rejects with any lasting error.
+ * Calls `look` about once a second until it returns true. Returns undefined then, or the result of a stop or the timeout that came first.
+ * Rejects with any lasting error.
  */
 async function lookUntilDone(
 	look: (ends: AbortSignal) => Promise<boolean>,
@@ -136,10 +135,7 @@ function notInTime(what: string, { emit, reachability: { lost } }: RecoveryDepen
 	return { kind: "failed", message, reason, unreachable };
 }
 
-/**
- * Judges counts that failed. Members without an answer may come back, and people may fix lists that differ. Until then the number of
- * healthy pods is unknown.
- */
+/** Judges counts that failed. Members without an answer may come back, and people may fix lists that differ. */
 class Doubts {
 	readonly #deps: RecoveryDependencies;
 	readonly #changes: FleetChanges;
@@ -166,8 +162,8 @@ class Doubts {
 	}
 
 	/**
-	 * Returns why the healthy pods cannot be counted now. Undefined if an agent refused because the fleet has changed, or if members
-	 * disagreed and agree now: the next look asks the current members. A disagreement that it meets again is returned.
+	 * Returns why the healthy pods cannot be counted now. Undefined if the fleet has changed, or if members that disagreed agree now, because
+	 * the next look asks the current members. A disagreement that comes back is returned.
 	 */
 	async #doubt(error: unknown, asked: Fleet["members"]): Promise<string | undefined> {
 		const failure = classifyFailure(error);

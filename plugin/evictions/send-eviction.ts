@@ -45,7 +45,6 @@ export interface Refusal {
 	readonly reason: Reason;
 }
 
-/** The parts of the answer that are used. */
 interface Answer {
 	readonly status?: unknown;
 	readonly message?: unknown;
@@ -54,7 +53,7 @@ interface Answer {
 /** The annotation on an Eviction that names its reservation. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
-/** Sends the request once, unless `guard` returns false right before it is written. Nothing is retried here. */
+/** Sends the request once, unless `guard` returns false right before it is written. */
 export async function requestEviction(
 	client: KubernetesClient,
 	pod: PodReference,
@@ -104,10 +103,7 @@ export function classifyRefusal(
 	};
 }
 
-/**
- * Adds the text of the cause that names the PodDisruptionBudget and its numbers of required and healthy pods. The message itself does not
- * name the budget.
- */
+/** Adds the cause, which names the PodDisruptionBudget and its numbers of required and healthy pods. The message itself does not. */
 function withItsBudget({ message, causes }: ApiError): string {
 	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");
 	return budget === undefined ? message : `${message} ${oneLine(budget.message)}`;
@@ -128,8 +124,8 @@ export interface ReadPod extends FoundPod {
 }
 
 /**
- * Reads this very pod consistently. Undefined if it is gone, or if its name has another uid. Throws ConnectionError if the answer is not a
- * pod.
+ * Makes a consistent read of the pod. Undefined if it is gone, or if its name has another uid. Throws ConnectionError if the answer is not
+ * a pod.
  */
 export async function readPod(client: KubernetesClient, pod: PodReference): Promise<ReadPod | undefined> {
 	let found: V1Pod;
@@ -161,7 +157,6 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 	};
 }
 
-/** Returns a reader of the job's pod, see readPod(). */
 export function podReader({ context, pod }: Pick<EvictionJob, "context" | "pod">): () => Promise<ReadPod | undefined> {
 	return () => readPod(context.client, pod);
 }
@@ -187,7 +182,7 @@ export function tellEvicting(
 /** Makes the evictor of one ticket. A test build wraps it in fail points. */
 export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
-/** Returns a maker of evictors. Each evictor reports one attempt, however often it has to send the eviction again. */
+/** Each evictor reports one attempt, however often it has to send the eviction again. */
 export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
 	return (job, budgets) => {
 		const { client } = job.context;

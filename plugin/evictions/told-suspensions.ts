@@ -22,7 +22,7 @@ export class ToldSuspensions {
 		this.#deps = deps;
 	}
 
-	/** Returns the event sink for rounds. A round may be the first to notice that a budget is suspended: its counts then have no `need`. */
+	/** Returns the event sink for rounds. A round may be the first to notice a suspended budget, whose counts have no `need`. */
 	sinkOf(fleet: Pick<Fleet, "listBudgets">): EventSink {
 		return (event) => {
 			this.#deps.emit(event);
@@ -36,7 +36,7 @@ export class ToldSuspensions {
 		};
 	}
 
-	/** Warns about suspended budgets that cover these pods. `lists`: the budgets of the pods' namespaces in all members. */
+	/** `lists` has the budgets of the pods' namespaces in all members. */
 	tellOfPods(pods: readonly V1Pod[], lists: readonly BudgetsOfMember[]): void {
 		const budgets = lists.flatMap((member) => member.budgets);
 		const covering = pods.flatMap(
@@ -46,7 +46,7 @@ export class ToldSuspensions {
 	}
 
 	/**
-	 * Warns about the `covering` budgets that all members suspend. `lists`: the budgets of the namespace in all members, as last listed.
+	 * Warns about the `covering` budgets that all members suspend. `lists` has the budgets of the namespace in all members, as last listed.
 	 */
 	tell(covering: readonly Pick<RoundBudget, "name">[], lists: readonly BudgetsOfMember[]): void {
 		for (const { name } of covering) {

@@ -76,7 +76,7 @@ export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	return sums.toSorted((a, b) => b.pods - a.pods);
 }
 
-/** Returns the command that removes pre-activities, for the process that runs them, or for a person if no such process is left. */
+/** Returns the command with which a person removes pre-activities if the process that runs them is gone. */
 function clearing({ context, pod }: EvictionJob, preActivities: readonly string[]): string {
 	const annotations = preActivities.map((name) => `${preActivityPrefix}${name}-`);
 	return context.suggest.kubectl(["annotate", "pod", pod.name, "-n", pod.namespace, ...annotations], context.name);
