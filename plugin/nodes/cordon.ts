@@ -23,12 +23,11 @@ export interface CordonOptions {
  */
 export type CordonResult = "done" | "unannotated" | "failed" | "unanswered";
 
-/** Whether the node is as desired. */
 export function hasSucceeded(result: CordonResult): boolean {
 	return result === "done" || result === "unannotated";
 }
 
-/** Cordons or uncordons the node. Reports a failure instead of throwing it, so that the command continues, as kubectl does. */
+/** Reports a failure instead of throwing it, so that the command continues, as kubectl does. */
 export async function setUnschedulable(
 	node: NodeTarget,
 	{ desired, dryRun, emit, annotations, ours, write }: CordonOptions,
@@ -55,8 +54,7 @@ export async function setUnschedulable(
 				emit({ type: "node.cordonFailed", context: context.name, node: name, uncordon: !desired, message });
 				return error instanceof ConnectionError ? "unanswered" : "failed";
 			}
-			// kubectl writes no annotation here, so this is not a failure. It only means that undo and resume do not find the node after a
-			// cordon.
+			// Not a failure, because kubectl writes no annotation. But after a cordon, undo and resume do not find the node.
 			const text = `cannot write annotations of node "${name}": ${message}`;
 			emit({ type: "diagnostic", level: "warning", context: context.name, message: text });
 			result = "unannotated";

@@ -28,10 +28,7 @@ export class SearchedContexts {
 	readonly isLenient: boolean;
 	readonly #lost = new Map<KubeContext, LostContext>();
 
-	/**
-	 * `isLenient`: for commands that only read. They also skip contexts in which this user may not read, and accept the results of the
-	 * others.
-	 */
+	/** `isLenient` is for commands that only read. They also skip contexts in which this user may not read. */
 	constructor(all: readonly KubeContext[], { isLenient = false } = {}) {
 		this.all = all;
 		this.isLenient = isLenient;
@@ -134,9 +131,9 @@ export async function findInOne<T extends Identified>(
 }
 
 /**
- * Finds something by name in one context or in all. Undefined if the context that the word names is lost. Throws as searchForAll() does.
- * Also throws UsageError if several contexts have it and, unless the search is lenient, FleetUncoveredError if a silent context may have it
- * too.
+ * Finds something by name in one context or in all. Undefined if the context that the word names is lost. Throws as searchForAll() does,
+ * and UsageError if several contexts have it. Unless the search is lenient, also throws FleetUncoveredError if a context without an answer
+ * may have it, too.
  */
 export async function searchForOne<T extends Identified>(
 	word: Word,
@@ -159,8 +156,7 @@ export async function searchForOne<T extends Identified>(
 /**
  * Finds something by name in every context that has it, or in the one that the word names. Empty if that one is lost. With one context,
  * throws the API server's own NotFound. Throws UsageError if none of several contexts has it, or if two of them are the same cluster. If
- * none of those that answer has it and another one does not answer, throws FleetUncoveredError, or in a lenient search the error of that
- * other one.
+ * none has it and one gives no answer, throws FleetUncoveredError, or in a lenient search that context's error.
  */
 export async function searchForAll<T extends Identified>(
 	word: Word,
@@ -208,8 +204,8 @@ function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
 }
 
 /**
- * Returns the error for a name without a context, while a context does not answer. The object must be in exactly one context, and this
- * cannot be checked then.
+ * Returns the error for a name without a context while a context gives no answer. The object must be in exactly one context, which cannot
+ * be checked then.
  */
 function mayBeElsewhere(
 	word: Word,

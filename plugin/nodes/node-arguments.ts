@@ -1,5 +1,4 @@
-// Checks the words of a command that takes nodes: it needs a word or a selector, or neither if it names a run, because the run knows its
-// nodes.
+// Checks the words of commands that take nodes. Such a command needs names or a selector, unless it names a run, which knows its nodes.
 import { type CommandInput, textFlag } from "../flags/command.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -13,10 +12,7 @@ export function requireNodes(input: CommandInput, verb: string): void {
 	}
 }
 
-/**
- * Refuses a flag that was given with an empty value, for example from an unset variable. An empty value names no run, and must not start a
- * new one.
- */
+/** Refuses a flag with an empty value, for example from an unset variable. An empty value names no run, and must not start a new one. */
 export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
 	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;
 	throw new UsageError(`--${flag} needs the ID of a drain`, "See 'kubectl xpdb ops' for those that are unfinished");

@@ -1,5 +1,5 @@
 // Checks whether a run still holds a node that it drains. The node's annotation names the run by a random holder. Another run that drains
-// the node writes its own holder. The same operation does so too if it is resumed elsewhere, for example while the first laptop sleeps.
+// the node writes its own holder, even if it resumes the same operation, for example while the first laptop sleeps.
 //
 // Guarantee: after `confirm` has resolved, the node was held or was already deleted at most `maxAgeMs` ago, or `lost` or `ends` has
 // aborted. If the API server takes longer than that to answer, this was at most `patientForMs` ago. No budget depends on this.
@@ -10,16 +10,15 @@ import type { NodeTarget } from "./node-target.ts";
 import type { OperationReading } from "./operation.ts";
 
 export interface HoldOptions {
-	/** The holder of this run. */
 	readonly holder: string;
-	/** Reads the node's annotation as it is now. Undefined if there is none. Rejects as the client does. */
+	/** Reads the node's current annotation. Undefined if there is none. Rejects as the client does. */
 	readonly read: () => Promise<OperationReading | undefined>;
 	/** Monotonic. */
 	readonly now: () => number;
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Pods of a node that follow one another share an answer that is at most this old. */
+/** Evictions on a node share an answer that is at most this old. */
 const maxAgeMs = 2_000;
 /** How often a run that only waits checks that it still holds the node. */
 export const watchEveryMs = 10_000;
@@ -46,7 +45,6 @@ export class NodeHold {
 		return this.#lost.signal;
 	}
 
-	/** Why the node was lost. */
 	get why(): string {
 		return this.#why;
 	}

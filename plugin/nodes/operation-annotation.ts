@@ -65,7 +65,7 @@ export class OperationAnnotations {
 		return hold?.lost.aborted ? hold.heldBy : this.#operation.id;
 	}
 
-	/** Cordons and takes the node, even if another run holds it. A write of another run in between is never overwritten unread. */
+	/** Cordons and takes the node, even if another run holds it. If the node changed meanwhile, it is read again before it is written. */
 	async cordon(node: NodeTarget): Promise<CordonResult> {
 		const { context, name } = node;
 		const path = `/api/v1/nodes/${encodeURIComponent(name)}`;

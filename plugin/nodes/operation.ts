@@ -1,7 +1,6 @@
-// Formats and parses a drain as its nodes remember it, in an annotation that is written with the cordon. So every user who may drain can
-// see the drain, resume it, or take its cordons back, from any machine. The annotation contains no secret, and its size is bounded. Any
-// client that may patch the node can write it, including the node's kubelet. So flags that could do harm are never taken from the
-// annotation: the user must type them again.
+// Formats and parses the annotation in which a node remembers its drain. Every user who may drain can see the drain, resume it or take its
+// cordons back, from any machine. The annotation contains no secret, and its size is bounded. Any client that may patch the node can write
+// it, including the node's kubelet. So a user must type flags that could do harm again.
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 

@@ -13,7 +13,7 @@ export function typedCommand(argv: readonly string[]): string {
 	return xpdbCommand(shown);
 }
 
-/** Returns the command that resumes the operation. `again`: flags to type again, in the form of the command line. */
+/** `again` has the flags to type again, as on the command line. */
 export function resumeOperationCommand(id: string, again: readonly string[], suggest: SuggestedCommands): string {
 	return suggest.xpdbInAll(["drain", "--resume", id, ...again]);
 }
