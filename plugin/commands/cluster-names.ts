@@ -41,7 +41,7 @@ interface SourceOptions {
 	readonly env: NodeJS.ProcessEnv;
 	/** Aborts when the time is up. */
 	readonly signal: AbortSignal;
-	/** Opens contexts. For tests. */
+	/** For tests. */
 	readonly open?: typeof openContexts | undefined;
 	/** The clock for the age of kept names. For tests. */
 	readonly wallClock?: (() => number) | undefined;
@@ -54,7 +54,6 @@ export interface KeySource extends NameSource {
 	end(): boolean;
 }
 
-/** Gets names for the user who waits at the Tab key. */
 export function namesAtTheKey(options: SourceOptions): KeySource {
 	const toKeep: (() => void)[] = [];
 	const toRefresh: (() => boolean)[] = [];
@@ -111,10 +110,7 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/**
- * Whether this list may be requested in the background. Never for a user whose login is a program: it may ask the user something, and
- * nothing is kept for such a user.
- */
+/** False for a user whose login is a program, because the program may ask the user something, and nothing is kept for such a user. */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
 	return names.isDue(key(connection.namespace));
 }
@@ -158,7 +154,7 @@ const listKey =
 
 const valuesOf = (names: readonly Completion[]): readonly string[] => names.map(({ value }) => value);
 
-/** Asks each context separately, so that a silent one does not cost the names of the others. They are returned when the time is up. */
+/** Asks each context separately, so that a silent one does not delay the names of the others. Returns what is known when the time is up. */
 async function ask(
 	flags: GlobalFlags,
 	{ path, others }: NameList,
@@ -170,7 +166,7 @@ async function ask(
 	const opened = open ?? (await import("../kubernetes/open-contexts.ts")).openContexts;
 	const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>();
 	signal.addEventListener("abort", () => resolve(undefined), { once: true });
-	// Without the terminal, because a login program would read what the user types at the prompt, and must not outlive the answer.
+	// Without the terminal, because a login program would read what the user types at the prompt.
 	const answers = opened(flags, env, quiet, { stop: signal, unattended: true }).map(
 		async ({ name, namespace, client }) => {
 			const found = await Promise.race([listObjects(client, path(namespace), signal), timeIsUp]);
@@ -195,7 +191,7 @@ async function listObjects(
 
 function readObject(item: unknown): readonly ListedObject[] {
 	const metadata = isRecord(item) ? item["metadata"] : undefined;
-	// The cluster is not trusted: it may answer anything.
+	// The cluster is not trusted, and may answer anything.
 	if (!isRecord(metadata) || !isName(metadata["name"])) return [];
 	const annotations = isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
 	const texts = Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === "string");

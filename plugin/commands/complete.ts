@@ -1,10 +1,11 @@
 // Answers a shell at the Tab key. kubectl itself asks for `kubectl xpdb` (kubectl_complete-xpdb), and the scripts of `completion` ask for
 // `kubectl-xpdb`. The answer has one value per line with its description, and ends with a directive in cobra's form.
 //
-// A user is waiting, so the answer is written within 300 ms of the start of the process, with the names that are known by then. Commands
-// and flags are known locally and come at once. Names from a cluster are those that an earlier Tab kept. Otherwise the cluster is asked in
-// the time that is left. If its answer comes too late, a process in the background requests the names again, for the next Tab. yargs'
-// completion is not used, because it supports neither descriptions in kubectl's form nor directives.
+// The answer is written within 300 ms of the start of the process, with the names that are known by then. Names from a cluster are those
+// that an earlier Tab kept. If none are kept, the cluster is asked in the time that is left. If its answer comes too late, a process in the
+// background requests the names again, for the next Tab.
+//
+// yargs' completion is not used, because it supports neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
@@ -22,14 +23,13 @@ import {
 
 /** cobra's directives, as bits. `files`: complete file names. `noFiles`: do not. `goesOn`: no file names, and no space after the value. */
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
-/** 300 ms in all. The program's own start and end take 50 ms of it, which its clock does not see. */
+/** 300 ms in all, less the 50 ms of the program's own start and end, which its clock does not see. */
 const answerWithinMs = 250;
 /**
  * A request to a cluster takes as long as the program's start, or longer on a busy machine. A request that starts later would delay the
  * answer and still come too late.
  */
 const latestBeginMs = 150;
-/** The time limit of a request in the background. */
 const backgroundWithinMs = 5_000;
 
 interface Completed {
@@ -43,7 +43,7 @@ interface CompleteOptions {
 	readonly now: () => number;
 	/** Starts a process that requests the names of this line. The shell does not wait for it. */
 	readonly askInBackground?: (words: readonly string[]) => Promise<void>;
-	/** Opens the contexts of the line. For tests. */
+	/** For tests. */
 	readonly open?: typeof openContexts;
 	/** The clock for the age of kept names. For tests. */
 	readonly wallClock?: () => number;
@@ -56,7 +56,7 @@ function startRealTimer(end: () => void, ms: number): () => void {
 	return () => clearTimeout(timer);
 }
 
-/** Prints the completions of a line. `words`: all words after the program's name. The last one is being typed and may be empty. */
+/** `words` are all words after the program's name. The last one is being typed and may be empty. */
 export async function complete(
 	words: readonly string[],
 	{ streams, env }: Pick<CommandDependencies, "streams" | "env">,
@@ -78,7 +78,7 @@ export async function complete(
 	return 0;
 }
 
-/** Requests, for the next Tab, the names that this line needs. Prints nothing. */
+/** Requests the names that this line needs, for the next Tab. Prints nothing. */
 export async function completeInBackground(
 	words: readonly string[],
 	env: NodeJS.ProcessEnv,
@@ -116,7 +116,7 @@ async function answer(
 	const [, prefix = "", name = "", value = ""] = /^(--([^=]+)=)(.*)$/s.exec(typed) ?? [];
 	if (name !== "") return flagValues({ name, prefix, typed: value }, line);
 	const waiting = flagThatWaits(before, table);
-	// Leave out the flag that still needs its value: it cannot be parsed yet.
+	// Leave out the flag that still needs its value, because it cannot be parsed yet.
 	if (waiting !== undefined)
 		return flagValues({ name: waiting, prefix: "", typed }, { ...line, before: before.slice(0, -1) });
 	if (typed.startsWith("-")) {
@@ -218,7 +218,6 @@ async function valuesOf(name: string, flag: Flag, line: TypedLine): Promise<read
 	}
 }
 
-/** Returns the words that may follow the command. */
 async function wordsOf(
 	{ name, words }: Command,
 	typed: string,

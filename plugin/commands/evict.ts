@@ -47,7 +47,6 @@ export const runEvict: CommandRunner = (input, deps) => {
 	});
 };
 
-/** Returns the contexts' namespaces, which contain the named or selected pods. */
 function namespacesOf({ contexts }: OpenRun): readonly string[] {
 	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
 }

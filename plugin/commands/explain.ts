@@ -30,8 +30,7 @@ export const runExplain: CommandRunner = async (input, deps) => {
 	return withContexts(input, deps, async (contexts) => {
 		const word = readSubject(input.words, contexts);
 		const viewing = viewFleet(contexts);
-		// If this promise rejects before it is awaited, that must not end the process: a wrong name is reported first, whatever happens to
-		// the fleet.
+		// Prevents an unhandled rejection. A wrong name is reported before any failure of the fleet.
 		viewing.catch(() => undefined);
 		try {
 			const explanation = await explain(word, contexts, viewing);

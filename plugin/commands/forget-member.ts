@@ -1,5 +1,4 @@
-// Implements `kubectl xpdb fleet forget`: removes a member from the fleet by its name, in every cluster of the contexts that can be
-// reached.
+// Implements `kubectl xpdb fleet forget`: removes a member from the fleet, in every cluster of the contexts that can be reached.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";

@@ -146,7 +146,7 @@ async function setUpIn(
 		stdout: streams.stdout,
 		stderr: streams.stderr,
 	});
-	// Report uses of a key that was made just now or is in a file: the namespaces have existed since the first step.
+	// The other uses are of a new key or one from a file. They are reported late, because the namespaces may be new.
 	const later = uses.filter((use) => !told.includes(use));
 	for (const line of await tellKeyUses(contexts, later, { by: userAtHost(), at: Date.now() })) {
 		streams.stderr.write(`Warning: ${line}\n`);

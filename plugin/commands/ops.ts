@@ -60,7 +60,6 @@ export const runOps: CommandRunner = async (input, deps) => {
 	});
 };
 
-/** Returns one row for each context. */
 function rowCells(
 	{ id, by, since, contexts }: OperationRow,
 	{ isWide, now }: { readonly isWide: boolean; readonly now: number },

@@ -23,7 +23,6 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 type Reached = Extract<LeaseSource, { kind: "reached" }>;
 
-/** A hold on the budget that the command should end. */
 interface Held {
 	readonly context: KubeContext;
 	readonly source: Reached;

@@ -74,7 +74,7 @@ function readReason(text: string): string | undefined {
 	return text;
 }
 
-/** Throws UsageError if the contexts have different namespaces: a budget has the same one in the whole fleet. */
+/** Throws UsageError if the contexts have different namespaces, because a budget has the same one in the whole fleet. */
 function namespaceOf({ contexts }: Pick<OpenRun, "contexts">): string {
 	const namespaces = [...new Set(contexts.map(({ namespace }) => namespace))];
 	const [namespace = ""] = namespaces;

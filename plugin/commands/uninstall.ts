@@ -150,7 +150,7 @@ function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[
 	];
 }
 
-/** Refuses to remove the CA's key while members remain: without it, their certificates cannot be renewed. */
+/** Refuses to remove the CA's key while members remain, because their certificates cannot be renewed without it. */
 function refuseLostAuthority(clusters: readonly InstalledCluster[]): void {
 	const staying = stayingMembers(clusters);
 	const keeper = clusters.find(({ objects }) =>
