@@ -1,5 +1,5 @@
-// Cordons all nodes of a drain, and then drains them. Clusters are drained in parallel, and in each of them as many nodes at a time as the
-// options allow. The drain decides nothing about budgets (the evictions do) and prints nothing (the readers of its events do).
+// Cordons all nodes of a drain, then drains the clusters in parallel, each with up to `maxNodes` nodes at a time. It neither decides about
+// budgets, as the evictions do, nor prints, as the readers of its events do.
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -48,11 +48,9 @@ export interface DrainDependencies {
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
 	/** Called when an agent's pod is about to be evicted. Not called in a dry run. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
-	/** Returns the namespaces with the agents of the context's cluster. */
 	readonly agentNamespaces: (contextName: string) => readonly string[];
 	/** Whether no node would accept the pod's replacement, as far as this was checked. */
 	readonly isStranded?: (podUid: string) => boolean;
-	/** Called with the timeout signal of each node. */
 	readonly onTimeout?: (timeout: AbortSignal) => void;
 	/** Called when a node is finished, whether it was drained or not. */
 	readonly onNode?: () => void;
@@ -68,7 +66,7 @@ export interface DrainResult {
 	readonly nodes: readonly ({ readonly node: NodeTarget } & NodeOutcome)[];
 }
 
-/** Drains nodes that are already resolved. The results are in the order of `nodes`. */
+/** The results are in the order of `nodes`. */
 export async function drain(
 	nodes: readonly NodeTarget[],
 	options: DrainOptions,
@@ -105,8 +103,7 @@ export async function drain(
 		if (deps.stop.aborted) return { kind: "stopped" };
 		const cordon = cordons.get(node) ?? "failed";
 		if (hasSucceeded(cordon)) return drainNode(node, options, deps);
-		// Do not drain a node that could not be cordoned: the replacements of its pods could land on it again. kubectl evicts its pods
-		// anyway.
+		// Replacements of the pods of a node that could not be cordoned could land on it again. kubectl evicts its pods anyway.
 		const why = "it could not be cordoned";
 		return fail(node, [why], [], { deps, unreachable: cordon === "unanswered", reason: "CordonFailed", why });
 	}
@@ -231,10 +228,7 @@ async function evictAll(
 	return [];
 }
 
-/**
- * Returns the pods in groups in the chosen order. Agents go last, because grants need running agents. `agentNamespaces`: those of this
- * cluster.
- */
+/** Returns the pods in groups in the chosen order. Agents go last, because grants need running agents. */
 export function drainOrder(
 	pods: readonly V1Pod[],
 	order: PodOrder,

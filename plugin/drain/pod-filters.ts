@@ -12,7 +12,7 @@ export interface FilterOptions {
 	readonly skipWaitAfterSeconds: number;
 }
 
-/** The cluster's answer for the DaemonSet filter. `message`: why the DaemonSet could not be read. */
+/** `message` says why the DaemonSet could not be read. */
 export type DaemonSetState =
 	| { readonly kind: "found" }
 	| { readonly kind: "notFound"; readonly message: string }

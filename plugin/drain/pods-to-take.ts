@@ -10,7 +10,7 @@ export interface PodQuery extends FilterOptions {
 	readonly chunkSize: number;
 }
 
-/** Lists the node's pods and filters them. `now`: milliseconds since the epoch. */
+/** `now` is in milliseconds since the epoch. */
 export async function podsToTake(node: NodeTarget, options: PodQuery, now: number): Promise<FilteredPods> {
 	const pods = await node.context.client.list<V1Pod>("/api/v1/pods", {
 		fieldSelector: `spec.nodeName=${node.name}`,
@@ -20,7 +20,7 @@ export async function podsToTake(node: NodeTarget, options: PodQuery, now: numbe
 	return filterIn(node.context, pods, options, now);
 }
 
-/** Filters pods of one cluster. `now`: milliseconds since the epoch. */
+/** `now` is in milliseconds since the epoch. */
 export function filterIn(
 	context: KubeContext,
 	pods: readonly V1Pod[],
