@@ -37,15 +37,14 @@ interface OpenCurve {
 	/** How many pods of this run the last count already subtracted before their evictions were reported. */
 	foretold: number;
 	/**
-	 * The last count of a round, minus the pods evicted since. Evictions are subtracted from this number and not from the watch's. The
-	 * agents' watch may be a second behind: its count is too low before a replacement is up, and too high before a grant is written.
+	 * The last count of a round, minus the pods evicted since. Counts of the agents' watch are not used, because they may be a second behind.
 	 */
 	granted: number | undefined;
 }
 
 /**
- * After this time, a replacement may be up. If no new count follows an eviction within it, the curve has a gap from that eviction on. The
- * agents' watch counts within a second; records of version 0.1 contain only the counts of rounds.
+ * If no count follows an eviction within this time, a replacement may be up, so the curve has a gap from the eviction on. The agents' watch
+ * counts within a second, but records of version 0.1 contain only the counts of rounds.
  */
 const goodForMs = 2_000;
 

@@ -15,7 +15,7 @@ export interface RecordedEvent {
 const [schemaName = "", schemaVersion = ""] = eventsSchema.split("/");
 const [knownMajor = ""] = schemaVersion.split(".");
 
-/** Parses one line. Throws UsageError. `place`: where the line is, for the message. */
+/** Throws UsageError, whose message names `place`. */
 export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	let fields: unknown;
 	try {
@@ -30,9 +30,7 @@ export function readRecordedEvent(line: string, place: string): RecordedEvent {
 	return { type, at, fields };
 }
 
-/**
- * Checks that the record begins with the schema of its lines. Throws UsageError if it does not, or if this version cannot read that schema.
- */
+/** Throws UsageError if the record does not begin with the schema of its lines, or with one that this version cannot read. */
 export function checkSchema({ type, fields }: RecordedEvent, place: string): void {
 	const schema = textOf(fields["schema"]) ?? "";
 	const [name, version = ""] = schema.split("/");

@@ -19,10 +19,7 @@ const mostTicks = 8;
 /** Even a run of no duration gets this width. */
 const shortestMs = second;
 
-/**
- * Returns a place on the page, as a whole number from 0 to 1,000. Pictures are stretched to the width of the page, where a thousandth is
- * less than a dot.
- */
+/** Returns a place on the page, as a whole number from 0 to 1,000. */
 export function placeOf(at: number, { from, to }: TimeRange): number {
 	const share = (at - from) / Math.max(to - from, shortestMs);
 	return Math.round(Math.min(1, Math.max(0, share)) * 1_000);
