@@ -7,7 +7,6 @@ export interface Confirmation {
 	readonly summary: readonly string[];
 	/** How many contexts the action changes. One needs no question, as in kubectl. */
 	readonly contexts: number;
-	/** -y. */
 	readonly assumeYes: boolean;
 	readonly signal: AbortSignal;
 }

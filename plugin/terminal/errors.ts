@@ -35,7 +35,7 @@ export class FleetUncoveredError extends BoundedError {
 	readonly exitCode: ExitCode = exitCode.failedClosed;
 	/** One line for each cluster or step that failed, and what to do about it. */
 	readonly details: readonly string[];
-	/** Whether the details say what to do, so that no command has to find it out. */
+	/** Whether the details already say what to do. */
 	readonly isExplained: boolean;
 	constructor(
 		message: string,
@@ -48,7 +48,7 @@ export class FleetUncoveredError extends BoundedError {
 	}
 }
 
-/** Returns the error for two contexts of one cluster, whose pods would count twice. `id`: the cluster's id, if known. */
+/** Returns the error for two contexts of one cluster, whose pods would count twice. */
 export function sameClusterError(a: string, b: string, id?: string): UsageError {
 	const which = id === undefined ? "" : ` (${id})`;
 	return new UsageError(`contexts "${a}" and "${b}" are the same cluster${which}`, "Name each cluster once");

@@ -12,7 +12,7 @@ export const exitCode = {
 	neverPossible: 3,
 	/** Failed closed: a cluster or a member of the fleet could not be reached, or the members' lists differ. */
 	failedClosed: 4,
-	/** From `explain`: an eviction is not possible now, but may be later without anyone fixing something. */
+	/** From `explain`: an eviction is not possible now, but may become possible by itself. */
 	notNow: 5,
 	/** Ctrl-C. */
 	interrupted: 130,

@@ -2,11 +2,10 @@
 // text comes from. These streams escape every character that could control the terminal or hide in a line, and cut lines that would fill
 // the screen.
 //
-// Text is guarded here and not where it comes in, because there are hundreds of such places: every answer of every API server and agent,
-// and every object. Each new command adds more, and a test can only show that a known place is guarded. Lengths are also bounded where
-// messages are made (disruption/bounded-error.ts), because a useful line needs both the beginning and the end of a message. The limit here
-// is for all other text. JSON stays valid: its characters are escaped as in JSON, events are made to fit (output/fit-line.ts), and lines of
-// documents are not cut (output/read-format.ts).
+// Text is guarded here and not where it comes in, because it comes from hundreds of places: every answer of every API server and agent, and
+// every object. Lengths are also bounded where messages are made (disruption/bounded-error.ts), because a useful line needs both the
+// beginning and the end of a message. The limit here is for all other text. JSON stays valid: its characters are escaped as in JSON, events
+// are made to fit (output/fit-line.ts), and lines of documents are not cut (output/read-format.ts).
 import { printable } from "../../disruption/printable.ts";
 import type { Streams, TextSink } from "./streams.ts";
 

@@ -20,7 +20,6 @@ export class HiddenSecrets {
 		if (secret.length >= shortestLogin) this.#known.add(secret);
 	}
 
-	/** Returns the text with all known secrets masked. */
 	hide(text: string): string {
 		let hidden = text;
 		for (const secret of this.#known) hidden = hidden.replaceAll(secret, mask);

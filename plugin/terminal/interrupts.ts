@@ -50,7 +50,7 @@ export class InterruptSource implements Interrupts {
 		this.#exit(code);
 	}
 
-	/** `code`: the exit code. `atOnce`: the exit code if there is nothing to stop gracefully. */
+	/** `atOnce` is the exit code if the command does not stop gracefully. */
 	interrupt(code: ExitCode, { atOnce = code }: { readonly atOnce?: ExitCode } = {}): void {
 		if (!this.#graceful) {
 			this.leave(atOnce);
