@@ -1,6 +1,5 @@
-// Defines the place where a command expects a cluster's agents.
+// Defines where a command expects a cluster's agents, and as which account it calls them, according to the user's flags.
 
-/** Where a cluster's agents are, and as which account the plugin calls them, according to the user's flags. */
 export interface AgentPlace {
 	/** The anchor of trust: a user who may write in this namespace is trusted as the agent. */
 	readonly namespace: string;

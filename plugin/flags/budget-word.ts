@@ -5,7 +5,7 @@ import { UsageError } from "../terminal/errors.ts";
 
 /**
  * Returns the budget's name from NAME, or from TYPE/NAME as kubectl accepts it and as `budgets -o name` prints it. Throws UsageError for
- * anything else. `command`: for the messages.
+ * anything else.
  */
 export function budgetWord(command: string, words: readonly string[]): string {
 	const see = `See 'kubectl xpdb ${command} --help' for usage.`;

@@ -53,16 +53,14 @@ export function booleanFlag(input: CommandInput, name: string): boolean {
 	return input.flags[name] === true;
 }
 
-/** All values that were given, in their order. */
 export function listFlag(input: CommandInput, name: string): readonly string[] {
 	const value = input.flags[name];
 	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** One day, used if the timeout is 0, which means "no timeout". */
 const noTimeoutMs = 86_400_000;
 
-/** The time limit in milliseconds, or one day if there is none. */
+/** The time limit in milliseconds. One day if the flag is 0, which means no limit. */
 export function timeoutFlag(input: CommandInput): number {
 	return numberFlag(input, "timeout") || noTimeoutMs;
 }

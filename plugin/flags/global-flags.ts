@@ -80,7 +80,6 @@ export const globalFlags: FlagTable = {
 	},
 };
 
-/** The values of the global flags among all parsed ones. */
 export function readGlobalFlags(values: Readonly<Record<string, unknown>>): GlobalFlags {
 	return {
 		kubeconfig: text(values["kubeconfig"]),

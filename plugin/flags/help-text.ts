@@ -1,6 +1,5 @@
-// Writes help in kubectl's layout. yargs finds which help to show (cli.ts), but its own layout does not fit. It puts flags and their
-// descriptions side by side, so that 80 columns leave 40 for the text. It cannot print --grace-period=NUMBER or indented lines, and none of
-// this can be configured.
+// Writes help in kubectl's layout. yargs' layout cannot be configured enough. It puts flags and their descriptions side by side, so that 80
+// columns leave 40 for the text, and it cannot print --grace-period=NUMBER or indented lines.
 import type { Command } from "./command.ts";
 import { formatDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";

@@ -1,9 +1,9 @@
-// Suggests a known name for an unknown one, for example of a flag, a context, a kind or an object. For an unknown command, yargs'
-// recommendCommands() proposes a name, and cli.ts suggests it only if this module accepts it: yargs accepts three typing errors.
+// Suggests a known name for an unknown one, for example of a flag, a context, a kind or an object. For an unknown command, cli.ts suggests
+// the name that yargs recommends only if this module accepts it, because yargs allows three typing errors.
 
 /**
- * Returns the nearest of `known` within two typing errors, for "did you mean". A word of up to four letters may have only one: otherwise
- * "all" would match "as". A name that begins with the word counts as free of errors if the word has at least three letters.
+ * Returns the nearest of `known` within two typing errors. A word of up to four letters may have only one, because "all" would otherwise
+ * match "as". A name that begins with the word counts as free of errors if the word has at least three letters.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
 	const errors = word.length < 5 ? 1 : 2;
@@ -14,9 +14,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 	return ranked[0]?.name;
 }
 
-/** How many letters are wrong, missing, extra, or swapped with the next one. */
+/** Counts the letters that are wrong, missing, extra, or swapped with the next one. */
 function editDistance(a: string, b: string): number {
-	// With lengths that differ this much, there are too many errors in any case.
+	// Lengths that differ this much mean too many errors in any case.
 	if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
 	let before: readonly number[] = [];
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -30,22 +30,20 @@ export class SuggestedCommands {
 		];
 	}
 
-	/** `context`: "" or undefined if no kubeconfig names the cluster. */
+	/** `context` is "" or undefined if no kubeconfig names the cluster. */
 	kubectl(words: readonly string[], context: string | undefined): string {
 		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServers]);
 	}
 
-	/** The same for another user: an administrator who grants this user a permission. */
+	/** Like kubectl(), for an administrator who grants this user a permission. */
 	kubectlAsAnother(words: readonly string[], context: string | undefined): string {
 		return commandLine(["kubectl", ...words, ...inContext(context), ...this.#toServersAsAnother]);
 	}
 
-	/** An xpdb command for one context. */
 	xpdb(words: readonly string[], context: string | undefined): string {
 		return xpdbCommand([...words, ...inContext(context), ...this.#toServers, ...this.#toAgents]);
 	}
 
-	/** An xpdb command for all contexts that this command was given. */
 	xpdbInAll(words: readonly string[]): string {
 		return xpdbCommand([...words, ...this.#contexts, ...this.#toServers, ...this.#toAgents]);
 	}
