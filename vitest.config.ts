@@ -6,8 +6,8 @@ import { SuiteReporter } from "./scripts/suites/suite-reporter.ts";
 // Set by scripts that count a run's tests.
 const reportPath = process.env["XPDB_SUITE_REPORT"];
 
-// Starting a fleet takes seconds, a drain of three clusters a minute or two on two busy cores; a test that hangs should
-// still end before a person gives up on the run.
+// Starting a fleet takes seconds, and a drain of three clusters takes a minute or two on two busy cores. A test that hangs should end
+// before a person gives up on the run.
 const realClusterTimeoutMs = 5 * 60_000;
 
 function onRealClusters(name: string, setup: string) {
@@ -16,7 +16,7 @@ function onRealClusters(name: string, setup: string) {
 			name,
 			include: ["test/**/*.e2e.test.ts"],
 			globalSetup: [setup],
-			// The files of a worker share a fleet. Most tests wait for clocks, so two fleets fit two cores: npm test asks for them.
+			// The files of a worker share a fleet. `npm test` requests two or more workers (scripts/suites/suites.ts).
 			maxWorkers: 1,
 			testTimeout: realClusterTimeoutMs,
 			hookTimeout: realClusterTimeoutMs,
@@ -34,18 +34,18 @@ export default defineConfig({
 					name: "unit",
 					include: ["test/**/*.test.{ts,tsx}"],
 					exclude: ["test/**/*.e2e.test.ts"],
-					// A process of its own for each file, with every module loaded anew, takes as long again as the tests. Modules
-					// keep no state, and test/architecture.test.ts sees that none registers hooks for the first file alone.
+					// Loading every module anew for each file takes as long as the tests. Modules keep no state, and test/architecture.test.ts checks
+					// that none registers hooks for the first file alone.
 					isolate: false,
-					// Not one less than there are cores: many tests wait, and where there are two cores there would be one worker.
+					// At least two, because many tests wait.
 					maxWorkers: Math.max(2, availableParallelism() - 1),
-					// Some start processes or bundle all there is: seconds, and half a minute where ten others want each core.
+					// Some tests start processes or bundle everything. That takes seconds, and half a minute on a busy machine.
 					testTimeout: 90_000,
 					hookTimeout: 90_000,
 				},
 			},
 			onRealClusters("e2e", "test/controlplane/global-setup.ts"),
-			// The same with the oldest Kubernetes as one member of each fleet, and as two of three.
+			// Like "e2e", but one member of each fleet, or two of three, run the oldest Kubernetes.
 			onRealClusters("mixed", "test/controlplane/mixed-setup.ts"),
 			onRealClusters("oldest", "test/controlplane/oldest-setup.ts"),
 		],

@@ -1,6 +1,6 @@
-// Parses the command line. yargs keeps the tree of commands, finds the right one, suggests similar commands, and knows the types and
-// defaults of its flags. Arguments and their values are read as in pflag (flags/pflag.ts, flags/flag-value.ts). yargs finds out which
-// command's help is requested, and the help looks like kubectl's (flags/help-text.ts).
+// Parses the command line. yargs keeps the tree of commands, finds the requested command or help, suggests similar commands, and knows the
+// types and defaults of flags. Arguments and their values are read as in pflag (flags/pflag.ts, flags/flag-value.ts). The help looks like
+// kubectl's (flags/help-text.ts).
 import yargs, { type Argv } from "yargs";
 import { commands } from "./command-table.ts";
 import type { Command, CommandInput } from "./flags/command.ts";

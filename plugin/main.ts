@@ -53,7 +53,7 @@ process.on("uncaughtException", (error) => {
 });
 
 const turns = new TerminalTurns();
-/** Returns a write that waits, if it goes to the terminal, while a prompt or another program has the terminal. */
+/** Writes to the terminal wait while a prompt or another program has it. */
 function inTurn(stream: NodeJS.WriteStream, write: (text: string) => void): (text: string) => void {
 	return stream.isTTY ? (text) => turns.write(() => write(text)) : write;
 }

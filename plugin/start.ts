@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry point of the shipped program. It loads the code that V8 compiled in earlier runs before it loads the program itself.
+// The entry point of the bundled plugin. It starts the program with the code that V8 compiled in earlier runs.
 import { fileURLToPath } from "node:url";
 import { enableCodeCache } from "./kubernetes/code-cache.ts";
 import { loadKeptScript } from "./kubernetes/kept-script.ts";
