@@ -67,7 +67,7 @@ const withoutProtoReader: Plugin = {
 };
 
 /**
- * yargs with a shim of the platform like the one that yargs has for browsers. The shim reads no package.json and no translations, and has
+ * Bundles yargs with a platform shim like the one that yargs has for browsers. The shim reads no package.json and no translations, and has
  * no help in columns, whose tables of wide characters take 25 ms to load. argsert(), which checks calls of yargs at run time, is empty,
  * because types check them.
  */
@@ -129,7 +129,7 @@ const lateStringWidth: Plugin = {
 		bundler.onResolve({ filter: /^string-width$/ }, async ({ path, kind, resolveDir }) => {
 			if (kind !== "import-statement") return undefined;
 			const { path: real } = await bundler.resolve(path, { kind: "require-call", resolveDir });
-			// Each version of the package has its own name. Without "node_modules", packagesOf() does not take the name for a file.
+			// Each version of the package needs a name of its own. Without "node_modules" in it, packagesOf() does not take the name for a file.
 			return { path: real.replaceAll("node_modules", ""), namespace: "late-string-width", pluginData: real };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "late-string-width" }, ({ pluginData }) => ({

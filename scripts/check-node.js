@@ -1,5 +1,5 @@
-// Stops scripts under an old Node. npm puts the pinned Node 24, an optional dependency, first on the PATH of every script. Without that
-// dependency, scripts would run with the machine's own Node and fail later in unreadable ways.
+// Stops scripts that run under an old Node. npm puts the pinned Node 24, an optional dependency, first on the PATH of every script. Without
+// that dependency, scripts would run under the machine's own Node and fail later in unreadable ways.
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
 	console.error(

@@ -49,7 +49,7 @@ function install({ fail, quiet = false }) {
 	}
 }
 
-/** Runs a script under the pinned Node, with an extended environment, and exits with its exit code. */
+/** Runs a script under the pinned Node, and exits with its exit code. */
 function goOn(script, args, environment = {}) {
 	const child = spawn(pinnedNode, [path.join(root, script), ...args], {
 		cwd: root,

@@ -31,7 +31,7 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 
 /**
  * Returns all licences in one text. `programs` begins its first sentence, for example "kubectl-xpdb has". Throws if a package contains
- * neither a licence nor usable notices: then a person must find its licence.
+ * neither a licence nor usable notices.
  */
 export function licenceNotices(programs: string, packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {

@@ -42,7 +42,7 @@ export interface FleetMembers {
 	readonly warnings: readonly string[];
 }
 
-/** Greetings go out every 30 s, so a warning means that at least two failed. */
+/** Greetings go out every 30 s, so in this time at least two have failed. */
 const unheardMs = 75_000;
 const soonSeconds = 30 * 86_400;
 

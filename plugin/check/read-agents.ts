@@ -50,7 +50,7 @@ async function askAgentOf(
 	const access = await accessAgent(context, namespaces, pod);
 	if (access.kind === "failed") return { who, said: { kind: "unread", why: access.problem } };
 	try {
-		// The connection already exists, so the call takes one round trip.
+		// The connection already exists, so the reading of the clock is off by at most one round trip.
 		const askedAt = Date.now();
 		const said = await read(describeAgent(access.client, { name: context.name }));
 		if (said.kind === "unread") return { who, said };

@@ -110,7 +110,7 @@ interface KeptContext {
 	readonly names: KeptNames;
 }
 
-/** False for a user whose login is a program, because the program may ask the user something, and nothing is kept for such a user. */
+/** Never true for a user whose login is a program, because the program may ask the user something, and nothing is kept for such a user. */
 function mayAskInBackground({ connection, names }: KeptContext, key: (namespace: string) => string): boolean {
 	return names.isDue(key(connection.namespace));
 }

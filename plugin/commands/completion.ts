@@ -11,7 +11,6 @@ import type { TextSink } from "../terminal/streams.ts";
 const program = "kubectl-xpdb";
 /** kubectl looks for this program on PATH, from version 1.26 on. */
 const shim = "kubectl_complete-xpdb";
-/** Marks a file as ours. */
 const mark = "Written by kubectl xpdb completion install";
 
 export const runCompletion: CommandRunner = async ({ words }, { streams, env }) => {

@@ -103,7 +103,7 @@ export async function drain(
 		if (deps.stop.aborted) return { kind: "stopped" };
 		const cordon = cordons.get(node) ?? "failed";
 		if (hasSucceeded(cordon)) return drainNode(node, options, deps);
-		// Replacements of the pods of a node that could not be cordoned could land on it again. kubectl evicts its pods anyway.
+		// Not drained, because replacements of its pods could land on it again. kubectl evicts the pods of such a node anyway.
 		const why = "it could not be cordoned";
 		return fail(node, [why], [], { deps, unreachable: cordon === "unanswered", reason: "CordonFailed", why });
 	}

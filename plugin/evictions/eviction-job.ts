@@ -14,7 +14,7 @@ export interface Timeout {
 	readonly text: string;
 }
 
-/** The run's hold on the pod's node, without which it must not evict the pod. */
+/** The run's hold on the pod's node. A run that has lost it must not evict the pod. */
 export interface Hold {
 	/** Aborts when this run has lost the node. The job's timeout signal aborts too. */
 	readonly lost: AbortSignal;

@@ -7,7 +7,6 @@ import { toldUsers } from "../events/told-users.ts";
 import type { Reason } from "../events/reason.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 
-/** Why a pod waits: a verdict of a round, or another reason. */
 export interface Wait {
 	readonly reason: Reason;
 	readonly message: string;
@@ -59,7 +58,6 @@ export function waitingEvent(
 	};
 }
 
-/** The last report of a waiting pod. */
 type Told = Pick<Wait, "reason" | "budget" | "usedBy">;
 
 /**

@@ -13,7 +13,7 @@ const unitMs: Readonly<Record<string, number>> = {
 /** Go stores nanoseconds in 64 bits: 292 years. */
 const longestDurationMs = 2 ** 63 / 1e6;
 
-/** Milliseconds. Undefined if time.ParseDuration would fail. */
+/** Returns milliseconds. Undefined if time.ParseDuration would fail. */
 export function parseDuration(text: string): number | undefined {
 	const [, sign = "", body = ""] = /^([-+]?)(.*)$/.exec(text) ?? [];
 	if (body === "0") return 0;
@@ -35,7 +35,7 @@ export function timerMs(ms: number): number {
 	return Math.min(Math.ceil(ms), 2 ** 31 - 1);
 }
 
-/** Why parseDuration() fails, in time.ParseDuration's words. */
+/** Returns why parseDuration() fails, in time.ParseDuration's words. */
 export function durationProblem(text: string): string {
 	const rest = text.replace(/^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|ms|s|m|h)(?![a-z\u00b5]))*/, "");
 	const [, number, unit] = /^(\d+(?:\.\d*)?|\.\d+)([^\d.]*)/.exec(rest) ?? [];

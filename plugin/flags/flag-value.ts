@@ -1,5 +1,5 @@
-// Parses a flag's value as Go does. yargs' coerce is not used, because it wraps every error and so loses our hint. yargs' own types reject
-// "T" as a boolean, "1_000" as a number and "1m30s" as a duration.
+// Parses a flag's value as Go does. yargs' coerce is not used, because it wraps every error and so loses our hint. yargs' own types do not
+// accept "T" as a boolean, "1_000" as a number or "1m30s" as a duration.
 import { KubeconfigError, UsageError } from "../terminal/errors.ts";
 import { durationProblem, parseDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";

@@ -7,7 +7,7 @@ export interface ResourceArgument {
 	readonly name: string;
 }
 
-/** Throws UsageError if the word is neither NAME nor TYPE/NAME. */
+/** Throws UsageError if the word is not a valid NAME or TYPE/NAME. */
 export function readResourceArgument(word: string, hint?: string): ResourceArgument {
 	const [first = "", second, ...more] = word.split("/");
 	if (more.length > 0) throw new UsageError("arguments in resource/name form may not have more than one slash", hint);

@@ -17,7 +17,6 @@ export interface BudgetCurve {
 
 export interface BudgetPoint {
 	readonly at: number;
-	/** Undefined if unknown. */
 	readonly healthy: number | undefined;
 	/** Undefined if the budget is suspended, or if it is unknown. */
 	readonly need: number | undefined;

@@ -15,7 +15,6 @@ const random = /^(?=.*\d)\S{16,}$/;
 export class HiddenSecrets {
 	readonly #known = new Set<string>();
 
-	/** Remembers a secret of a login, unless it is too short. */
 	learn(secret: string): void {
 		if (secret.length >= shortestLogin) this.#known.add(secret);
 	}

@@ -13,7 +13,6 @@ export interface TrainingFleet extends AsyncDisposable {
 	readonly node: string;
 }
 
-/** Starts the demonstration's clusters as a separate program, because they are not part of the build. */
 export async function startTrainingFleet(): Promise<TrainingFleet> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-training-"));
 	const program = join(repositoryRoot, "demo", "training-fleet.ts");

@@ -13,7 +13,7 @@ export interface Step {
 }
 
 export interface Lane {
-	/** The steps of a list inside run at the same time, and their output is shown when they end. */
+	/** A list inside is a group of steps that run at the same time. Their output is shown when they end. */
 	readonly steps: readonly (Step | readonly Step[])[];
 	/** Its processes run at low priority, and the output of each step is shown when the step ends. */
 	readonly isBackground: boolean;

@@ -46,8 +46,8 @@ export interface CommandSuite {
 }
 
 /**
- * The number of real fleets. On two cores, a third fleet would save 4 of 25 minutes, but tests of waiting times would find the machine too
- * slow.
+ * The number of real fleets. On two cores, a third fleet would save 4 of 25 minutes, but the machine would be too slow for tests of waiting
+ * times.
  */
 const fleets = Math.max(2, Math.min(4, availableParallelism()));
 
