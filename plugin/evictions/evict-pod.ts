@@ -250,7 +250,7 @@ async function orAfterFailure(
 	}
 }
 
-/** Called if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the pod had waited for the members' lists. */
+/** Called if a stop or a timeout came before the pod's budgets were known. `askedMs` is how long the pod waited for the members' lists. */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
