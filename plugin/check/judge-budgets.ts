@@ -1,5 +1,5 @@
-// Judges the fleet's budgets: finds those that no round can judge, that differ between members, that are suspended, that can never be met,
-// and that cover nothing. The numbers are those of decide(), as in `explain`.
+// Finds budgets that no round can judge, that differ between members, are suspended, can never be met, or cover nothing. The numbers are
+// those of decide(), as in `explain`.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { mislabelledText } from "../../disruption/budget/budget-text.ts";
 import type { MislabelledWorkload } from "../../disruption/budget/cluster.ts";

@@ -54,8 +54,8 @@ export function neededRights(agentNamespace: string, account: string, namespace:
 }
 
 /**
- * Returns the rights to write what an installation writes: the objects of the shipped manifests, the Secrets of the certificates and the
- * ConfigMaps of the fleet.
+ * Returns the rights that an installation needs, for the objects of the shipped manifests, the certificates' Secrets and the fleet's
+ * ConfigMaps.
  */
 export function installRights(agentNamespace: string): readonly Right[] {
 	const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "", namespace: agentNamespace } };

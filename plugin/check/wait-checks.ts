@@ -1,5 +1,5 @@
-// Repeats all checks until nothing is left to fix, waiting does not help, or the timeout is reached, for `kubectl xpdb check --wait` and at
-// the end of an installation. The result is that of the last round, so that users never act on an outdated finding.
+// Repeats all checks until nothing is left to fix, waiting does not help, or the timeout is reached. The result is that of the last round,
+// so that users never act on an outdated finding.
 import { exitCode } from "../terminal/exit.ts";
 import { type CheckReason, factsOf } from "./check-reason.ts";
 import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";

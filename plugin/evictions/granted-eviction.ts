@@ -26,8 +26,8 @@ export interface GrantedEvictionDependencies {
 
 /**
  * Evicts under the grant. If an agent or the API server gives no answer, it is asked again. The reservation stands meanwhile, even if its
- * Lease cannot be read. If an error, a stop, a timeout or the loss of the node ends the tries, the reservation is cancelled by the fence,
- * because an eviction may have been sent.
+ * Lease cannot be read. If an error, a stop, a timeout or the loss of the node ends the tries, an eviction may have been sent. So the
+ * reservation is cancelled by the fence.
  */
 export async function evictGranted(
 	job: EvictionJob,

@@ -1,5 +1,5 @@
-// Draws the pods of a node as rows of a table, each with a bar: thin while it waited, thick while it was terminating, and dashed until it
-// was replaced.
+// Draws the pods of a node as rows of a table, each with a bar: thin for waiting, thick for terminating, and dashed until the pod was
+// replaced.
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
 import { type Html, html, nothing } from "./html.ts";

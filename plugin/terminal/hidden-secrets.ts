@@ -1,6 +1,5 @@
 // Hides what must never be printed, at any level of -v: tokens, passwords, keys, and the ids of reservations, which give the right to
-// evict. A secret of a login with at least six characters, or one that looks random, stays hidden wherever it appears again, such as in an
-// error or a name.
+// evict. A login's secret of at least six characters, or any secret that looks random, stays hidden wherever it appears again.
 import { isRecord } from "../../disruption/record.ts";
 
 const mask = "<masked>";
