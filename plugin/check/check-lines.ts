@@ -28,7 +28,6 @@ const mostFindings = 5;
 export class CheckLines {
 	readonly #options: CheckLinesOptions;
 	#heading = "";
-	/** Unknown findings that were printed already, by cluster and message. */
 	readonly #told = new Set<string>();
 	/** Commands that were printed already. A command that creates something fails if a user runs it twice. */
 	readonly #fixes = new Set<string>();

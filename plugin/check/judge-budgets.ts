@@ -26,11 +26,9 @@ export interface JudgedBudget {
 
 interface Options {
 	readonly suggest: SuggestedCommands;
-	/** A context of the fleet. */
 	readonly context: string;
 	/** Contexts by the member's name. */
 	readonly contexts: ReadonlyMap<string, string>;
-	/** The names of the members that answered. */
 	readonly answering: readonly string[];
 }
 

@@ -66,7 +66,6 @@ async function collected(running: AsyncIterable<CheckRow>): Promise<readonly Che
 	return rows;
 }
 
-/** Writes each row as soon as it is known, then the result of all of them. */
 export async function writeChecks(
 	running: AsyncIterable<CheckRow>,
 	{ streams: { stdout }, env }: CommandDependencies,

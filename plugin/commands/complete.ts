@@ -289,7 +289,6 @@ async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
 	});
 }
 
-/** Returns the objects' names in all contexts, without duplicates. */
 async function namesOf(line: TypedLine, list: NameList): Promise<readonly Completion[]> {
 	const all = (await listed(line, list)).flatMap(({ names }) => names);
 	return [...new Map(all.map((each) => [each.value, each])).values()];

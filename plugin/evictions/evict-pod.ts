@@ -28,7 +28,7 @@ import { failedPod, type PodOutcome, timedOut } from "./pod-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import type { CoveredRun, EvictionRun } from "./eviction-run.ts";
 
-/** Milliseconds to pause after a try that sets no pause itself. The first pause is 0, because what the try was based on had changed. */
+/** Milliseconds to pause after a try that sets no pause itself. The first pause is 0, because the next try sees what has changed. */
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
 /** A try that took this long is not part of a fast loop, so the pauses start again at 0. */
 const longTryMs = 10_000;

@@ -20,8 +20,8 @@ export interface TryAgain {
 	readonly reason?: Reason;
 	readonly message?: string;
 	/**
-	 * Whether the next try repeats this one, because nothing was sent or the API server answered 409. That try is not reported as a new
-	 * attempt if it needs no grant.
+	 * Whether the next try repeats this one, because nothing was sent or the API server answered 409. If the next try needs no grant, it is
+	 * not reported as a new attempt.
 	 */
 	readonly isSameTry?: boolean;
 }

@@ -166,7 +166,6 @@ function observerOf(
 	{ emit, reachability }: Pick<EvictionsDependencies, "emit" | "reachability">,
 	atFirstGrant: Map<string, number>,
 ): GrantObserver {
-	/** What was last reported about each budget. */
 	const told = new Map<string, string>();
 	const healthy = new Map<string, number>();
 	return {

@@ -10,7 +10,7 @@ export function membersWithFailPoints(
 	return members;
 }
 
-/** Called before a suspension or its end is written, and after each write was tried as a dry run. */
+/** Called before a suspension or its end is written, after the dry runs of the writes. */
 export function beforeSuspending(_env: NodeJS.ProcessEnv): void {
 	return;
 }

@@ -1,4 +1,4 @@
-// Defines the outcome for a pod that should be evicted, after all its tries and the wait until it is gone.
+// Defines the outcome of a pod's eviction, after all tries and the wait until the pod is gone.
 import type { UsedBy } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";

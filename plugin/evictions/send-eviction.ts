@@ -117,7 +117,7 @@ function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {
 	return !permanent && (code === 500 || code === 503 || code === 504) ? "blocked" : "denied";
 }
 
-/** A pod as the domain needs it, and as the API server has it. */
+/** A pod as disruption/ needs it, with the API server's object. */
 export interface ReadPod extends FoundPod {
 	readonly hasNotStarted: boolean;
 	readonly pod: V1Pod;

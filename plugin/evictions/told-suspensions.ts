@@ -15,7 +15,6 @@ interface Dependencies {
 
 export class ToldSuspensions {
 	readonly #deps: Dependencies;
-	/** What was last reported about each budget, by the budget's name. */
 	readonly #told = new Map<string, string>();
 
 	constructor(deps: Dependencies) {

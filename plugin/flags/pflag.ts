@@ -1,6 +1,6 @@
 // Parses arguments as pflag does, so that a line that works with kubectl works here, and a wrong one fails with the same message. yargs
-// gets the resulting words, to find the command, and the values of its flags. Whatever its settings, yargs itself would read some arguments
-// differently:
+// gets only the resulting words, from which it finds the command, and the values of the flags. Whatever its settings, yargs itself would
+// read some arguments differently:
 //
 // | argument          | pflag, and so we                          | yargs                             |
 // | ----------------- | ----------------------------------------- | --------------------------------- |

@@ -12,6 +12,6 @@ export interface ScreenTerminal {
 	/** Whether `stdout` is a file. A pipe does not count, because its reader may write to the terminal too. */
 	readonly isOutputFile: boolean;
 	readonly turns: TerminalTurns;
-	/** If false, lines beside the screen would go elsewhere, such as into a file. */
+	/** Whether stderr is a terminal. If it is not, lines beside the screen go elsewhere, such as into a file. */
 	readonly isErrorTerminal: boolean;
 }

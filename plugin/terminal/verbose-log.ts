@@ -10,7 +10,9 @@ export interface VerboseLog {
 	readonly level: number;
 	readonly secrets: HiddenSecrets;
 	tell(message: string, fields: readonly LogField[]): void;
-	/** The part of a body that the level shows. Undefined if it shows none. `body`: JSON, as text or as a value, or any text. */
+	/**
+	 * Returns the part of a body that the level shows. Undefined if it shows none. `body` is JSON, as text or as a value, or any other text.
+	 */
 	body(body: unknown): LogField | undefined;
 }
 
