@@ -7,11 +7,11 @@ export const agentName = "xpdb-agent";
 export const agentLabel = "app.kubernetes.io/name";
 /** The label of every budget's Lease, with the value agentName. Objects from `install` have it with another value. */
 export const managedByLabel = "app.kubernetes.io/managed-by";
-/** The audience that a token needs so that agents accept it. */
+/** The audience of the tokens that agents accept. */
 export const tokenAudience = "xpdb-agent";
-/** The namespace in which the shipped manifests put agents and Leases. It is the anchor of trust. */
+/** The default namespace of agents and Leases. It is the anchor of trust. */
 export const defaultAgentNamespace = "xpdb-system";
 /** The name of the ConfigMap in the anchor that declares the fleet. */
 export const defaultFleetConfigMap = "xpdb-fleet";
-/** The default port for callers with tokens. An agent's flag and its pod may name another one. */
+/** The default port for callers with tokens. An agent's flag and its pod may name another port. */
 export const defaultAgentPort = 8443;

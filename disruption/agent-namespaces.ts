@@ -1,12 +1,12 @@
-// Reads which namespaces besides the anchor contain agents, as ConfigMap `xpdb-fleet` of the anchor names them. A user who may write in one
-// of these is trusted as an agent. So nothing is guessed: a list that cannot be read names no namespace.
+// Reads the list of namespaces with agents, besides the anchor, from the anchor's ConfigMap `xpdb-fleet`. Users who may write in these
+// namespaces are trusted as agents. So a list that cannot be read names no namespace.
 import { quote } from "./quote.ts";
 
 export const agentNamespacesKey = "namespaces";
 
 type AgentNamespaces =
 	| { readonly kind: "namespaces"; readonly namespaces: readonly string[] }
-	/** Why the list cannot be used. The text names the entry. */
+	/** Names the invalid entry. */
 	| { readonly kind: "invalid"; readonly why: string };
 
 /** More would make searches slow: each search for agents lists the pods of each of these namespaces. */
@@ -14,7 +14,7 @@ const maxNamespaces = 100;
 /** A DNS-1123 label, as the API server requires for namespaces. */
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Reads the value of agentNamespacesKey, already parsed. Returns `invalid` for a list that cannot be used, and throws nothing. */
+/** Reads the parsed value of agentNamespacesKey. Never throws. */
 export function readAgentNamespaces(list: unknown): AgentNamespaces {
 	const invalid = (why: string): AgentNamespaces => ({ kind: "invalid", why: `${agentNamespacesKey}${why}` });
 	if (!Array.isArray(list)) return invalid(" is not a list");

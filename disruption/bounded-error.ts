@@ -2,12 +2,12 @@
 import { indentMore } from "./printable.ts";
 import { shortenTo } from "./quote.ts";
 
-/** Room for a page of text. An API server that explains itself needs a few lines of it. */
+/** In characters. An API server's explanation takes a few lines. */
 export const longestMessage = 3_000;
 
 /**
- * An error of bounded length: it keeps at most longestMessage characters of its message, whatever that quotes. All lines but the first are
- * indented, so that no line of a quoted text looks like another message.
+ * An error that keeps at most longestMessage characters of its message. All lines but the first are indented, so that no line of quoted
+ * text looks like a message of its own.
  */
 export abstract class BoundedError extends Error {
 	/** `lines` is "own" if all quoted text is on one line, or comes from an error that is already indented. */

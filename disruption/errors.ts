@@ -1,7 +1,7 @@
 // The errors of the domain. Expected answers are values, not errors. `reason` is stable, the text is not.
 import { BoundedError } from "./bounded-error.ts";
 
-/** A budget that cannot be enforced as written. `field` is the path of the wrong part in the object. */
+/** A budget that cannot be enforced as written. `field` is the path of the wrong field. */
 export class InvalidBudgetError extends BoundedError {
 	override readonly name = "InvalidBudgetError";
 	readonly reason = "InvalidBudget";
@@ -12,15 +12,15 @@ export class InvalidBudgetError extends BoundedError {
 	}
 }
 
-/** The acquisition no longer stands: the round ends, and its caller starts over. */
+/** The acquisition no longer stands. The round ends, and its caller starts a new one. */
 export class LeaseLostError extends BoundedError {
 	override readonly name = "LeaseLostError";
 	readonly reason = "LeaseLost";
 }
 
 /**
- * A Lease that cannot be read: nothing that depends on it is granted until a person has fixed or deleted it. Agents also report
- * reservations that may never end as this error.
+ * A Lease that cannot be read. Nothing that depends on it is granted until a person has fixed or deleted it. Agents also report
+ * reservations that may never end with this error.
  */
 export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";
@@ -28,25 +28,25 @@ export class GarbledLeaseError extends BoundedError {
 }
 
 /**
- * A cluster knows a member that its declared fleet neither lists nor forgets, or is not listed by a member of its own fleet. A person has
- * to change the lists.
+ * A cluster knows a member that its declared fleet neither lists nor forgets, or a member of its fleet does not list it. A person has to
+ * change the lists.
  */
 export class FleetsDifferError extends BoundedError {
 	override readonly name = "FleetsDifferError";
 	readonly reason = "FleetsDiffer";
 }
 
-/** The part that gave no answer, as far as known. */
+/** The component that gave no answer, as far as known. */
 export type Silent = "agent" | "apiServer" | "network" | "unknown";
 
-/** No answer from a cluster's agent, or from the API server behind it, or the agent refuses for now. A retry may help. */
+/** A cluster's agent or its API server gave no answer, or the agent refuses for now. A retry may help. */
 export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
-	/** Undefined if no part was silent, for example if the agent answered that it refuses for now. */
+	/** Undefined if every component answered, for example if the agent refused for now. */
 	readonly silent: Silent | undefined;
-	/** Whether an agent reported the failure, so that the agent itself was not silent. */
+	/** Whether an agent reported the failure, and so was not silent itself. */
 	readonly told: boolean;
 	constructor(
 		message: string,
@@ -60,13 +60,13 @@ export class AgentUnavailableError extends BoundedError {
 	}
 }
 
-/** One side cannot use the other's message. Usually their versions differ. */
+/** One side cannot use the other's message, usually because their versions differ. */
 export class AgentProtocolError extends BoundedError {
 	override readonly name = "AgentProtocolError";
 	readonly reason = "AgentProtocol";
 }
 
-/** The agent refuses the caller: it lacks the right, or its identity could not be established. */
+/** The agent refuses the caller: it lacks the right, or its identity is unproven. */
 export class AgentForbiddenError extends BoundedError {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";
@@ -90,7 +90,7 @@ export function isDomainError(error: unknown): error is DomainError {
 	return Object.values(domainErrors).some((kind) => error instanceof kind);
 }
 
-/** Whether the agent refused, or one side cannot use the other's message: repeating the request changes nothing. */
+/** Whether repeating the same request is useless: the agent refused it, or one side cannot use the other's message. */
 export function isAgentRefusal(error: unknown): error is AgentForbiddenError | AgentProtocolError {
 	return error instanceof AgentForbiddenError || error instanceof AgentProtocolError;
 }

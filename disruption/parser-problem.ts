@@ -3,10 +3,7 @@ import { shortenTo } from "./quote.ts";
 
 const longestProblem = 300;
 
-/**
- * Returns the first line of the error, without the excerpt that follows it. For a text that is nested too deeply, it returns a sentence
- * that says so.
- */
+/** Returns the first line of the error, without the excerpt that follows it. */
 export function parserProblem(error: unknown): string {
 	const message = error instanceof Error ? error.message : String(error);
 	if (/call stack/.test(message)) return "it is nested too deeply";

@@ -1,8 +1,8 @@
-// Formats foreign values for messages: shortens texts to fit a line, and only names lists and objects as such.
+// Formats foreign values for messages, and shortens them to fit a line.
 
 const longestShown = 80;
 
-/** Returns a value as a message shows it. A text is quoted, a list or object is only named as such, and undefined is "missing". */
+/** A text is quoted and shortened, a list or object is only named as such, and undefined is "missing". */
 export function quote(value: unknown): string {
 	if (typeof value === "string") return JSON.stringify(shorten(value));
 	if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);

@@ -2,15 +2,14 @@
 // resource of one cluster. They are never compared across resources or clusters.
 import { quote } from "./quote.ts";
 
-/** Whether a text is a resourceVersion that can be ordered: digits, without a leading zero. */
+/** Whether the text can be ordered: digits, without leading zeros. */
 export function isResourceVersion(value: string): boolean {
 	return /^(0|[1-9][0-9]*)$/.test(value);
 }
 
 /**
  * Returns a negative number if `a` is older than `b`, zero if they are equal, and a positive number if `a` is newer. "" is older than every
- * version (nothing seen yet). Throws TypeError on anything else that is not a decimal number, because a guessed order would open the view
- * gate.
+ * version. Throws TypeError for any other text, because a guessed order could let a stale view be counted.
  */
 export function compareResourceVersions(a: string, b: string): number {
 	assertOrdered(a);

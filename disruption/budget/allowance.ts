@@ -1,9 +1,9 @@
 // Computes what one budget allows, from the counts of all members.
 //
 // Guarantee: the budget allows nothing unless all members that have it agree on its selector, and all members support the features that it
-// uses. The strictest of several bounds holds. No cluster counts for more healthy pods than it expects, if that number is known
-// (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round up, and no
-// expected pods allow nothing.
+// uses. The strictest bound holds. No bound holds if all members that have the budget suspend it. Healthy pods are counted as in
+// healthy.ts. Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round up, and no expected
+// pods allow nothing.
 import {
 	type Bound,
 	type BudgetName,
@@ -23,49 +23,47 @@ import { InvalidBudgetError } from "../errors.ts";
 import { formatSelector } from "./selector.ts";
 import type { Refused, Verdict, Waiting } from "./verdict.ts";
 
-/** The counts of one budget, one from each member. */
 export interface BudgetCounts {
 	readonly budget: RoundBudget;
 	readonly counts: readonly Count[];
 }
 
-/** The state of one budget, for people, before this round granted anything. Numbers are pods, of all clusters or of one. */
+/** A budget's state before this round granted anything, for people. Numbers are pods. */
 export interface BudgetState {
 	readonly budget: BudgetName;
 	readonly healthy: number;
-	/** How many must stay healthy. Left out if the budget is suspended. */
+	/** Pods that must stay healthy. Left out if the budget is suspended. */
 	readonly need?: number;
-	/** Left out if it is unknown and the budget does not need it, or if the budget is suspended. */
+	/** Left out if it is unknown, or if the budget is suspended. */
 	readonly expected?: number;
-	/** Expected workloads that have pods which the budget does not select. */
 	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
-	/** The most healthy pods that may still be disrupted now. Left out if the budget is suspended. */
+	/** The most healthy pods that may be disrupted now. Left out if the budget is suspended. */
 	readonly left?: number;
 	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
 }
 
-/** Returns the budget's state, or undefined if the budget refuses or waits for another round. The verdicts say why. */
+/** Returns undefined if the budget refuses, or waits for another round. */
 export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	const allowance = allowanceOf(counted);
 	return allowance.kind === "allowance" ? stateOf(allowance) : undefined;
 }
 
-/** The disruptions that one budget allows. Each grant of this decision reduces them. */
+/** What one budget still allows within one decision. */
 export interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;
 	/** How many pods must stay healthy. Undefined if the budget is suspended in all members that have it. */
 	readonly desired: number | undefined;
 	readonly expected: number | undefined;
-	/** The first bound that needs the number of expected pods. Undefined if there is none, or if `desired` is undefined. */
+	/** The first bound that needs the number of expected pods. Undefined if there is none, or if the budget is suspended. */
 	readonly needsExpected: Bound | undefined;
-	/** The counts, without the healthy pods that this decision has granted. */
+	/** The counts, less the healthy pods that this decision has granted. */
 	counts: readonly Count[];
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
-/** Returns the budget's state. Call it before anything is granted. */
+/** Call this before anything is granted, because grants lower `counts`. */
 export function stateOf({ budget, desired, expected, counts, mislabelled }: Allowance): BudgetState {
 	const { healthy } = totalsOf(counts);
 	const isUsedUp = expected === 0 || (desired !== undefined && countedHealthy(counts) < desired);
@@ -83,14 +81,14 @@ export function stateOf({ budget, desired, expected, counts, mislabelled }: Allo
 	};
 }
 
-/** Sorts by the clusters' names and not by who answered first, so that people always read the same order. */
+/** Sorts by cluster name, so that messages list clusters in the same order every time. */
 function inOrder(counts: readonly Count[]): readonly Count[] {
 	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
 /**
- * Whether the budget allows one more disruption. `costsIn` is the cluster that loses a healthy pod, or undefined if the pod is not healthy.
- * Disrupting such a pod costs nothing, but is allowed only while enough others are healthy (IfHealthyBudget, eviction.go).
+ * Whether the budget allows one more disruption. `costsIn` is the pod's cluster, or undefined if the pod is not healthy. A pod that is not
+ * healthy may go only while enough others are healthy, as with IfHealthyBudget (eviction.go).
  */
 export function allowsDisruption({ desired, expected, counts }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;
@@ -122,7 +120,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 				const [agents, verb] = missing.length === 1 ? ["agent", "does"] : ["agents", "do"];
 				return refused("FeatureMissing", `${uses}, which the ${agents} of ${missing.join(", ")} ${verb} not support`);
 			}
-			// The agents may be newer than this process, and may report facts about a candidate that this version would lose.
+			// The agents may be newer than this process, which would lose facts that the feature needs.
 			if (!supportedFeatures.includes(feature)) {
 				return refused("FeatureMissing", `${uses}, which this version of xpdb does not support: use a newer one`);
 			}
@@ -156,12 +154,12 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 			here.settles ?? false,
 		);
 	}
-	// If the number is unknown here, every bound gives the same result for any number.
+	// If `expected` is unknown here, no bound depends on it.
 	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected ?? 0)));
 	return { ...base, desired, expected, needsExpected };
 }
 
-/** Returns the sums over all members. The number of expected pods is unknown if one member does not know its own. */
+/** Sums over all members. `expected` is undefined if any member does not know its number. */
 export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[]): {
 	readonly healthy: number;
 	readonly expected: number | undefined;
@@ -175,7 +173,7 @@ export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[])
 	return { healthy, expected };
 }
 
-/** Returns the parsed specs of one budget, from each member that has it. Refuses with InvalidBudget if one of them cannot be read. */
+/** Returns the specs of one budget from each member that has it. Refuses with InvalidBudget if one cannot be parsed. */
 export function readSpecs(
 	name: string,
 	counts: readonly Pick<Count, "clusterName" | "budgets">[],

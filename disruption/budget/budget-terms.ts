@@ -1,6 +1,6 @@
-// Writes the members' reports of one budget as one text. While the text stays the same, a decision made under that budget stands. The text
-// contains all that decisions depend on (bound, selector, suspension, features), and which member reports it. If some member has the budget
-// but its spec cannot be read, the text never equals a counted one: no pod is granted under such a budget.
+// Writes what all members report of one budget as one text. A decision under that budget stands while this text is unchanged. The text
+// contains all that decisions depend on: bound, selector, suspension and features, by member. With an unreadable spec it never equals the
+// text of a grant, because no pod is granted under such a budget.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "../errors.ts";

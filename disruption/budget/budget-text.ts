@@ -1,11 +1,9 @@
 // Builds messages about budgets, so that rounds, plans and explanations use the same words.
 import type { MislabelledWorkload } from "./cluster.ts";
 
-/** How many workloads a message names. More would make it hard to read. */
 const mostNamed = 3;
 
 interface Numbers {
-	/** Pods that must stay healthy. */
 	readonly need?: number | undefined;
 	readonly healthy?: number | undefined;
 	readonly expected?: number | undefined;
@@ -18,7 +16,7 @@ export function exhaustedText(name: string, { need, healthy, expected }: Numbers
 		: `budget ${name} has no disruption left: ${healthy}${expected === undefined ? "" : ` of ${expected}`} healthy, ${need} required`;
 }
 
-/** Names expected workloads that have pods which the budget does not select, for the end of a message. "" if there are none. */
+/** Names the mislabelled workloads, for the end of a message. "" if there are none. */
 export function mislabelledText(workloads: readonly (MislabelledWorkload & { readonly cluster: string })[]): string {
 	const texts = workloads.map(({ cluster, kind, namespace, name, wants, others }) => {
 		const pods = others === 1 ? "1 of its pods has" : `${others} of its pods have`;

@@ -9,8 +9,8 @@ export interface BudgetUser extends Omit<UnavailablePod, "why"> {
 }
 
 /**
- * Returns a key that stays the same until there is something new to report. It leaves out what changes without news: ages, the steps in
- * which pods start, and evictions of the reader's own run, which reports them itself.
+ * Returns a key that changes when there is something new to report. It leaves out ages, the steps in which pods start, and evictions of the
+ * reader's own run.
  */
 export function usersKey(users: readonly BudgetUser[]): string {
 	const keys = users.map(({ own = false, ...user }) =>
@@ -26,7 +26,7 @@ export function firstSentence(message: string): string {
 	return message.replace(/\.(?:\s.*)?$/s, "");
 }
 
-/** Returns in short why the pod is unavailable. Returns "" while the pod only passes through the usual steps of starting. */
+/** Returns "" while the pod passes through the usual steps of starting. */
 function troubleOf({ why, state = "", message = "" }: Omit<BudgetUser, "own">): string {
 	if (why !== "NotReady") return why;
 	if (message !== "") return firstSentence(message);

@@ -1,4 +1,4 @@
-// Parses an XPodDisruptionBudget (x-pdb.form3.tech/v1alpha1) strictly, because a misread bound is a broken bound.
+// Parses an XPodDisruptionBudget (x-pdb.form3.tech/v1alpha1). Parsing is strict, because a misread bound could allow too many disruptions.
 import { InvalidBudgetError } from "../errors.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -6,7 +6,6 @@ import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
 
-/** The API group, version and resource name of budgets. */
 export const budgetApi = { group: "x-pdb.form3.tech", version: "v1alpha1", resource: "xpoddisruptionbudgets" } as const;
 
 export interface BudgetName {
@@ -27,27 +26,22 @@ export interface BudgetSpec {
 	readonly selector: LabelSelector;
 	readonly bound: Bound;
 	readonly suspended: boolean;
-	/** Optional fields that the budget uses. A member that does not announce one of them cannot enforce the budget. */
+	/** Optional fields that the budget uses. A member that does not announce all of them cannot enforce the budget. */
 	readonly features: readonly BudgetFeature[];
 }
 
-/** The features that an agent may announce and a budget may need. */
 type BudgetFeature = "Probe";
 
-/** The features that this version enforces. A budget that needs another one is refused by name. */
+/** The features that this version enforces. A budget that uses another one is refused. */
 export const supportedFeatures: readonly BudgetFeature[] = [];
 
-/** Returns "namespace/name", as kubectl writes it. */
 export function formatBudgetName(budget: BudgetName): string {
 	return `${budget.namespace}/${budget.name}`;
 }
 
 const knownFields = new Set(["selector", "minAvailable", "maxUnavailable", "suspend", "probe"]);
 
-/**
- * Parses the `spec` of an XPodDisruptionBudget. Throws an InvalidBudgetError that names the field, for example for neither or both bounds,
- * a bound that is negative or over 100 %, an invalid selector, or an unknown field.
- */
+/** Parses the `spec` of an XPodDisruptionBudget. Throws an InvalidBudgetError that names the wrong field. */
 export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	if (!isRecord(spec)) throw new InvalidBudgetError("cannot read budget: spec is missing", "spec");
 	for (const field of Object.keys(spec)) {
@@ -94,22 +88,18 @@ export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	};
 }
 
-/**
- * Returns how many pods must stay healthy out of `expected`, never less than 0. Percentages are rounded up, as in
- * pkg/controller/disruption.
- */
+/** Returns how many of the expected pods must stay healthy. Percentages round up, as in pkg/controller/disruption. */
 export function desiredHealthy(bound: Bound, expected: number): number {
 	const { kind, quantity } = bound;
 	const pods = quantity.kind === "number" ? quantity.value : Math.ceil((quantity.value * expected) / 100);
 	return kind === "minAvailable" ? pods : Math.max(0, expected - pods);
 }
 
-/** Whether the bound needs the number of expected pods. Only minAvailable as a number does not. */
 export function needsExpectedPods(bound: Bound): boolean {
 	return !(bound.kind === "minAvailable" && bound.quantity.kind === "number");
 }
 
-/** Returns "maxUnavailable 1" or "minAvailable 50%", for example. */
+/** For example "maxUnavailable 1" or "minAvailable 50%". */
 export function formatBound(bound: Bound): string {
 	return `${bound.kind} ${bound.quantity.value}${bound.quantity.kind === "percent" ? "%" : ""}`;
 }
@@ -131,7 +121,7 @@ function parsePodQuantity(value: unknown, field: string): PodQuantity {
 	return { kind: "percent", value: Number(percent[1]) };
 }
 
-/** Whether the spec uses upstream's `probe: {endpoint, enabled}`. A probe counts as used unless it is missing or has `enabled: false`. */
+/** Whether the spec uses x-pdb's `probe: {endpoint, enabled}`. An unreadable probe counts as used, so that the budget is refused. */
 function usesProbe(probe: unknown): boolean {
 	if (probe === undefined || probe === null) return false;
 	return !(isRecord(probe) && probe["enabled"] === false);

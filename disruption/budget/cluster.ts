@@ -1,10 +1,10 @@
-// The requests of a round to one cluster of the fleet. Types only. An agent answers from its own API server, a gRPC client forwards the
-// requests to an agent elsewhere, and the exploration runs agents over simulated API servers.
+// Types of a round's requests to one cluster. An agent implements them (agent/leases/local-cluster.ts), and so does its gRPC client
+// (proto/remote-cluster.ts).
 import type { BudgetName, LabelSelector } from "./budget.ts";
 import type { ControllerReference } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";
 
-/** One pod, as named by the person or controller that wants to disrupt it. `uid` decides, never the name alone. */
+/** A pod as the caller names it. `uid` decides, never the name alone. */
 export interface PodReference {
 	readonly namespace: string;
 	readonly name: string;
@@ -12,57 +12,57 @@ export interface PodReference {
 }
 
 /**
- * One hold of one budget's Lease. The Lease's uid, its transitions and the nonce are all compared. A Lease that was deleted and created
- * again restarts its transitions, and a late duplicate of an acquire must not revive a hold that was lost.
+ * One hold of one budget's Lease, identified by the Lease's uid, its transitions and the nonce together. A Lease that was deleted and
+ * created again restarts its transitions. A late duplicate of an acquire must not revive a lost hold.
  */
 export interface Acquisition {
 	readonly budget: BudgetName;
 	readonly leaseUid: string;
 	readonly leaseTransitions: number;
 	readonly nonce: string;
-	/** The id of the last count under this acquisition, new for each. Left out for the count that came with the acquisition. */
+	/** The id of the latest repeated count under this acquisition. Left out while there is only the count that came with it. */
 	readonly countId?: string;
 	/** Left out if the acquisition is written in the Lease. */
 	readonly unwritten?: UnwrittenHold;
 }
 
 /**
- * An optimistic hold: an acquisition that was never written. It excludes no other round from the Lease, and only the commit detects whether
- * another round came in between. It stands only in the agent that was asked for it, and only if three things hold. The Lease is still
- * exactly the one that was read. The connection to the API server is still the one used for the count. After the commit's own write, the
- * cluster has no fewer healthy pods than were counted.
+ * An optimistic hold: an acquisition that was never written. It excludes no other round, and its commit detects whether another round came
+ * in between. The hold stands only in the agent that was asked for it, and only if three conditions hold:
+ * - The Lease is still exactly the one that was read.
+ * - The connection to the API server is still the one used for the count.
+ * - After the commit's own write, the cluster has no fewer healthy pods than were counted.
  */
 export interface UnwrittenHold {
 	readonly holder: string;
 	/**
-	 * Identifies the Lease as it was read before the count, to the agents of its cluster. It is a leaseFingerprint, or the id under which
-	 * the asked agent remembers the hold (agent/leases/optimistic-holds.ts).
+	 * Identifies the Lease as it was read before the count: a leaseFingerprint, or the id under which the asked agent remembers the hold
+	 * (agent/leases/optimistic-holds.ts).
 	 */
 	readonly lease: string;
 	readonly selector: LabelSelector;
-	/** The healthy pods of the count. */
 	readonly healthy: number;
 }
 
-/** Requests a budget's Lease and, in the same answer, the count. `nonce` is new for every attempt. */
+/** Requests a budget's Lease. The answer includes the count. `nonce` is new for every attempt. */
 export interface AcquireRequest {
 	readonly budget: BudgetName;
-	/** The selector that the round counts with. `decide` grants nothing if a member's own budget has another one. */
+	/** The selector that the round counts with. decide() grants nothing if a member's own budget has another one. */
 	readonly selector: LabelSelector;
 	readonly holder: string;
 	readonly nonce: string;
-	/** Pods of this very cluster for which the round requests a grant. */
+	/** Only pods of this cluster. */
 	readonly candidates: readonly PodReference[];
-	/** The caller supports optimistic holds, and no other run has been in its way yet. */
+	/** Set if the caller supports optimistic holds and has met no other run yet. */
 	readonly mayBeUnwritten?: boolean;
 }
 
-/** How an acquire waits: not at all (`wait` false), or in the fair line until `signal` aborts. */
+/** If `wait` is set, the caller waits in the fair line until `signal` aborts. Otherwise it does not wait. */
 export interface AcquireOptions {
 	readonly wait: boolean;
 	readonly signal: AbortSignal;
 	readonly onQueued?: (place: PlaceInLine) => void;
-	/** Set only if the caller is another process. Resolves once the answer was sent to it. From then on, the caller has to show life. */
+	/** Resolves when the answer was sent to the caller, which must then show signs of life. Set only if the caller is another process. */
 	readonly answered?: Promise<void>;
 }
 
@@ -80,27 +80,27 @@ export type AcquireOutcome =
 			readonly acquisition: Acquisition;
 			readonly count: Count;
 			/**
-			 * How long a written hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count. It is
-			 * also shorter for a Lease that was handed over in line, because its new holder may have died during the wait.
+			 * How long a written hold lasts after this answer without a renewal, in milliseconds. It is shorter after a slow count, and for a Lease
+			 * that was handed over in line: its new holder may have died while it waited.
 			 */
 			readonly leaseDurationMs: number;
 	  }
 	| ({ readonly kind: "held" } & PlaceInLine);
 
 /**
- * A budget as one member has it. `spec` is the object's spec, unparsed. All code that decides reads it with the one strict parser. So a
- * budget that cannot be understood is refused by name, and never read as a missing budget.
+ * A budget as one member has it. `spec` is unparsed, and all code that decides reads it with parseBudgetSpec(). So a budget that cannot be
+ * parsed is refused, and never taken for a missing one.
  */
 export interface MemberBudget {
 	readonly name: BudgetName;
 	readonly spec: unknown;
-	/** The annotation of suspension.ts, unparsed, for people. Older agents do not report it. */
+	/** The unparsed annotation of suspension.ts, for people. Older agents do not report it. */
 	readonly suspension?: string;
 }
 
 /**
- * The expected pods of one cluster, or why the number is unknown (for example an owner without scale). An unknown number matters only to a
- * bound that needs it, which then refuses.
+ * The expected pods of one cluster, or why their number is unknown, for example because an owner has no scale. A bound that needs an
+ * unknown number refuses.
  */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
@@ -112,7 +112,7 @@ export type ExpectedPods =
 			readonly cause?: (typeof unknownCauses)[number];
 	  };
 
-/** Named reasons why the number of expected pods is unknown. WorkloadsNotListed: the agent may not list workloads. */
+/** WorkloadsNotListed: the agent has no right to list workloads. */
 export const unknownCauses = ["WorkloadsNotListed"] as const;
 
 /** The state of a candidate, as its own cluster reports it. */
@@ -120,7 +120,7 @@ export type CandidateState =
 	| { readonly kind: "gone"; readonly pod: PodReference }
 	/** Terminating or finished: nothing can make the pod healthy again, so its disruption costs nothing. */
 	| { readonly kind: "free"; readonly pod: PodReference; readonly why: "Terminating" | "Finished" }
-	/** The cluster's view has not seen this pod yet. */
+	/** The agent's view has not seen this pod yet. */
 	| { readonly kind: "unseen"; readonly pod: PodReference }
 	| {
 			readonly kind: "present";
@@ -128,41 +128,41 @@ export type CandidateState =
 			readonly healthy: boolean;
 			readonly resourceVersion: string;
 			/**
-			 * The time between two changes of the pod, if something keeps changing it without any effect on the count. Heartbeats in
-			 * annotations are an example.
+			 * Milliseconds between two changes of the pod, if something keeps changing it without effect on the count, such as heartbeats in
+			 * annotations.
 			 */
 			readonly changesEveryMs?: number;
 			readonly labels: Readonly<Record<string, string>>;
-			/** The controller that says how many such pods there should be, if there is one. */
+			/** The controller that says how many such pods there should be. */
 			readonly controller?: ControllerReference;
 			/**
-			 * Why no controller says so: the pod has no controller, or its controller is gone. The pod then counts as one expected pod.
-			 * Every eviction of such a pod would lower the number of expected pods, so bounds that need that number never grant it.
+			 * Why no controller says how many such pods there should be: the pod has none, or it is gone. The pod then counts as one expected pod.
+			 * Its eviction would lower that number, so bounds that need the number never grant it.
 			 */
 			readonly unexpected?: string;
-			/** The holder that was granted the pod, and since when (seconds since the epoch). No other run may use that reservation. */
+			/** The holder that was granted the pod, and since when (seconds since the epoch). Only that holder may use the reservation. */
 			readonly reservedBy?: { readonly holder: string; readonly sinceSeconds: number };
-			/** Names of the pre-activities that this pod has to wait for (annotation `pre-activity.xpdb.form3.tech/NAME`). */
+			/** Names of the pre-activities that this pod waits for (annotations `pre-activity.xpdb.form3.tech/NAME`). */
 			readonly preActivities: readonly string[];
 	  };
 
-/** A pod that the budget counts as unavailable now. It shows people what uses up the budget. */
+/** A pod that the budget counts as unavailable, to show people what uses up the budget. */
 export interface UnavailablePod extends PodStatus {
 	readonly namespace: string;
 	readonly name: string;
 	readonly why: "Reserved" | "Terminating" | "NotReady";
-	/** The holder that was granted the pod, as it calls itself, if known. */
+	/** The holder that was granted the pod, as it names itself. */
 	readonly holder?: string;
 	/** The verified user behind that holder, if the agent knows it. */
 	readonly account?: string;
 }
 
-/** The most unavailable pods of one budget that one cluster reports. If it reports exactly this many, there may be more. */
+/** The most unavailable pods that a count lists. If it lists exactly this many, there may be more. */
 export const mostUnavailableTold = 20;
 
 /**
  * A workload that a budget expects by its pod template, although some of its pods have other labels. These pods never count as healthy, so
- * they use up the budget until a user changes the labels, the template or the scale.
+ * they use up the budget until a user changes labels, template or scale.
  */
 export interface MislabelledWorkload {
 	readonly kind: string;
@@ -173,31 +173,28 @@ export interface MislabelledWorkload {
 	readonly others: number;
 }
 
-/** One cluster's part of the global count. It was taken after the acquisition that it belongs to, or without one for a look. */
+/** One cluster's part of the global count, taken after its acquisition, or without one for a look. */
 export interface Count {
 	readonly clusterId: string;
 	readonly clusterName: string;
-	/** Hash over the sorted ids of the fleet's members as this cluster declares them. */
+	/** fleetHash() of the members that this cluster declares. */
 	readonly fleetHash: string;
-	/** Names of the budget features that this agent understands. */
+	/** Names of the budget features that this agent supports. */
 	readonly features: readonly string[];
-	/**
-	 * All budgets of the budget's namespace in this cluster, including the counted one if it exists here. A look with `thisBudgetAlone`
-	 * reports only that one.
-	 */
+	/** All budgets of the namespace in this cluster. A look with `thisBudgetAlone` reports only the counted one. */
 	readonly budgets: readonly MemberBudget[];
 	readonly expected: ExpectedPods;
 	readonly healthy: number;
 	readonly candidates: readonly CandidateState[];
 	/** At most `mostUnavailableTold`. Pods with a holder come first. */
 	readonly unavailable: readonly UnavailablePod[];
-	/** For people; at most `mostUnavailableTold`. Older agents do not report them. */
+	/** For people, at most `mostUnavailableTold`. Older agents do not report them. */
 	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
 /** What a commit writes for one pod. From then on the pod counts as unavailable until its reservation ends. */
 export interface Grant {
-	/** Random and never shown: with it, anyone can use this grant. */
+	/** Random and secret: any caller that knows it can use this grant. */
 	readonly id: string;
 	readonly pod: PodReference;
 	readonly resourceVersion: string;
@@ -215,18 +212,18 @@ export interface LeftOut {
 }
 
 export type CommitOutcome =
-	/** `leftOut` got no reservation. All other grants did. */
+	/** All grants except those in `leftOut` got a reservation. */
 	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
 	/**
-	 * The acquisition was broken before the write, so nothing was written. For an optimistic hold it can also mean that the counted state
-	 * no longer held at the write. Then what was written is taken back, as for any other commit that did not stand.
+	 * The acquisition did not stand before the write, so nothing was written. An optimistic hold may also be lost after its write, if fewer
+	 * pods are healthy than were counted. The round then takes its reservations back.
 	 */
 	| { readonly kind: "lost"; readonly reason: string }
 	/** The Lease has no room for more reservations. Nothing was written, so a written hold still stands. */
 	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };
 
 /**
- * One member of the fleet. Every method rejects with AgentUnavailableError if there is no answer. `count` and `renew` reject with
+ * One member of the fleet. Every method rejects with AgentUnavailableError if there is no answer. count() and renew() reject with
  * LeaseLostError if their acquisition no longer stands.
  */
 export interface Cluster {
@@ -234,32 +231,30 @@ export interface Cluster {
 	/** For people only. */
 	readonly name: string;
 	acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
-	/** Counts again under an acquisition that still stands. */
 	count(acquisition: Acquisition, request: AcquireRequest): Promise<Count>;
 	renew(acquisition: Acquisition): Promise<void>;
 	/**
-	 * Adds the reservations and releases the Lease in one conditional write. Idempotent for one acquisition. The agent first checks the
-	 * grants against its own view, and rejects if that view does not reach their versions.
+	 * Adds the reservations and releases the Lease in one conditional write. Idempotent for one acquisition. The agent checks the grants
+	 * against its own view first, and rejects if that view does not reach their versions.
 	 */
 	commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome>;
 	/** Releases the Lease. Does nothing if the acquisition is already lost. */
 	release(acquisition: Acquisition): Promise<void>;
-	/** Whether all these reservations stand unmarked in the budget's Lease, by a read that began after the call. */
+	/** Whether the budget's Lease has all these reservations, none of them marked, by a read that began after the call. */
 	confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean>;
 	/**
-	 * Ends reservations by id. With `sent` false (no eviction was ever sent) it removes them immediately. With `sent` true it uses the
-	 * fence (mark, touch, read, remove), because a request may still be on its way.
+	 * Ends reservations by id. Without `sent` (no eviction was ever sent) it removes them immediately. With `sent`, a request may still be on
+	 * its way, so it uses the fence (mark, touch, read, remove).
 	 */
 	cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void>;
 }
 
 export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" | "candidates"> {
-	/** Report only this budget. Agents that do not support this option report all budgets of the namespace. */
+	/** Reports only this budget. Agents that do not support this option report all budgets of the namespace. */
 	readonly thisBudgetAlone?: boolean;
 }
 
-/** A member that also counts for callers without an acquisition. */
 export interface Member extends Cluster {
-	/** Counts without an acquisition. The result is a hint, on which no decision may rest. */
+	/** Counts without an acquisition. The result is a hint: no decision may depend on it. */
 	look(request: LookRequest): Promise<Count>;
 }

@@ -1,14 +1,13 @@
-// Judges which budgets cover this very version of a pod, and so whether it may be evicted without a round.
+// Judges which budgets cover this version of a pod, and so whether it may be evicted without a round.
 //
-// Guarantee: `uncovered` needs one list of the budgets of the pod's namespace from every member of the one fleet that all members declare.
-// These lists were requested at most a second ago. None of their budgets selects the labels of the version that the eviction will name. If
-// the pod is changed meanwhile, the eviction gets a 409 and the pod is judged again. If no member has a budget in the namespace, labels
-// cannot matter, and any version of the pod may be evicted. Any doubt leads to new requests or to a refusal.
+// Guarantee: a pod is `uncovered` only if every member of the one fleet that all members declare has listed the budgets of its namespace.
+// The lists were requested at most a second ago. None of their budgets selects the labels of the version that the eviction names. If the
+// pod changes meanwhile, the eviction gets a 409 and the pod is judged again. If no member has a budget in the namespace, labels do not
+// matter, and any version may be evicted. Any doubt leads to new requests or to a refusal.
 //
-// Lists and labels age differently. A list has no version that an eviction could name: it may miss any budget created since it was
-// requested. So a list that takes longer than a second proves nothing. The age of the labels does not matter for safety, because the
-// eviction names their version. A version that was read more than a second ago is read again once, because the pod may have changed. It is
-// then used however long that read took.
+// A list has no version that an eviction could name: it may miss a budget that was created after its request. So a list older than a second
+// proves nothing. The age of the labels does not matter for safety, because the eviction names their version. Labels older than a second
+// are still read again once, because the pod may have changed.
 //
 // Assumptions: a list is a consistent read that began after it was requested. The API server honours preconditions. `now`, `askedAt` and
 // `readAt` come from one monotonic clock, and `askedAt` and `readAt` were taken before the request was sent. A budget that is created in
@@ -26,7 +25,7 @@ export interface BudgetsOfMember {
 	readonly clusterName: string;
 	readonly fleetHash: string;
 	readonly budgets: readonly MemberBudget[];
-	/** How many milliseconds its answer took, for people only. */
+	/** Milliseconds until its answer arrived, for people only. */
 	readonly tookMs?: number;
 }
 
@@ -44,7 +43,7 @@ export interface PodVersion {
 	readonly readAt: number;
 }
 
-/** Says which budgets cover a pod, or why this is unknown. `U` is what an uncovered pod needs in addition. */
+/** Which budgets cover a pod, or why this is unknown. `U` adds fields to `uncovered`. */
 export type Covered<U = unknown> =
 	/** `resourceVersion` is the only version that may be evicted. If it is left out, any version may be. */
 	| ({ readonly kind: "uncovered"; readonly resourceVersion?: string } & U)
@@ -58,7 +57,7 @@ export type Covered<U = unknown> =
 	/** Members took so long to list their budgets that the lists were stale on arrival. */
 	| { readonly kind: "tooSlow"; readonly message: string };
 
-/** The judgement from lists and one version of a pod, without any request. */
+/** judgeCoverage() sends no request, so it never finds these two kinds. */
 export type CoverageJudgement = Exclude<Covered, { kind: "gone" | "tooSlow" }>;
 
 /** A budget of the pod's namespace whose selector cannot be read. It may cover the pod. */
@@ -68,7 +67,7 @@ export interface UnreadableBudget {
 	readonly message: string;
 }
 
-/** The maximum age of lists and labels. Older lists prove nothing, and older labels are read again. */
+/** The maximum age of lists and labels, in milliseconds. Older lists prove nothing, and older labels are read again. */
 export const coverageFreshForMs = 1_000;
 
 export function judgeCoverage(
@@ -100,7 +99,7 @@ export function judgeCoverage(
 		: { kind: "covered", budgets: covering.budgets };
 }
 
-/** Finds the budgets that cover the labels, whatever the age of the lists. None if one of them is unreadable. */
+/** Ignores the age of the lists. Returns no budgets if one of them is unreadable. */
 export function findCovering(
 	budgets: readonly MemberBudget[],
 	pod: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
@@ -112,7 +111,7 @@ export function findCovering(
 	return { budgets: [], unreadable: { budget, message: unreadableMessage(budgets, budget) } };
 }
 
-/** Returns why the budget cannot be read: the first parse error in the members' specs. */
+/** Returns the first parse error in the members' specs of this budget. */
 function unreadableMessage(budgets: readonly MemberBudget[], name: string): string {
 	for (const budget of budgets) {
 		if (formatBudgetName(budget.name) !== name) continue;
@@ -126,7 +125,7 @@ function unreadableMessage(budgets: readonly MemberBudget[], name: string): stri
 	return `budget ${name} cannot be read`;
 }
 
-/** Returns why these members are not one fleet, for people. Undefined if each of them declares exactly these members. */
+/** Returns why these members are not one fleet, for people. Returns undefined if each of them declares exactly these members. */
 export function findFleetsDiffer(
 	members: readonly Pick<BudgetsOfMember, "clusterId" | "clusterName" | "fleetHash">[],
 ): string | undefined {

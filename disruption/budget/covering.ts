@@ -1,19 +1,19 @@
-// Finds the budgets that cover a pod: those that any member of the fleet has, even if the pod's own cluster lacks them.
+// Finds the budgets that cover a pod: those of all members, even if the pod's own cluster lacks them.
 import { type BudgetName, formatBudgetName, type LabelSelector } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "../errors.ts";
 import { isRecord } from "../record.ts";
 import { matchesSelector, parseLabelSelector } from "./selector.ts";
 
-/** A budget that covers a pod. `selector` is undefined if the budget covers the pod only because a member's selector cannot be read. */
+/** `selector` is undefined if the budget covers the pod only because a member's selector is unreadable. */
 interface CoveringBudget {
 	readonly name: BudgetName;
 	readonly selector: LabelSelector | undefined;
 }
 
 /**
- * Returns the budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. If a selector cannot be read,
- * its budget covers every pod of its namespace, so that it is refused by name and never skipped.
+ * Returns the budgets that cover a pod with these labels, sorted by name. `budgets` are those of all members. A budget with an unreadable
+ * selector covers every pod of its namespace, so that it is refused and never skipped.
  */
 export function coveringBudgets(
 	budgets: Iterable<MemberBudget>,
@@ -30,7 +30,9 @@ export function coveringBudgets(
 	return [...found.keys()].toSorted().flatMap((key) => found.get(key) ?? []);
 }
 
-/** The selectors of frozen specs, which cannot change. A watch on a namespace with 1,000 budgets reads the same specs again and again. */
+/**
+ * Caches the selectors of specs that come from a watch, because callers pass the same specs many times. Only a frozen spec cannot change.
+ */
 const known = new WeakMap<object, LabelSelector | undefined>();
 
 function findSelector(spec: unknown): LabelSelector | undefined {

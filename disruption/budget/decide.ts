@@ -1,12 +1,13 @@
 // The decision: turns counts and candidates into an answer for each candidate.
 //
-// Guarantee: a pod is granted only if all of the following hold. Every member answered for the same fleet. Every budget that any member has
-// and that selects the pod was counted. All members that have such a budget agree on its selector, and all members support the features
-// that it uses. The pod is not reserved, and waits for no pre-activity. At least the desired number stays healthy after this grant and all
-// earlier ones, unless every member that has the budget suspends it. No cluster counts for more healthy pods than it expects, if that
-// number is known (healthy.ts). Bounds are judged as in Kubernetes' disruption controller (pkg/controller/disruption): percentages round
-// up, and no expected pods allow nothing. Under a bound that needs the number of expected pods, a pod is not granted if it has no
-// controller that says how many pods there should be.
+// Guarantee: a pod is granted only if all of the following hold:
+// - Every member was counted once, and all declare the same fleet.
+// - Every budget that any member has and that selects the pod was counted.
+// - All members that have such a budget agree on its selector, and all members support the features that it uses.
+// - The pod is not reserved, and waits for no pre-activity.
+// - At least the desired number stays healthy after this grant and all earlier ones, unless every member that has the budget suspends it.
+// allowance.ts and healthy.ts say how bounds and healthy pods count.
+// - Under a bound that needs the number of expected pods, the pod has a controller that says how many pods there should be.
 import {
 	type Allowance,
 	allowanceOf,
@@ -26,19 +27,18 @@ import { coveringBudgets } from "./covering.ts";
 import { fleetHash } from "./fleet.ts";
 import type { Refused, RoundCandidate, Verdict } from "./verdict.ts";
 
-/** A candidate that may be granted, as its own cluster reports it. */
 export interface Grantable {
 	readonly kind: "grantable";
 	readonly state: Extract<CandidateState, { kind: "present" }>;
-	/** The budgets that cover the pod. All of them were counted. */
+	/** All budgets that cover the pod. */
 	readonly budgets: readonly BudgetName[];
 }
 
 export type Judgement = { readonly candidate: RoundCandidate } & Verdict<Grantable>;
 
 /**
- * Judges the candidates in their order, each by what the earlier ones left. `memberIds` are the ids of all members of the fleet. For every
- * budget there must be one count from each member.
+ * Judges the candidates in their order, each by what the earlier ones left. `memberIds` are all members of the fleet. Refuses every
+ * candidate unless each budget has exactly one count from each member.
  */
 export function decide(
 	memberIds: readonly string[],
@@ -50,7 +50,7 @@ export function decide(
 	return judgeAll(candidates, budgets, allowancesOf(budgets));
 }
 
-/** Like decide(). Also returns the state of each budget before anything is granted, except for budgets that refuse or wait. */
+/** Like decide(). Also returns the states of the budgets before anything is granted, without those that refuse or wait. */
 export function decideWithStates(
 	memberIds: readonly string[],
 	budgets: readonly BudgetCounts[],
@@ -59,7 +59,7 @@ export function decideWithStates(
 	const refusal = refuseFleet(memberIds, budgets);
 	if (refusal) return { judgements: candidates.map((candidate) => ({ candidate, ...refusal })), states: [] };
 	const allowances = allowancesOf(budgets);
-	// The states come first, because each grant reduces what its budgets allow.
+	// Must come before judgeAll(), because each grant lowers what its budgets allow.
 	const states = budgets.flatMap((counted) => {
 		const allowance = allowances.get(formatBudgetName(counted.budget.name));
 		return allowance?.kind === "allowance" ? [stateOf(allowance)] : [];
@@ -119,7 +119,7 @@ function judge(
 	const covering = coveringBudgets(members, { namespace: candidate.pod.namespace, labels: state.labels });
 	const uncounted = covering.map(({ name }) => formatBudgetName(name)).filter((name) => !allowances.has(name));
 	for (const name of uncounted) {
-		// A budget that cannot be read will not be counted in the next round either, so it must be named now.
+		// An unreadable budget would not be counted in the next round either, so refuse now.
 		const specs = readSpecs(
 			name,
 			budgets.flatMap(({ counts }) => counts),
@@ -156,8 +156,8 @@ function judge(
 }
 
 /**
- * Refuses a pod without a controller that says how many pods there should be. Each such pod counts as one expected pod. If such pods were
- * granted, they would be evicted one by one until none is left.
+ * Refuses a pod without a controller that says how many pods there should be. Each such pod counts as one expected pod, so without this
+ * rule all of them could be evicted, one by one.
  */
 function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: Allowance, why: string): Refused {
 	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
@@ -174,8 +174,7 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
 		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
-		// If neither holds, there are as many counts as members, one from each: no member is counted twice, and no other cluster is
-		// counted.
+		// Otherwise each member was counted exactly once, and no other cluster was.
 		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",

@@ -6,16 +6,16 @@ import { oneLine } from "../printable.ts";
 import { quote, shorten } from "../quote.ts";
 import { isRecord } from "../record.ts";
 
-/** The declaration cannot be used as it is. The message names the entry. */
+/** The declaration is invalid. The message names the entry. */
 export class InvalidFleetError extends BoundedError {
 	override readonly name = "InvalidFleetError";
 	readonly reason = "InvalidFleet";
 }
 
-/** Every key that is read. Code that detects changes of the declaration compares these keys. */
+/** Every key that is read. Agents detect changes of the declaration by them. */
 export const fleetKeys = ["members", "forgotten", "leaseNamespace", agentNamespacesKey] as const;
 
-/** The values of these keys, with lists already parsed. Undefined if a key is missing. */
+/** The values of fleetKeys, with lists already parsed. Undefined if a key is missing. */
 export interface DeclaredFleetData {
 	readonly members: unknown;
 	readonly forgotten: unknown;
@@ -23,9 +23,7 @@ export interface DeclaredFleetData {
 	readonly leaseNamespace: unknown;
 }
 
-/**
- * Reads the declaration. Throws InvalidFleetError if any part of it is invalid, because a misread fleet could leave a cluster uncounted.
- */
+/** Throws InvalidFleetError if any part of the declaration is invalid, because a misread fleet could leave a cluster uncounted. */
 export function readDeclaredFleet(data: DeclaredFleetData): DeclaredFleet {
 	if (data.members === undefined) throw new InvalidFleetError("it has no data.members");
 	const listed = readList(data.members, "members");
@@ -40,7 +38,7 @@ export function readDeclaredFleet(data: DeclaredFleetData): DeclaredFleet {
 	for (const { id } of forgotten) {
 		if (ids.has(id)) throw new InvalidFleetError(`the id ${quote(id)} is both in members and in forgotten`);
 	}
-	// Only the plugin uses this key, to find agents. What the plugin would refuse is refused here too, where a person sees it.
+	// Only the plugin uses `namespaces`, to find agents. An agent refuses an invalid list too, so that people notice it early.
 	const named = readAgentNamespaces(data.namespaces === undefined ? [] : data.namespaces);
 	if (named.kind === "invalid") throw new InvalidFleetError(named.why);
 	const leaseNamespace = readNamespace(data.leaseNamespace, "leaseNamespace");

@@ -1,7 +1,6 @@
 // The declared set of clusters over which budgets hold.
 import { createHash } from "node:crypto";
 
-/** A cluster of the fleet, as a cluster declares it. */
 export interface FleetMember {
 	readonly id: string;
 	readonly name: string;
@@ -9,24 +8,23 @@ export interface FleetMember {
 	readonly address?: string;
 }
 
-/** A cluster that was a member, until a person declared it forgotten. */
+/** A former member that a person has declared forgotten. */
 export interface ForgottenMember {
 	readonly id: string;
-	/** For people. */
 	readonly name?: string;
 }
 
 /** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`. No id is in both lists. */
 export interface DeclaredFleet {
-	/** The version of the declaration. It changes with each write of the ConfigMap. Undefined if it cannot be known. */
+	/** Changes with each write of the ConfigMap. Undefined if it is unknown. */
 	readonly version?: string;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
-	/** The namespace of this cluster's Leases. If left out, it is the namespace of the declaration. */
+	/** The namespace of this cluster's Leases. If left out, the Leases are in the namespace of the declaration. */
 	readonly leaseNamespace?: string;
 }
 
-/** Recently computed hashes by their input, because every count and every decision needs one. */
+/** Caches hashes, because every count and every decision needs one. */
 const hashes = new Map<string, string>();
 const maxHashes = 100;
 

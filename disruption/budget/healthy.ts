@@ -1,9 +1,8 @@
 // Decides which pods are healthy, and how many of a budget's healthy pods count.
 //
 // Guarantee: a cluster's healthy pods count only up to the number that it expects, if that is known. A member may claim healthy pods that
-// do not exist. Such a claim can pay for disruptions in other members only up to the number of pods that the member says it should have.
-// Pods that are about to be evicted are subtracted first (withPodsDown). So a cluster with one pod more than it expects, as in a rollout
-// that surges, can spare it.
+// do not exist. Such a claim pays for disruptions in other members only up to the number of pods that the member expects. Pods that are
+// about to be evicted are subtracted first (withPodsDown), so a cluster with a surplus pod, as in a surging rollout, can spare it.
 import type { Count } from "./cluster.ts";
 import type { PodRecord } from "./pod.ts";
 
@@ -20,7 +19,6 @@ export function isCountedHealthy(pod: PodRecord, reserved: { has(uid: string): b
 	return isHealthy(pod) && !reserved.has(pod.uid);
 }
 
-/** Returns how many healthy pods count, over all clusters. */
 export function countedHealthy(counts: readonly Pick<Count, "healthy" | "expected">[]): number {
 	let sum = 0;
 	for (const { healthy, expected } of counts) {

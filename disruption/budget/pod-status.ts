@@ -1,12 +1,11 @@
-// Says why a pod is not up, in the words of the STATUS column of kubectl get pods (printPod in pkg/printers/internalversion). It is for
-// people, and no decision depends on it. Other components wrote these texts. So fields that cannot be read are left out here, and every
-// text is bounded.
+// Says why a pod is not up, in the words of kubectl's STATUS column (printPod in pkg/printers/internalversion). It is for people: no
+// decision depends on it. Other components write these texts, so unreadable fields are left out and every text is bounded.
 import { oneLine } from "../printable.ts";
 import { shortenTo } from "../quote.ts";
 import { isRecord } from "../record.ts";
 import { isText } from "../text.ts";
 
-/** Kept for every pod that is not up, so it is small. Older agents do not report it. */
+/** Stored for every pod that is not up, so it is small. Older agents do not report it. */
 export interface PodStatus {
 	/** As in STATUS (Pending, CrashLoopBackOff, Terminating), or Reserved. */
 	readonly state?: string;
@@ -18,12 +17,11 @@ export interface PodStatus {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reasons of containers are single words. */
+/** Enough for a container's reason, which is one word. */
 const longestState = 60;
 /** Enough for the scheduler's first sentence, with a reason for each kind of node. */
 const longestMessage = 250;
 
-/** Puts the texts on one line and limits their length. */
 export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodStatus {
 	return {
 		...(isText(state) && { state: shortenTo(oneLine(state), longestState) }),
@@ -32,7 +30,7 @@ export function boundedStatus({ state, message, sinceSeconds }: PodStatus): PodS
 	};
 }
 
-/** Returns the status of a pod that is terminating or not ready. */
+/** Expects a pod that is terminating or not ready. */
 export function podStatus(pod: unknown): PodStatus {
 	const metadata = fieldsOf(pod, "metadata");
 	const spec = fieldsOf(pod, "spec");
@@ -115,7 +113,7 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Returns the time in seconds since the epoch, or undefined if it cannot be read. The API server's times are whole seconds. */
+/** In seconds since the epoch. Undefined if the time cannot be read. */
 function secondsOf(time: unknown): number | undefined {
 	const ms = isText(time) ? Date.parse(time) : Number.NaN;
 	return Number.isFinite(ms) ? Math.floor(ms / 1_000) : undefined;

@@ -1,4 +1,4 @@
-// Reads the few fields of a pod that the domain keeps. Everything is counted from them.
+// Reads the fields of a pod from which everything is counted.
 import { type PodStatus, podStatus } from "./pod-status.ts";
 import { quote } from "../quote.ts";
 import { isRecord } from "../record.ts";
@@ -12,7 +12,6 @@ export interface ControllerReference {
 	readonly uid: string;
 }
 
-/** The projection of a pod from which everything is counted. */
 export interface PodRecord {
 	readonly uid: string;
 	readonly name: string;
@@ -30,11 +29,11 @@ export interface PodRecord {
 	readonly status?: PodStatus;
 }
 
-/** The prefix of the annotation that declares a pre-activity. The name follows it. */
+/** The prefix of annotations that declare a pre-activity. The name follows it. */
 export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
 /**
- * Reads a pod as the API server sent it. Throws TypeError if anything that decisions need is invalid: a pod that is misread as terminating
+ * Reads a pod as the API server sent it. Throws TypeError if any field that decisions need is invalid: a pod that is misread as terminating
  * would be evicted without being counted.
  */
 export function podRecord(pod: unknown): PodRecord {
@@ -71,7 +70,6 @@ export function podRecord(pod: unknown): PodRecord {
 	};
 }
 
-/** Returns the names of the pre-activities that the pod has to wait for. */
 export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>): readonly string[] {
 	return Object.keys(annotations)
 		.filter((key) => key.startsWith(preActivityPrefix))
@@ -120,8 +118,8 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 }
 
 /**
- * Returns the owner that controls the object, or undefined if there is none. Throws the error of `garbled` if a reference cannot be read. A
- * pod that is misread as one without a controller would be counted alone, or evicted under a drain's --force.
+ * Returns undefined if no owner controls the object. Throws the error of `garbled` if a reference cannot be read: a pod that is misread as
+ * one without a controller would be counted alone, or evicted under a drain's --force.
  */
 export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {
 	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);

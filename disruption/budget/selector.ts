@@ -11,8 +11,8 @@ interface LabelSelectorRequirement {
 }
 
 /**
- * A parsed selector in canonical form. matchLabels become In requirements. Requirements and values are sorted and made unique, so two
- * selectors are equal if and only if their texts are. Without requirements it selects every pod.
+ * A parsed selector in canonical form. matchLabels become In requirements. Requirements and values are sorted and unique. Without
+ * requirements it selects every pod.
  */
 export interface LabelSelector {
 	readonly requirements: readonly LabelSelectorRequirement[];
@@ -52,7 +52,7 @@ export function parseLabelSelector(value: unknown, path: string): LabelSelector 
 	return canonical(requirements);
 }
 
-/** Whether the selector selects a pod with these labels. NotIn and DoesNotExist match if the key is absent, as in Kubernetes. */
+/** NotIn and DoesNotExist match if the key is absent, as in Kubernetes. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
 	return selector.requirements.every((requirement) => meetsRequirement(requirement, labels));
 }
@@ -75,7 +75,7 @@ export function meetsRequirement(
 	}
 }
 
-/** Returns the selector as a list call takes it (`app in (a,b),!old`). "" selects everything. Equal selectors have equal texts. */
+/** Returns the selector as a list request takes it (`app in (a,b),!old`). "" selects everything. Equal selectors have equal texts. */
 export function formatSelector(selector: LabelSelector): string {
 	return selector.requirements
 		.map(({ key, operator, values }) => {
@@ -133,7 +133,7 @@ function parseRequirement(value: unknown, path: string): LabelSelectorRequiremen
 	return { key, operator, values: values.map((item: unknown, index) => labelValue(item, `${path}.values[${index}]`)) };
 }
 
-/** Reads a qualified name: an optional DNS prefix of at most 253 characters and "/", then a name of at most 63. */
+/** Reads an optional DNS prefix of at most 253 characters and "/", then a name of at most 63. */
 function labelKey(value: unknown, path: string): string {
 	const parts = typeof value === "string" ? value.split("/") : [];
 	const name = parts.at(-1) ?? "";
@@ -156,7 +156,7 @@ function labelValue(value: unknown, path: string): string {
 }
 
 function canonical(requirements: readonly LabelSelectorRequirement[]): LabelSelector {
-	// Most selectors are one label, which needs no sorting.
+	// Most selectors have one label, which needs no sorting.
 	if (requirements.length === 1 && (requirements[0]?.values.length ?? 0) <= 1) return { requirements };
 	const unique = new Map<string, LabelSelectorRequirement>();
 	for (const { key, operator, values } of requirements) {

@@ -1,5 +1,5 @@
 // Writes and reads the annotation that says who suspended a budget, when and why. `kubectl xpdb suspend` writes it together with
-// spec.suspend. It is for people, and nothing verifies what it says. Decisions use spec.suspend alone (allowance.ts).
+// spec.suspend. It is unverified and only for people: decisions use spec.suspend alone (allowance.ts).
 import { isRecord } from "../record.ts";
 
 export const suspensionAnnotation = "xpdb.form3.tech/suspended";
@@ -7,10 +7,10 @@ export const suspensionAnnotation = "xpdb.form3.tech/suspended";
 /** In characters. With the words around it, plain text of this length fits an Event's note of 1,024 bytes. */
 export const longestSuspensionReason = 500;
 
-/** The version of the annotation's format. A later version is not understood. */
+/** The version of the annotation's format. */
 const version = 1;
 const longestText = 1_024;
-/** The maximum length of the annotation. A longer one is ignored. */
+/** In characters. A longer annotation is ignored. */
 export const longestSuspensionText = 4_096;
 
 export interface Suspension {
@@ -24,7 +24,7 @@ export function formatSuspension({ by, since, reason }: Suspension): string {
 	return JSON.stringify({ version, by, since, ...(reason !== undefined && { reason }) });
 }
 
-/** Parses the annotation. Returns undefined if this version cannot read it, because someone else may have written it. */
+/** Returns undefined if this version cannot read the annotation, because other software may have written it. */
 export function parseSuspension(text: string): Suspension | undefined {
 	if (text.length > longestSuspensionText) return undefined;
 	let value: unknown;

@@ -8,7 +8,7 @@ export interface RoundCandidate {
 	readonly pod: PodReference;
 }
 
-/** Reasons that may pass while the pod waits: through what others do, or when the budgets are listed again (CoverageChanged). */
+/** Reasons that may pass while the pod waits. After CoverageChanged, the caller has to list the budgets again. */
 export const waitReasons = [
 	"BudgetExhausted",
 	"PodReserved",
@@ -18,7 +18,7 @@ export const waitReasons = [
 	"CoverageChanged",
 ] as const;
 
-/** Reasons that usually need a person to act. If a verdict's `retry` is true, they may pass without that. */
+/** Reasons that usually need a person to act. If a verdict has `retry`, they may pass by themselves. */
 export const refusalReasons = [
 	"InvalidBudget",
 	"SelectorsDiffer",
@@ -29,7 +29,7 @@ export const refusalReasons = [
 	"GarbledLease",
 ] as const;
 
-/** Reasons that do not come from a decision: another run holds a Lease, or a request failed. */
+/** Reasons that do not come from a decision: another run holds a Lease, or a request failed or was refused. */
 export const failureReasons = [
 	"LeaseHeld",
 	"PeerUnreachable",
@@ -53,12 +53,11 @@ export interface Waiting {
 	readonly kind: "waiting";
 	readonly reason: WaitReason;
 	readonly message: string;
-	/** The budget that is used up, with its numbers, if that is the reason. */
+	/** The used-up budget and its numbers, if `reason` is BudgetExhausted. */
 	readonly budget?: BudgetName;
 	readonly need?: number;
 	readonly healthy?: number;
 	readonly expected?: number;
-	/** The names of the pre-activities that the pod waits for. */
 	readonly preActivities?: readonly string[];
 	/** The pods that use up the budget, in all clusters. */
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
@@ -68,7 +67,7 @@ export interface Refused {
 	readonly kind: "refused";
 	readonly reason: RefusalReason;
 	readonly message: string;
-	/** Whether a later request may succeed although no person acts here, for example while fleets or selectors are being rolled out. */
+	/** Whether a later request may succeed by itself, for example while fleets or selectors are being rolled out. */
 	readonly retry: boolean;
 }
 
@@ -78,5 +77,5 @@ export interface Free {
 	readonly why: "Terminating" | "Finished" | "Gone";
 }
 
-/** `G` is the answer for a pod that may be disrupted: grantable from the decision, a ticket from the round, or a grant from the queue. */
+/** `G` is the answer for a pod that may be disrupted: a Grantable from the decision, a ticket from the round, or a grant from the queue. */
 export type Verdict<G, F extends Free = Free> = G | F | Waiting | Refused;

@@ -1,4 +1,4 @@
-// Checks whether an acquisition stands, for the commit that rests on it.
+// Checks whether the acquisition of a commit still stands.
 //
 // Guarantee: a written acquisition stands as long as the Lease is held by exactly that acquisition. An optimistic hold stands only on the
 // very Lease that was counted from, by its uid, version, transitions and state. So no run has acquired, committed or ended anything since.
@@ -10,8 +10,8 @@ import { acquired, type BudgetLease, leaseDurationMs, stands } from "./lease.ts"
 import { stateAnnotation } from "./lease-text.ts";
 
 /**
- * Returns a hash of the Lease's uid, version, transitions and state, by which an optimistic hold recognises the very Lease that was counted
- * from. The version alone is not enough: an etcd restored from a backup can give the same version to other content.
+ * Returns a hash by which an optimistic hold recognises the very Lease that was counted from. The version alone is not enough: an etcd that
+ * was restored from a backup can give the same version to other content.
  */
 export function leaseFingerprint({ uid, resourceVersion, transitions, annotations }: BudgetLease): string {
 	const said = [uid, resourceVersion, String(transitions), annotations[stateAnnotation] ?? ""];
@@ -19,8 +19,8 @@ export function leaseFingerprint({ uid, resourceVersion, transitions, annotation
 }
 
 /**
- * Returns the Lease as it is held when this acquisition commits, or undefined if the acquisition does not stand. The write of the commit
- * also acquires an optimistic hold.
+ * Returns the Lease as this acquisition holds it when it commits, or undefined if the acquisition does not stand. For an optimistic hold,
+ * the commit's write also acquires the Lease.
  */
 export function heldUnder(lease: BudgetLease, acquisition: Acquisition): BudgetLease | undefined {
 	const { unwritten, nonce } = acquisition;

@@ -1,6 +1,6 @@
 /**
- * A coordination.k8s.io Lease as the API server has it. A budget's Lease keeps everything in `spec` and two annotations: budgetAnnotation
- * and stateAnnotation.
+ * A coordination.k8s.io Lease as the API server has it. A budget's Lease stores everything in `spec` and in two annotations:
+ * budgetAnnotation and stateAnnotation.
  */
 export interface LeaseObject {
 	readonly name: string;
@@ -8,10 +8,7 @@ export interface LeaseObject {
 	readonly resourceVersion: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly annotations: Readonly<Record<string, string>>;
-	/**
-	 * Why the Lease cannot be read, if a watch shows it nevertheless. Do not rely on the other fields then: they hold only what could be
-	 * read.
-	 */
+	/** Why the Lease cannot be read, although a watch shows it. The other fields are then incomplete, so do not rely on them. */
 	readonly unreadable?: string;
 	readonly spec: {
 		readonly holderIdentity?: string;

@@ -1,5 +1,5 @@
-// Writes and reads the annotation that keeps the state of a budget's Lease, which is everything but the holder. It is written in short form
-// and read strictly: nothing is granted under a Lease whose state cannot be read (GarbledLeaseError).
+// Writes and reads the annotation with the state of a budget's Lease: everything but the holder. It is read strictly, because nothing may
+// be granted under a Lease whose state cannot be read (GarbledLeaseError).
 import type { GarbledLeaseError } from "../errors.ts";
 import type { ControllerReference } from "../budget/pod.ts";
 import { quote } from "../quote.ts";
@@ -14,7 +14,7 @@ export const stateAnnotation = "xpdb.form3.tech/state";
 export interface LeaseState {
 	readonly nonce: string;
 	readonly phase: "held" | "committed" | "released";
-	/** Grows by one with each renewal. So a renewal is visible whatever the holder's clock says. */
+	/** Grows by one with each renewal, so a renewal is visible whatever the holder's clock says. */
 	readonly renewals: number;
 	/** The version that a view must have reached to count. "" requires a consistent list. */
 	readonly observed: string;
@@ -27,9 +27,8 @@ export interface LeaseState {
  * Returns the annotation's text. Reservations are short rows, because a Lease has to hold 1,500 of them.
  *
  * A controller is a row of four texts, as every agent of schema 1 reads and writes it. Agents of two versions run side by side during an
- * update. Without the uid in the row, older agents could not read the Lease. They treat a controller with another uid as gone, so the row
- * has the uid last seen under that name. A new field would be lost in their next write. Jobs that older agents still remember are left out
- * when the text is read.
+ * update. An older agent could not read a row without the uid, and would lose a new field in its next write. It treats a controller with
+ * another uid as gone, so the row has the uid last seen under that name.
  */
 export function formatState(state: LeaseState): string {
 	const holders = [...new Set(state.reservations.map((reservation) => reservation.holder))];
@@ -122,7 +121,7 @@ export function parseState(text: string, garbled: (what: string) => GarbledLease
 	};
 }
 
-/** Whether the value is a whole number from 0 that is small enough to be exact. */
+/** Whether the value is a whole number from 0 that a JavaScript number represents exactly. */
 export function isWholeNumber(value: unknown): value is number {
 	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,10 +1,9 @@
 // The budget's Lease in one cluster: who holds it, and which of its pods are reserved.
 //
-// Guarantee: each function here that returns a changed Lease is one step from the Lease that was read. The result is written with the
-// resourceVersion of the Lease that was read. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the
-// Lease is held by exactly that acquisition. A commit that finds anything else writes nothing (held-under.ts, which also has optimistic
-// holds). A run that takes a Lease over starts from the state that was read, including the reservations. No time that another process wrote
-// is ever compared with a clock.
+// Guarantee: each function here that returns a changed Lease is one step from the Lease that was read, and is written with that Lease's
+// resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce. It stands only while the Lease is held by exactly that
+// acquisition. A commit that finds anything else writes nothing (held-under.ts, also for optimistic holds). A run that takes a Lease over
+// keeps its state, including the reservations. No time that another process wrote is ever compared with a clock.
 import { createHash } from "node:crypto";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import type { Acquisition, Grant } from "../budget/cluster.ts";
@@ -17,28 +16,27 @@ import { controllerKey, rememberControllers } from "./remembered-controllers.ts"
 import type { Reservation } from "./reservation.ts";
 import { isResourceVersion, latestResourceVersion } from "../resource-version.ts";
 
-/** Long enough for a round over a slow link (three round trips of a second, with room). Short enough to wait for after a crash. */
+/** Long enough for a round over a slow link (three round trips of a second, with room), and short enough to wait for after a crash. */
 export const leaseDurationMs = 10_000;
 /**
- * A caller that was handed the Lease in line may have died during its wait. It must show life within this time after its answer was sent,
- * which is enough for two round trips of a second. Otherwise the agent that handed the Lease over releases it.
+ * A caller that was handed the Lease in line may have died during its wait. It must renew within this time after its answer was sent, or
+ * the agent that handed the Lease over releases it. Two round trips of a second fit in.
  */
 export const handoverDurationMs = 2_000;
-/** The 10 s of a lease, minus 2 s for the answer to arrive and the first renewal to come back. A count that takes longer fails. */
+/** The lease duration of 10 s, minus 2 s for the answer to arrive and the first renewal to come back. A count that takes longer fails. */
 export const longestCountMs = 8_000;
 /** About a third of the lease duration, so two renewals may be lost. */
 export const renewIntervalMs = 3_000;
 /**
- * The API server's limit for all annotations together is 256 KiB (validation.TotalAnnotationSizeLimitB). With a pod name of 63 characters,
- * one reservation takes 160 bytes if ids have 22 characters (128 bits in base64url). So 1,500 reservations leave 21 KiB for other
- * annotations. With UUIDs as ids one takes 174 bytes, and 1,500 just fit.
+ * The API server's limit for all annotations together is 256 KiB (validation.TotalAnnotationSizeLimitB). With a pod name of 63 characters
+ * and an id of 22 (128 bits in base64url), a reservation takes 160 bytes. So 1,500 reservations leave 21 KiB for other annotations. With
+ * UUIDs as ids it takes 174 bytes, and 1,500 just fit.
  */
 export const maxAnnotationBytes = 262_144;
 
 export const budgetAnnotation = "xpdb.form3.tech/budget";
 export const namespaceLabel = "xpdb.form3.tech/budget-namespace";
 
-/** The Lease as the domain reads it. */
 export interface BudgetLease {
 	readonly name: string;
 	readonly uid: string;
@@ -51,17 +49,17 @@ export interface BudgetLease {
 	/** When it was acquired, by the clock of the agent that wrote it, for people. Undefined if the next write sets it. */
 	readonly acquireTime: string | undefined;
 	readonly state: LeaseState;
-	/** All labels and annotations, including those of others: a write keeps them. */
+	/** Include those of others, which a write keeps. */
 	readonly labels: Readonly<Record<string, string>>;
 	readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Recently used names by their budgets, because one step on a Lease needs its name about ten times. */
+/** Caches names by budget, because one step on a Lease needs its name about ten times. */
 const leaseNames = new Map<string, string>();
 /** A hundred budgets for each of ten concurrent drains. */
 const maxLeaseNames = 1_000;
 
-/** Returns the Lease's name: a hash of the budget's namespace and name, because a selector can change. */
+/** The name is a hash of the budget's namespace and name, but not of its selector, which can change. */
 export function leaseName(budget: BudgetName): string {
 	const shown = formatBudgetName(budget);
 	const known = leaseNames.get(shown);
@@ -72,16 +70,16 @@ export function leaseName(budget: BudgetName): string {
 	return name;
 }
 
-/** Ends a message that asks a person to delete a Lease which no agent can use. The shipped policy refuses the deletion to every user. */
+/** Ends a message that asks a person to delete an unusable Lease. The shipped policy refuses the deletion to every user. */
 export const whileNobodyDrains =
 	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to every user, so delete its " +
 	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 
-/** Parsed Leases, kept as long as their objects live. Each count parses all Leases of a namespace, and the watch keeps the objects. */
+/** Caches parsed Leases as long as their objects live. Each count parses all Leases of a namespace, and the watch keeps the objects. */
 const readLeases = new WeakMap<LeaseObject, BudgetLease>();
 
-/** Parses a Lease. Throws GarbledLeaseError if any part of it cannot be understood. `cluster` is for people. */
+/** Throws GarbledLeaseError if any part of the Lease cannot be understood. `cluster` is for people. */
 export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	const known = readLeases.get(lease);
 	if (known) return known;
@@ -136,7 +134,7 @@ export function isLatest(lease: BudgetLease, acquisition: Acquisition): boolean 
 	);
 }
 
-/** Whether the acquisition stands: it is the latest one, and was neither released nor committed since. */
+/** Whether the acquisition is the latest one and still held. */
 export function stands(lease: BudgetLease, acquisition: Acquisition): boolean {
 	return isLatest(lease, acquisition) && lease.state.phase === "held";
 }
@@ -151,7 +149,7 @@ export const newState: LeaseState = {
 };
 
 /**
- * Takes a free or expired Lease, with its reservations. Does not check the holder: the caller has done that. Throws AgentProtocolError if
+ * Takes a free or expired Lease, with its reservations. The caller has checked that the Lease may be taken. Throws AgentProtocolError if
  * the holder or the nonce is empty.
  */
 export function acquired(
@@ -237,14 +235,14 @@ export function withObserved(lease: BudgetLease, observed: string): BudgetLease 
 }
 
 /**
- * Replaces an `observed` that no view can ever reach, because etcd was restored from a backup. The new value is the version of a consistent
- * list that began after this very Lease was read. Nothing else lowers it.
+ * Replaces an `observed` that no view can ever reach, because etcd was restored from a backup. `listed` is the version of a consistent list
+ * that began after this very Lease was read. Nothing else lowers `observed`.
  */
 export function withObservedFromRestore(lease: BudgetLease, listed: string): BudgetLease {
 	return { ...lease, state: { ...lease.state, observed: listed } };
 }
 
-/** Marks these reservations as being cancelled. Their holders may no longer send an eviction. */
+/** Marks these reservations as being cancelled: their holders may no longer send an eviction. */
 export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLease {
 	const reservations = lease.state.reservations.map((reservation) =>
 		ids.has(reservation.id) ? { ...reservation, cancelling: true } : reservation,
@@ -258,7 +256,6 @@ export function withoutControllers(lease: BudgetLease, keys: ReadonlySet<string>
 	return { ...lease, state: { ...lease.state, controllers } };
 }
 
-/** Remembers the controllers that a count saw (see remembered-controllers.ts). */
 export function withControllers(lease: BudgetLease, seen: readonly ControllerReference[]): BudgetLease {
 	return { ...lease, state: { ...lease.state, controllers: rememberControllers(lease.state.controllers, seen) } };
 }

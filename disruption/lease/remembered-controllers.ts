@@ -1,20 +1,19 @@
-// Remembers controllers in a Lease, longer than the reservations of their pods. Suppose a cluster has one replica. Without this memory, its
-// evicted pod would no longer be expected until its controller makes the next one.
+// Remembers controllers in a Lease, longer than the reservations of their pods. Otherwise a workload whose only pod was evicted would
+// expect no pod until its controller makes the next one.
 //
 // Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). For other kinds, an
-// agent knows only the pods that it sees. So it remembers such a controller from the first count that sees one of its pods.
+// agent knows only the pods that it sees, so it remembers their controllers from the first count that sees a pod.
 //
 // Controllers are remembered by group, kind and name, but not by uid. So a workload that is deleted and created again between two rounds is
-// still expected. Only controllers of kinds that may say how many pods they want are remembered. A Job adds nothing to the number of
-// expected pods, and remembering each run of a Job would fill the Lease.
+// still expected. Kinds without a scale are left out: a Job adds nothing to the number of expected pods, and its runs would fill the Lease.
 import type { ControllerReference } from "../budget/pod.ts";
 
-/** Returns a key that is the same for references with the same group, kind and name, whatever their versions and uids are. */
+/** References with the same group, kind and name have the same key, whatever their versions and uids. */
 export function controllerKey({ apiVersion, kind, name }: Omit<ControllerReference, "uid">): string {
 	return `${groupOf(apiVersion)}/${kind}/${name}`;
 }
 
-/** Returns the group of an apiVersion: "" for `v1`. */
+/** Returns "" for `v1`. */
 export function groupOf(apiVersion: string): string {
 	return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }
@@ -26,8 +25,8 @@ export function groupOf(apiVersion: string): string {
 export const maxRememberedBytes = 65_536;
 
 /**
- * Adds the controllers that a count saw, or whose pods were granted. Keeps each name once, with its latest reference. Adds no more
- * controllers of custom kinds once they use maxRememberedBytes (see isMemoryFull).
+ * Adds controllers that a count saw, or whose pods were granted. Keeps each name once, with its latest reference. Adds no controller of a
+ * custom kind once these use maxRememberedBytes (see isMemoryFull).
  */
 export function rememberControllers(
 	remembered: readonly ControllerReference[],
@@ -54,7 +53,7 @@ export function isMemoryFull(remembered: readonly ControllerReference[]): boolea
 	return rememberedBytes(remembered) >= maxRememberedBytes;
 }
 
-/** Returns the size of the controllers of custom kinds, as a Lease stores them. */
+/** Counts only controllers of custom kinds, in bytes as a Lease stores them. */
 function rememberedBytes(controllers: Iterable<ControllerReference>): number {
 	let bytes = 0;
 	for (const { apiVersion, kind, name, uid } of controllers) {
@@ -68,10 +67,7 @@ function isBuiltIn(apiVersion: string): boolean {
 	return ["", "apps"].includes(groupOf(apiVersion));
 }
 
-/**
- * Whether the kind may say how many pods it wants. False only for the kinds of the group batch (Jobs and CronJobs), and for those of the
- * core group other than ReplicationController.
- */
+/** Whether the kind may say how many pods it wants. */
 function mayHaveScale({ apiVersion, kind }: ControllerReference): boolean {
 	switch (groupOf(apiVersion)) {
 		case "":

@@ -2,7 +2,7 @@
 //
 // Guarantee: a reservation ends only by its id, and only in one of three ways.
 // (1) On evidence from a view that has reached the version in the reservation: the pod is gone, terminating, finished or replaced. The same
-// write records as `observed` what was seen. No agent counts from a view that has not come that far.
+// write records as `observed` how far the evidence had come. No agent counts from a view that has not reached `observed`.
 // (2) By the fence (agent/leases/cancellation.ts): the reservation is marked, then the pod is touched, then the pod is read. If that read
 // finds the pod terminating, finished or replaced, the write records its version as `observed`. If it finds no pod, nothing ends.
 // (3) Taken back by its run, which never sent an eviction under it.
@@ -10,7 +10,7 @@
 import type { PodRecord } from "../budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../resource-version.ts";
 
-/** A plugin evicts within a second or two. If an agent has seen a reservation for this long and no evidence, it starts the fence. */
+/** If an agent has seen a reservation for this long without evidence, it starts the fence. A plugin evicts within a second or two. */
 export const reservationDeadlineMs = 30_000;
 
 export interface Reservation {
@@ -22,7 +22,7 @@ export interface Reservation {
 	/** Whose grant it is, and since when (seconds since the epoch), for people. */
 	readonly holder: string;
 	readonly sinceSeconds: number;
-	/** The reservation is being cancelled. The holder of its id may no longer send an eviction. */
+	/** The fence has marked the reservation: no eviction may be sent under it any more. */
 	readonly cancelling: boolean;
 }
 
@@ -35,8 +35,8 @@ export interface PodEvidenceView {
 }
 
 /**
- * Returns the version at which the view shows that the reservation has served its purpose. Undefined if the view shows nothing: the pod is
- * alive, the view is still behind the reservation, or it does not know when the pod went.
+ * Returns the version at which the view shows that the pod is gone, terminating, finished or replaced. Undefined if the pod is alive, if
+ * the view is behind the reservation, or if it does not know when the pod went.
  */
 export function evidenceOf(reservation: Reservation, namespace: string, view: PodEvidenceView): string | undefined {
 	if (view.resourceVersion === "") return undefined;
@@ -45,7 +45,7 @@ export function evidenceOf(reservation: Reservation, namespace: string, view: Po
 	if (pod) return pod.terminating || pod.finished ? pod.resourceVersion : undefined;
 	const replacement = view.findByName(namespace, reservation.name);
 	const gone = view.goneSince(reservation.uid);
-	// Without a version, other views could not be required to reach what this view has seen.
+	// Without a version, other views could not be required to have reached this evidence.
 	if (gone === "") return undefined;
 	return replacement ? latestResourceVersion(gone, replacement.resourceVersion) : gone;
 }

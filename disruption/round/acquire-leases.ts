@@ -1,4 +1,4 @@
-// Acquires the Leases of a round: all at once, or in line, in the one order that all runs use.
+// Acquires the Leases of a round: all at once, or one after the other in line.
 import type { RoundBudget } from "../budget/budget.ts";
 import type { AcquireOutcome, AcquireRequest, Cluster } from "../budget/cluster.ts";
 import { AgentUnavailableError } from "../errors.ts";
@@ -16,16 +16,15 @@ export interface RoundRequest {
 	readonly candidates: readonly RoundCandidate[];
 	readonly signal: AbortSignal;
 	/**
-	 * Other runs want these Leases too, as the last round found. The round then waits in line immediately, and holds no Lease ahead of its
-	 * turn.
+	 * Other runs want these Leases too, as the last round found. The round then waits in line immediately, and takes no Lease before its turn.
 	 */
 	readonly contended?: boolean;
 	readonly observer?: Partial<RoundObserver>;
 }
 
 /**
- * Acquires all Leases at once, without waiting. If another run holds one of them, or the request is `contended`, it holds none and waits in
- * line for each, in the one order of all runs.
+ * Tries to acquire all Leases at once, without waiting. If another run holds one of them, or the request is `contended`, it releases all.
+ * Then it waits in line for each, in the one order of all runs.
  */
 export async function acquireAll(
 	request: RoundRequest,
@@ -40,7 +39,7 @@ export async function acquireAll(
 	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
 }
 
-/** Requests all Leases at the same time. Returns whether all were acquired. */
+/** Returns whether all Leases were acquired. */
 async function acquireAtOnce(
 	slots: readonly Slot[],
 	request: RoundRequest,
@@ -89,7 +88,7 @@ async function acquireSlot(
 	}
 }
 
-/** Returns the slots in the order in which rounds wait for Leases: by cluster id, then by the Lease's name. It is the same for all runs. */
+/** Sorts by cluster id, then by Lease name. All runs wait in this one order, so that they cannot block each other forever. */
 function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 	const slots = clusters.flatMap((cluster) =>
 		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),

@@ -1,4 +1,5 @@
-// Predicts what a round would decide now. It counts without an acquisition, which is cheap and writes nothing. The result is only a hint.
+// Predicts what a round would decide now. It counts without an acquisition, which is cheap and writes nothing, so the result is only a
+// hint.
 import type { Member } from "../budget/cluster.ts";
 import { decideWithStates, type Judgement } from "../budget/decide.ts";
 import type { BudgetCounts, BudgetState } from "../budget/allowance.ts";
@@ -13,13 +14,13 @@ export interface Availability {
 	readonly states: readonly BudgetState[];
 }
 
-/** Looks at the budgets and judges the candidates by the counts. Rejects with AgentUnavailableError if a member gives no answer. */
+/** Rejects with AgentUnavailableError if a member gives no answer. */
 export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
 ): Promise<Availability> {
-	// Each look requests only its own budget. If another budget covers the pod by now, the round finds out: it counts all of them.
+	// Each look reads only its own budget. The round reads all budgets, and so notices if another one covers the pod by now.
 	const counted = await lookAtBudgets(members, budgets, candidates, { thisBudgetAlone: true });
 	const ids = members.map(({ id }) => id);
 	return decideWithStates(ids, counted, candidates);
@@ -27,13 +28,13 @@ export async function checkAvailability(
 
 /**
  * Whether a round would probably give this candidate an answer other than `waiting`. CoverageChanged counts too, because the caller then
- * finds the pod's budgets again.
+ * looks for the pod's budgets again.
  */
 export function isWorthARound(judgement: Judgement): boolean {
 	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }
 
-/** Returns the counts that a round would take, but without the round's Leases. */
+/** Returns the counts that a round would take, but without its Leases. */
 export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],

@@ -1,17 +1,17 @@
 // Binds a grant to the version of its pod that will be evicted.
 //
-// Guarantee: a grant is bound only to a version that came from the API server. This version has the very labels that were counted, and no
-// pre-activity. With other labels, other budgets may cover the pod. After the version was read, `committedAfter` confirmed that the grant
+// Guarantee: a grant is bound only to a version that came from the API server. This version has the very labels that were counted, because
+// with other labels, other budgets may cover the pod. It has no pre-activity. After it was read, `committedAfter` confirmed that the grant
 // stands for it. The fence touches a pod before it removes the reservation, so an eviction of an older version gets a 409.
 // Assumption: `read` is a consistent read of this very pod.
 import type { EvictionAnswer, Ticket } from "./ticket.ts";
 
-/** The pod of a grant, as a read found it. The read returns undefined instead if the pod is gone. */
+/** The pod of a grant, as a read found it. If the pod is gone, the read returns undefined. */
 export interface FoundPod {
 	readonly isTerminating: boolean;
 	readonly resourceVersion: string;
 	readonly labels: Readonly<Record<string, string>>;
-	/** Names of the pre-activities that this pod has to wait for. */
+	/** Names of the pre-activities that the pod waits for. */
 	readonly preActivities: readonly string[];
 }
 

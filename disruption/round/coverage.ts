@@ -1,9 +1,9 @@
 // Finds the budgets that cover a pod, for the version that its eviction will name (coverage-judgement.ts). It requests lists and reads the
 // pod until both are fresh enough. If no member has a budget in the namespace, one list serves many pods and no pod is read.
 //
-// Pods that ask within half a second share one list of the budgets of all members. Later pods get a new list, with the budgets that were
-// created meanwhile. An older list is enough to choose the budgets of a round: the round reads all budgets of the namespace again. It does
-// not grant a pod that other budgets cover by then. An older list never proves that no budget covers a pod.
+// Pods that ask within half a second share one list of the budgets of all members. An older list is enough to choose the budgets of a
+// round: the round reads all budgets again, and does not grant a pod that other budgets cover by then. An older list never proves that no
+// budget covers a pod.
 import type { RoundBudget } from "../budget/budget.ts";
 import type { MemberBudget } from "../budget/cluster.ts";
 import {
@@ -25,25 +25,25 @@ export interface CoveredPod {
 	readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Lists the budgets of namespaces in all members. Fails if one member gives no answer. */
+/** Lists the budgets of these namespaces in all members. Fails if one member gives no answer. */
 export interface BudgetLister {
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
-	/** A list that was requested before the first call. It is as old as its `askedAt`. */
+	/** A list that was requested before the first call of listBudgets(). */
 	readonly listedAhead?: ListedBudgets | undefined;
 }
 
 /** Long enough for the pods of a node to share one list, too short for a person to notice. */
 const collectForMs = 10;
-/** Older lists are requested again, so that the answer is still fresh when it is used. */
+/** Older lists are requested again, so that a list is still fresh when it is used. */
 const sharedForMs = coverageFreshForMs / 2;
 
 export class CoverageLists {
 	readonly #fleet: BudgetLister;
 	readonly #runtime: Pick<RoundRuntime, "now" | "sleep">;
-	/** The last list of each namespace. */
+	/** By namespace. */
 	readonly #listed = new Map<string, ListedBudgets>();
 	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<ListedBudgets> } | undefined;
-	/** The pending list of each namespace. */
+	/** By namespace. */
 	readonly #underWay = new Map<string, { readonly askedAt: number; readonly list: Promise<ListedBudgets> }>();
 
 	constructor(fleet: BudgetLister, runtime: Pick<RoundRuntime, "now" | "sleep">) {
@@ -66,8 +66,7 @@ export class CoverageLists {
 		const { namespaces, list } = this.#collecting;
 		namespaces.add(namespace);
 		return list.catch((error: unknown) => {
-			// One namespace can cause the refusal of the whole answer, for example with 5,001 budgets. Pods of other namespaces must
-			// continue.
+			// One namespace can make a member refuse the whole request, for example with 5,001 budgets. Pods of other namespaces must continue.
 			if (namespaces.size === 1 || !(error instanceof AgentProtocolError)) throw error;
 			return this.#alone(namespace);
 		});
@@ -88,8 +87,8 @@ export class CoverageLists {
 	}
 
 	/**
-	 * Returns the budgets that cover these labels by the last list of the namespace, to start a round with. Undefined if there are none, or
-	 * if the selector of one of them cannot be read.
+	 * Returns the budgets that cover these labels by the last list of the namespace, to start a round with. Undefined if there are none, or if
+	 * one of them is unreadable.
 	 */
 	findKnown({ namespace, labels }: CoveredPod): readonly RoundBudget[] | undefined {
 		const { budgets } = findCovering(this.#known(namespace), { namespace, labels });
@@ -101,7 +100,7 @@ export class CoverageLists {
 		return this.#known(namespace).some(({ name }) => name.namespace === namespace);
 	}
 
-	/** Returns the last list of the namespace, or an empty one before the first list. */
+	/** Returns an empty list before the first list of the namespace. */
 	lastListed(namespace: string): readonly BudgetsOfMember[] {
 		return this.#listed.get(namespace)?.members ?? [];
 	}
@@ -150,7 +149,6 @@ export type PodCoverage = Exclude<Covered<{ readonly guard: () => boolean }>, { 
 export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
 	readonly memberIds: () => readonly string[];
-	/** Reads this very pod. */
 	readonly read: () => Promise<PodReading | undefined>;
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/**
@@ -159,13 +157,13 @@ export interface PodCoverageDependencies {
 	readonly mayBeginRound: boolean;
 }
 
-/** After this many unsuccessful lists and reads, the pod waits before it is tried again. */
+/** After this many lists and reads without a result, the pod waits before it is tried again. */
 const maxAttempts = 5;
 
 /**
- * Finds the budgets that cover the pod. It lists and reads again, at most maxAttempts times. It also waits for the right moment to evict a
- * busy pod. The answer that no budget covers the pod is only as fresh as its lists, and `guard` checks them again. Rejects with the errors
- * of CoverageLists.list() and of `read`.
+ * Finds the budgets that cover the pod: lists and reads again, at most maxAttempts times. For a busy pod, it also waits for the right
+ * moment to evict it. An `uncovered` answer is only as fresh as its lists, and `guard` checks them again. Rejects with the errors of
+ * CoverageLists.list() and of `read`.
  */
 export async function coverPod(pod: WatchedPod, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, read, runtime, mayBeginRound } = deps;
@@ -233,7 +231,7 @@ async function waitForChange(
 		pod.seen.resourceVersion,
 		async () => {
 			const seen = await seeAnew(pod, read, () => runtime.now());
-			// Only a new version counts as a change here. Otherwise a terminating pod would count as changed at every read.
+			// Only a new version counts as a change here, because a terminating pod would count as changed at every read.
 			return seen && { ...seen, isTerminating: false };
 		},
 		runtime,

@@ -5,9 +5,9 @@
 // finds another version (409, nothing happens), or a pod that still counts as unavailable. A pod whose labels are not those that were
 // counted is not evicted, because other budgets may cover it now. A pod that got a pre-activity since is not evicted either.
 //
-// If the counts of a grant were requested more than a second before its eviction is written, the grant needs fresh lists of budgets. The
-// lists come from all members and were requested within that last second. The grant is used only if they show the very budgets that it was
-// granted under, unchanged. So a budget that was created or edited before these lists were requested is obeyed.
+// A grant is old if its counts were requested more than a second before its eviction is written. An old grant needs lists of all members'
+// budgets that were requested within that last second. It is used only if they show the very budgets that it was granted under, unchanged.
+// So a budget that was created or edited before these lists were requested is obeyed.
 // Assumption: the API server honours preconditions.
 import { bindToVersion, type FoundPod } from "./bind-to-version.ts";
 import { formatBudgetName } from "../budget/budget.ts";
@@ -29,13 +29,12 @@ export interface Evictor<R> {
 	/** Reads this very pod consistently. Returns undefined if it is gone, or if its name has another uid. */
 	read(pod: PodReference): Promise<FoundPod | undefined>;
 	/**
-	 * Whether an eviction may still be sent, for example not in a pause. Called before each attempt, and again right before the request is
+	 * Whether an eviction may still be sent, which it may not in a pause. Called before each attempt, and again right before the request is
 	 * written.
 	 */
 	mayBeSent?(): boolean;
 }
 
-/** The budgets of all members, as they are now. */
 export interface CurrentBudgets {
 	/** Returns lists of the namespace's budgets that are fresh at the call. Rejects if a member gives no answer. */
 	list(namespace: string): Promise<ListedBudgets>;
@@ -44,17 +43,20 @@ export interface CurrentBudgets {
 }
 
 /**
- * Reservations with older counts are confirmed before use, because another budget may exist by then. The pod may also have changed: an
- * eviction of an old version gets a 409, and that uses up a disruption of a native PodDisruptionBudget for two minutes.
+ * In milliseconds. A grant with older counts is confirmed before use, because another budget may exist by then. The pod may also have
+ * changed: a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
 /** The pause between two reads of a busy pod: a twentieth of the interval of a pod that changes five times a second. */
 const lookForChangeEveryMs = 10;
-/** How long to wait for the right moment to evict a busy pod. A machine that is too slow to hit it must make progress too. */
+/**
+ * How long to wait for the right moment to evict a busy pod. After this time the run tries anyway, because a slow machine may never hit
+ * that moment.
+ */
 export const patientForMs = 10_000;
 /**
- * How many times an eviction is tried under one grant. A pod whose annotations change all the time causes a 409 each time. The next round
- * sees a newer version.
+ * The most tries under one grant. A pod whose annotations change all the time causes a 409 each time, and the next round sees a newer
+ * version.
  */
 const maxAttempts = 8;
 
@@ -119,8 +121,8 @@ export async function evictUnderTicket<R>(
 }
 
 /**
- * A version that the grant stands for. `guard` judges the same lists again. The result is false if the lists are stale by then, or if the
- * members of the fleet have changed.
+ * A version for which the grant stands. `guard` judges the same lists again: it returns false if they are stale by then, or if the members
+ * of the fleet have changed.
  */
 interface ConfirmedVersion {
 	readonly resourceVersion: string;
@@ -154,11 +156,11 @@ async function confirmAnew<R>(
 		};
 		const bound = await bindToVersion(ticket, read, async ({ resourceVersion, labels }) => {
 			const listing = budgets.list(namespace);
-			// Awaited below. Until then, a failure must not become an unhandled rejection.
+			// Awaited below. Until then, its failure must not become an unhandled rejection.
 			listing.catch(() => undefined);
 			if (!(await standsEverywhere(ticket, cluster))) return "lost its reservation";
 			await listing;
-			// The same list, unless it has become too old meanwhile.
+			// Returns the same list, unless it has become too old meanwhile.
 			const listed = await budgets.list(namespace);
 			const version = { resourceVersion, labels, readAt };
 			judge = () =>
@@ -177,9 +179,7 @@ async function confirmAnew<R>(
 	}
 }
 
-/**
- * Returns how the budgets differ from those that the pod was granted under, or why they cannot be judged. Undefined if they do not differ.
- */
+/** Returns how the budgets differ from those that the pod was granted under, or why they cannot be judged. */
 function otherBudgets(
 	{ budgets, terms }: Ticket,
 	judged: CoverageJudgement,

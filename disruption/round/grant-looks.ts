@@ -1,5 +1,5 @@
-// Looks at the counts between two rounds: do the budgets allow a disruption again, and what do the pods wait for until then? A look is only
-// a hint and can be wrong in both directions. Only a round decides.
+// Looks at the counts between two rounds, to see whether a round is worth its cost and what the pods wait for. A look is only a hint and
+// can be wrong in both directions. Only a round decides.
 import { checkAvailability, isWorthARound } from "./availability.ts";
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { Judgement } from "../budget/decide.ts";
@@ -9,8 +9,8 @@ import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 const maxLookedAt = 20;
 /**
- * The first looks come so soon that people notice no delay, at a few cheap calls a second for each budget and member. Later looks come
- * after a tenth of the wait so far. In a long wait, that is one such call every two seconds.
+ * The first look comes so soon that people notice no delay. Later looks come after a tenth of the wait so far, to limit the calls to each
+ * member.
  */
 const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
 const roundAtLeastEveryMs = 10_000;
@@ -25,9 +25,9 @@ export class GrantLooks {
 	readonly #ports: LookPorts;
 	/** The last look predicted that a round would do something. */
 	#nextRoundLikely = false;
-	/** How many such rounds in a row granted nothing. */
+	/** How many rounds in a row granted nothing although a look had predicted an answer. */
 	#emptyRounds = 0;
-	/** When the waiting pods began to wait, or began to wait again after the last grant. Undefined until the next look is planned. */
+	/** When the waiting pods began to wait, or to wait again after the last grant. Undefined until the next look is planned. */
 	#waitingSince: number | undefined;
 
 	constructor(budgets: readonly RoundBudget[], ports: LookPorts) {
@@ -49,8 +49,8 @@ export class GrantLooks {
 	}
 
 	/**
-	 * Returns the milliseconds until the next look at the waiting pods. This time doubles with each round in a row that granted nothing
-	 * although a look had predicted an answer, up to 10 s.
+	 * Returns the milliseconds until the next look. They double with each round in a row that granted nothing although a look had predicted an
+	 * answer, up to 10 s.
 	 */
 	nextMs(): number {
 		const now = this.#ports.runtime.now();
@@ -81,8 +81,8 @@ export class GrantLooks {
 	}
 
 	/**
-	 * Looks at the counts. Returns whether a round is worth its cost, and always false in a pause. Before it returns false, it reports new
-	 * reasons for the wait to the pods that were looked at.
+	 * Returns whether a round is worth its cost, and always false in a pause. Before it returns false, it reports new reasons for the wait to
+	 * all pods that it looked at.
 	 */
 	async look(looked: readonly WaitingRequest[], { isPaused = false } = {}): Promise<boolean> {
 		const { members, observer } = this.#ports;
@@ -98,7 +98,6 @@ export class GrantLooks {
 		return false;
 	}
 
-	/** Reports new reasons for the wait, which can change although no round is worth its cost. */
 	#tellChanges(judgements: readonly Judgement[]): void {
 		const { holder, waiting: line } = this.#ports;
 		const byBudget = new Map<string, Wait>();
@@ -111,7 +110,7 @@ export class GrantLooks {
 			if (request.last && isSameWait(judgement, request.last, holder)) request.last = judgement;
 			else waiting.tell(judgement, this.nextMs());
 		}
-		// The pods that were not looked at wait for the same budgets.
+		// The other pods wait for the same budgets.
 		for (const { request } of line.all()) {
 			const { last } = request;
 			if (last?.budget) request.last = byBudget.get(formatBudgetName(last.budget)) ?? last;
@@ -119,7 +118,7 @@ export class GrantLooks {
 	}
 }
 
-/** Returns the first waiting pods. Only these are looked at, and they stand for the others. */
+/** Returns the requests that a look covers. They stand for all others. */
 export function firstOf(due: readonly WaitingRequest[]): readonly WaitingRequest[] {
 	return due.slice(0, maxLookedAt);
 }

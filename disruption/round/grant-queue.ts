@@ -1,5 +1,5 @@
-// Takes requests for grants and answers them. Requests under the same budgets share a queue and go through rounds together, one after the
-// other. Between two rounds they wait until a look shows that the budgets allow a disruption, another request arrives, or 10 s pass.
+// Answers requests for grants. Requests under the same budgets share a queue and go through rounds together. Between two rounds they wait
+// until a look shows that the budgets allow a disruption, another request arrives, or 10 s pass.
 //
 // Guarantee: each grant comes from a round (round.ts) and is handed out once, to its caller. If its caller has stopped waiting, its
 // reservation is given back. Assumptions: those of round.ts.
@@ -26,7 +26,6 @@ export class GrantQueue {
 		this.#ports = ports;
 	}
 
-	/** The budgets under which grants were requested. */
 	get budgets(): readonly RoundBudget[] {
 		return [...this.#budgets.values()];
 	}
@@ -37,7 +36,7 @@ export class GrantQueue {
 	 */
 	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const { budgets } = request;
-		// The selector is part of the key: after a change of the selector, rounds count by the new one.
+		// The key includes the selectors: after a change of a selector, rounds count by the new one.
 		const key = JSON.stringify(budgets);
 		const rounds = this.#rounds.get(key) ?? new GrantRounds(budgets, this.#ports);
 		this.#rounds.set(key, rounds);
@@ -53,7 +52,7 @@ export class GrantQueue {
 
 const gatherForMs = 250;
 const afterLostMs = 50;
-/** The pauses between lost rounds grow up to this. */
+/** The longest pause after a lost round. */
 const lostAtMostEveryMs = 5_000;
 
 class GrantRounds {
@@ -69,7 +68,6 @@ class GrantRounds {
 	/** How many rounds in a row lost a Lease. */
 	#lost = 0;
 
-	/** `budgets` are all budgets that cover the pods of these requests. */
 	constructor(budgets: readonly RoundBudget[], ports: GrantPorts) {
 		this.#budgets = budgets;
 		this.#ports = ports;
@@ -81,7 +79,7 @@ class GrantRounds {
 	ask(request: GrantRequest): Promise<GrantAnswer | undefined> {
 		const waiting = new WaitingRequest(request);
 		if (!waiting.over.aborted) {
-			// The earlier waiting requests have left.
+			// All earlier requests have left.
 			if (this.#waiting.size === 0) this.#looks.beginAnew();
 			this.#waiting.add(waiting);
 			this.#start();
@@ -97,7 +95,7 @@ class GrantRounds {
 
 	#start(): void {
 		this.#running ??= this.#run()
-			// A bug: every caller that waits here gets the error.
+			// A bug: all waiting callers get the error.
 			.catch((error: unknown) => this.#waiting.fail(error))
 			.finally(() => {
 				this.#running = undefined;
@@ -147,8 +145,7 @@ class GrantRounds {
 	}
 
 	/**
-	 * Waits until the granted pods are done, but only for a short time. If rounds have to wait for other runs, it is better to ask for many
-	 * pods in few rounds.
+	 * Waits a short time for the granted pods to be done. While other runs want the Leases, it is better to request many pods in few rounds.
 	 */
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();
@@ -182,7 +179,7 @@ class GrantRounds {
 		return asked.filter((waiting) => this.#waiting.has(waiting) && waiting.dueAt <= now);
 	}
 
-	/** Runs one round and returns its verdicts. Returns none if it failed: then there is nothing to apply, and the caller starts over. */
+	/** Returns the verdicts of one round, or none if it failed. */
 	async #round(asked: readonly WaitingRequest[], members: readonly Member[]): Promise<readonly RoundVerdict[]> {
 		const { holder, stop, runtime, runRound: run = runRound } = this.#ports;
 		const contended = this.#contended;
@@ -259,7 +256,7 @@ class GrantRounds {
 		}
 	}
 
-	/** Hands the grant to its caller, who uses it while the next round runs. If the caller has stopped waiting, the grant is given back. */
+	/** Hands the grant to its caller. If the caller has stopped waiting, the grant is given back. */
 	#grant(ticket: Ticket, waiting: WaitingRequest | undefined, members: readonly Member[]): void {
 		const member = members.find(({ id }) => id === ticket.clusterId);
 		if (!member) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
@@ -279,14 +276,14 @@ class GrantRounds {
 		waiting.finish({ kind: "granted", grant: { ...place, ticket, member, giveBack } });
 	}
 
-	/** Requests the pod again after a pause: the cause may be fixed at any time. */
+	/** Requests the pod again after a pause, because the cause may be fixed at any time. */
 	#later(waiting: WaitingRequest, wait: Wait): void {
 		waiting.tell(wait, retryAfterMs);
 		waiting.dueAt = this.#ports.runtime.now() + retryAfterMs;
 	}
 
 	/**
-	 * Looks at the counts while the run is paused. No grant is requested then, but the person who paused wants to see what blocks the pods.
+	 * Looks at the counts while the run is paused. It requests no grant then, but the person who paused it wants to see what blocks the pods.
 	 */
 	async #lookOn(due: readonly WaitingRequest[], arrival: AbortSignal): Promise<void> {
 		const { places, stop, runtime } = this.#ports;

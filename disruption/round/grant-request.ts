@@ -13,12 +13,12 @@ export interface GrantRequest {
 	readonly candidate: RoundCandidate;
 	/** All budgets that cover the pod. */
 	readonly budgets: readonly RoundBudget[];
-	/** The API server that gets the eviction. It is the lane in Places. */
+	/** The API server that gets the eviction: the lane in Places. */
 	readonly lane: string;
 	/** Ends the wait. A grant that was already handed out is not taken back. */
 	readonly signal: AbortSignal;
 	/**
-	 * Called with the reason for the wait after each round, and when a look finds another reason. `nextMs`: milliseconds until the next
+	 * Called with the reason for the wait after each round, and when a look finds another reason. `nextMs` are the milliseconds until the next
 	 * look or round.
 	 */
 	readonly onWait?: (wait: Wait, nextMs: number) => void;
@@ -27,9 +27,9 @@ export interface GrantRequest {
 }
 
 /**
- * The answer to a request. The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. The queue
- * itself repeats requests whose verdict may pass, with two exceptions: after CoverageChanged the caller has to find the pod's budgets
- * again, and after FleetsDiffer the members of the fleet.
+ * The caller must end the grant or give it back, and end the `place` of a pod that needs no grant. The queue repeats requests whose verdict
+ * may pass, with two exceptions. After CoverageChanged the caller has to find the pod's budgets again, and after FleetsDiffer the members
+ * of the fleet.
  */
 export type GrantAnswer = Verdict<
 	{ readonly kind: "granted"; readonly grant: Grant },
@@ -47,7 +47,7 @@ export interface GrantObserver extends RoundObserver {
 }
 
 export interface GrantPorts {
-	/** Returns the current members, which change when the fleet does. */
+	/** Called for each round and look, because the fleet can change. */
 	readonly members: () => readonly Member[];
 	/** The holder that other runs see. */
 	readonly holder: string;

@@ -1,4 +1,4 @@
-// Finds the pods that were judged grantable but got no reservation, because the agent of their own cluster left them out of the commit.
+// Finds the pods that were judged grantable but got no reservation, because their own agent left them out of the commit.
 import type { CommitOutcome, LeftOut, PodReference } from "../budget/cluster.ts";
 import type { Waiting } from "../budget/verdict.ts";
 
@@ -9,7 +9,6 @@ export function leftOutKey(clusterId: string, { uid }: Pick<PodReference, "uid">
 	return `${clusterId} ${uid}`;
 }
 
-/** Returns the pods that any of these commits left out. */
 export function leftOutPods(
 	commits: readonly {
 		readonly clusterId: string;
@@ -24,7 +23,7 @@ export function leftOutPods(
 	return found;
 }
 
-/** Returns the verdict for a left-out pod. The pod is requested again, and the next count shows what happened to it. */
+/** The caller requests the pod again, and the next count shows what happened to it. */
 export function waitingFor({ namespace, name }: PodReference, { why }: LeftOut): Waiting {
 	const pod = `pod ${namespace}/${name}`;
 	return why === "Gone"

@@ -1,12 +1,13 @@
-// Limits how many granted pods may be on their way to one API server at a time, over all budgets. A few more may be granted ahead, so that
-// they need not wait for a round. With more of them, the grants would become too old in the queue: each would need another read of its pod.
+// Limits how many granted pods may be on their way to one API server at a time, over all budgets. A few more are granted ahead, so that
+// they need not wait for a round. If more were granted ahead, their grants would become too old, and each would need another read of its
+// pod.
 import { Semaphore } from "./semaphore.ts";
 
-/** Concurrent evictions share the API server's slow read of PodDisruptionBudgets. More than this many gain nothing. */
+/** Concurrent evictions share the API server's slow read of PodDisruptionBudgets, so more than this many gain nothing. */
 const sentAtOnce = 100;
 /**
- * How many pods are granted before their turn: about as many as are evicted during one round. With 25, half of 3,000 pods had waited longer
- * than `freshForMs`. They and their Leases had to be read again, and the drain took 90 s instead of 71 s.
+ * How many pods are granted before their turn: about as many as are evicted during one round. With 25, half of 3,000 pods waited longer
+ * than freshForMs. They and their Leases had to be read again, and the drain took 90 s instead of 71 s.
  */
 const grantedAhead = 12;
 /**
@@ -21,7 +22,6 @@ interface Lane {
 	asked: number;
 	/** On their way, or granted and waiting for their turn. */
 	granted: number;
-	/** Limits the pods on their way. */
 	readonly sending: Semaphore;
 }
 
@@ -51,7 +51,7 @@ export class Places {
 		this.#wake();
 	}
 
-	/** Resolves immediately if there is no pause. Otherwise resolves when the pause ends or the signal aborts. */
+	/** Resolves when there is no pause, or when the signal aborts. */
 	async resumed(signal: AbortSignal): Promise<void> {
 		while (this.#isPaused && !signal.aborted) await this.freed(signal);
 	}
@@ -66,13 +66,13 @@ export class Places {
 		return places;
 	}
 
-	/** Frees the places that were requested for a round, because it is over. Pods that may be evicted have places of their own by now. */
+	/** Frees the places that a round took, because it is over. Pods that may be evicted have places of their own by now. */
 	answered(lane: string, places: number): void {
 		this.#of(lane).asked -= places;
 		this.#wake();
 	}
 
-	/** Takes a place for a pod that may be evicted. A pod that only waits for a grant takes none, so it blocks no other pod. */
+	/** Takes a place for a pod that may be evicted. A pod that waits for a grant takes none, so it blocks no other pod. */
 	keep(lane: string): Place {
 		const found = this.#of(lane);
 		found.granted += 1;

@@ -1,5 +1,5 @@
-// Keeps the Leases that a round holds: renews them, counts again if the wait was long, and gives them back. An acquisition stays in here
-// until it is given back or taken out for the commit.
+// Holds the Leases of a round: renews them, counts again after a long wait, and gives them back. An acquisition stays in here until it is
+// given back or taken out for the commit.
 import { formatBudgetName, type RoundBudget } from "../budget/budget.ts";
 import type { AcquireRequest, Acquisition, Cluster, Count } from "../budget/cluster.ts";
 import { LeaseLostError } from "../errors.ts";
@@ -24,12 +24,12 @@ interface CountedLease extends HeldLease {
 	acquisition: Acquisition;
 	readonly request: AcquireRequest;
 	count: Count;
-	/** When the count was requested, because the age of an answer is unknown when it arrives. */
+	/** When the count was requested: the age of an answer is unknown when it arrives. */
 	askedAt: number;
 	renewAt: number;
 }
 
-/** Counts that are older than this when the last Lease is acquired are requested again, because a wait in line can take long. */
+/** Older counts are requested again once all Leases are acquired, because a wait in line can take long. */
 const countFreshForMs = 1_000;
 
 export class RoundLeases {
@@ -46,7 +46,7 @@ export class RoundLeases {
 		return this.#held.size;
 	}
 
-	/** Adds a Lease that was just acquired, with its count. `askedAt` is the time before the request was sent. */
+	/** `askedAt` is the time before the acquire was sent. */
 	add(lease: Omit<CountedLease, "renewAt" | "told"> & { readonly leaseDurationMs: number }): void {
 		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
 		const now = this.#runtime.now();
@@ -69,7 +69,6 @@ export class RoundLeases {
 		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
 	}
 
-	/** When the oldest count was requested. */
 	get oldestAskedAt(): number {
 		return Math.min(...[...this.#held].map(({ askedAt }) => askedAt));
 	}
@@ -92,7 +91,7 @@ export class RoundLeases {
 		lease.askedAt = askedAt;
 	}
 
-	/** Acquires the Lease again. An optimistic hold cannot be counted again, because another run may have held the Lease since. */
+	/** An optimistic hold cannot be counted again, because another run may have held the Lease since. */
 	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
 		const { cluster, budget } = lease;
 		const request = { ...lease.request, nonce: this.#runtime.newId() };
@@ -109,8 +108,8 @@ export class RoundLeases {
 
 	/**
 	 * Renews what is held until `stop` aborts, and aborts `stop` if a Lease is lost. The first renewal comes after a third of the time that
-	 * the hold lasts, because a Lease that was handed over in line ends soon without it. No renewal waits for another one: a slow member
-	 * must not cause the loss of Leases that other members handed over.
+	 * the hold lasts, because a Lease that was handed over in line ends soon. Renewals do not wait for each other: a slow member must not
+	 * cause the loss of other members' Leases.
 	 */
 	async keepAlive(stop: AbortController): Promise<void> {
 		const renewing = new Map<CountedLease, Promise<void>>();
@@ -128,7 +127,7 @@ export class RoundLeases {
 
 	async #renew(lease: CountedLease, stop: AbortController): Promise<void> {
 		const [result] = await Promise.allSettled([lease.told.unlessLost(lease.cluster.renew(lease.acquisition))]);
-		// The round gave the Lease back meanwhile, so nothing is lost.
+		// The round has given the Lease back meanwhile, so nothing is lost.
 		if (!this.#held.has(lease)) return;
 		if (result.status === "fulfilled") lease.renewAt = this.#runtime.now() + renewIntervalMs;
 		else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);

@@ -1,4 +1,4 @@
-// What a round needs from outside: a clock, ids, a timer, and an observer. They are arguments, because the domain has none of its own.
+// What a round needs from outside: a clock, ids, a timer and an observer.
 import type { BudgetState } from "../budget/allowance.ts";
 import type { BudgetName } from "../budget/budget.ts";
 import type { PlaceInLine } from "../budget/cluster.ts";
@@ -11,14 +11,14 @@ export interface RoundRuntime {
 	/** Resolves after `ms`, or immediately when `signal` aborts. */
 	sleep(ms: number, signal: AbortSignal): Promise<void>;
 	/**
-	 * Called when something could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries again, and
-	 * rejects if that fails too. It may be called at any time and any number of times, because nothing will be done under what it gives
-	 * back. Without `giveBack`, the renewal of a Lease failed, and the Lease is renewed again if it is still held.
+	 * Called when something could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries again and rejects
+	 * if that fails too. It may be called at any time and repeatedly, because no eviction will be sent under what it gives back. Without
+	 * `giveBack`, the renewal of a Lease failed, and is repeated while the Lease is held.
 	 */
 	onLeftBehind?(problem: unknown, giveBack?: () => Promise<void>): void;
 }
 
-/** Learns what happens in a round, for people. It changes no answer. */
+/** Learns what happens in a round, for people. It must not change any answer. */
 export interface RoundObserver {
 	/** Called when all budgets were counted, with the state of each budget that neither refuses nor waits. Empty if the fleets differ. */
 	counted(states: readonly BudgetState[]): void;

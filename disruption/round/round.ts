@@ -1,13 +1,13 @@
 // The round: one pass of acquire, decide and commit, over every member of the fleet.
 //
 // Guarantee: a round issues a ticket only after a conditional write in every cluster, for every budget. Each of these writes found the
-// acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds that all stood
-// follow one another in the same order in every cluster. The later round counted the reservations of the earlier one (two-phase locking
-// with the locks checked at the end). A pod is not granted if its own agent gave it no reservation, because the pod is gone or the budget
-// no longer selects it. Its reservations under other budgets are taken back.
+// acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds whose commits all
+// stood follow one another in the same order in every cluster, and the later round counted the reservations of the earlier one (two-phase
+// locking with the locks checked at the end). A pod is not granted if its own agent gave it no reservation, because the pod is gone or the
+// budget no longer selects it. Its reservations under other budgets are taken back.
 //
-// There is no guarantee that an acquisition stays valid during a wait: a Lease may expire, be taken over or be lost at any moment. Then a
-// commit fails and nothing is evicted. None of this depends on a clock: durations only decide how soon other runs may continue.
+// An acquisition may become invalid during a wait: a Lease may expire, be taken over or be lost at any moment. Then a commit fails and
+// nothing is evicted. None of this depends on a clock: durations only decide how soon other runs may continue.
 import { acquireAll, type RoundRequest } from "./acquire-leases.ts";
 import { type BudgetName, formatBudgetName } from "../budget/budget.ts";
 import { budgetTerms } from "../budget/budget-terms.ts";
@@ -22,14 +22,14 @@ import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-l
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate } from "../budget/verdict.ts";
 
-/** How many times a commit is sent, if no answer arrives, before it counts as failed. This is safe, because a commit is idempotent. */
+/** How many times a commit without an answer is sent before it counts as failed. Repeats are safe, because a commit is idempotent. */
 const commitAttempts = 3;
 
 /**
- * Runs one round and returns one verdict for each candidate, in their order. Rejects with LeaseLostError if an acquisition was broken:
- * nothing is granted and the caller starts over. Rejects with AgentUnavailableError if a member gave no answer, and with the reason of
- * `signal` if it aborts before the commit. Acquisitions made until then have been given back, or end by the lease time. GarbledLeaseError
- * and FleetsDifferError become a refusal of every candidate.
+ * Returns one verdict for each candidate, in their order. Rejects with LeaseLostError if an acquisition was broken: nothing is granted and
+ * the caller starts a new round. Rejects with AgentUnavailableError if a member gave no answer, and with the reason of `signal` if it
+ * aborts before the commit. Acquisitions made until then have been given back, or end by the lease time. GarbledLeaseError and
+ * FleetsDifferError become a refusal of every candidate.
  */
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<readonly RoundVerdict[]> {
 	const held = new RoundLeases(runtime, request.observer);
@@ -45,7 +45,7 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	}
 }
 
-/** Acquires, counts and decides. Meanwhile it renews the Leases that it holds. */
+/** Renews the Leases that it holds meanwhile. */
 async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,
@@ -193,10 +193,7 @@ function ticketFor(
 	};
 }
 
-/**
- * Returns a function that gives the terms of a budget, as its members reported them in these counts. It builds the text of each budget
- * once.
- */
+/** Returns a function that looks up budgetTerms() of a budget in these counts, and builds each text once. */
 function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
 	const known = new Map<string, string>();
 	return (name) => {

@@ -1,33 +1,30 @@
-// Keeps what a run last saw of a pod: its version, its labels, and how often it changes. A run evicts a busy pod right after a change,
+// Remembers what a run last saw of a pod: its version, its labels, and how often it changes. A run evicts a busy pod right after a change,
 // because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
 import type { PodReference } from "../budget/cluster.ts";
 import type { PodVersion } from "../budget/coverage-judgement.ts";
 
 export interface SeenPod extends PodVersion {
-	/** When this very version was first seen, on the run's clock. */
+	/** When this very version was first read, on the run's clock. */
 	readonly since: number;
-	/** How often the pod changes, as far as reads have shown, if something keeps changing it. */
+	/** How often the pod changes, if something keeps changing it. Measured, or estimated from reads that were far apart. */
 	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
-	/** Its phase was Pending, it was not ready and had no pre-activity. Such a pod costs no budget anything. */
+	/** Its phase was Pending, and it was not ready and had no pre-activity. Such a pod needs no grant. */
 	readonly hasNotStarted: boolean;
 	/** When the pod last changed. Known only if another read came shortly before the one that saw the change. */
 	readonly changedAt?: number;
 }
 
-/** A pod with what was last seen of it. */
 export interface WatchedPod {
 	readonly pod: PodReference;
 	seen: SeenPod;
 }
 
-/**
- * The result of a consistent read of this very pod. The read returns undefined instead if the pod is gone, or if its name has another uid.
- */
+/** The result of a consistent read of this very pod. If the pod is gone, or if its name has another uid, the read returns undefined. */
 export interface PodReading extends Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted"> {
 	readonly isTerminating: boolean;
 }
 
-/** Changes that are further apart cause no problem, here and in agents (pod-heartbeats.ts). */
+/** A pod that changes less often is not busy, here and in agents (pod-heartbeats.ts). */
 const oftenMs = 1_000;
 /** The shortest interval that is derived from two reads alone: the last change may have come just before the first read. */
 const oftenAtMostMs = 250;
@@ -35,8 +32,8 @@ const oftenAtMostMs = 250;
 const closeMs = 150;
 
 /**
- * Returns what one read shows of a pod. `readAt` is the time on the run's clock before the read was requested. Without `readAt`, the age is
- * unknown, and the version counts as too old for any use.
+ * `readAt` is the time on the run's clock before the read was requested. Without it, the age is unknown, and the version counts as too old
+ * for any use.
  */
 export function seenPod(
 	{ resourceVersion, labels, hasNotStarted }: Pick<SeenPod, "resourceVersion" | "labels" | "hasNotStarted">,
@@ -70,12 +67,12 @@ function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, rea
 	if (changedAt !== undefined && readAt - lookedAt <= closeMs && everyMs <= oftenMs) {
 		return { changes: { everyMs: Math.max(1, everyMs), isMeasured: true } };
 	}
-	// After a longer pause between reads, the number of changes is unknown. A pod that was busy is still treated as busy.
+	// After a longer pause between reads, the number of changes is unknown. A busy pod is still treated as busy.
 	if (changes?.isMeasured || everyMs > oftenMs) return changes ? { changes } : {};
 	return { changes: { everyMs: Math.max(everyMs, oftenAtMostMs, changes?.everyMs ?? 0), isMeasured: false } };
 }
 
-/** Marks the pod as not busy, because it has been quiet for long enough. */
+/** Marks the pod as not busy. */
 export function isQuietNow(watched: WatchedPod): void {
 	const { changes: _, ...seen } = watched.seen;
 	watched.seen = seen;

@@ -7,13 +7,13 @@ import type { RoundCandidate, Verdict } from "../budget/verdict.ts";
 export interface Ticket {
 	readonly clusterId: string;
 	readonly pod: PodReference;
-	/** The reservation's id. Never shown: with it, anyone can use this grant. */
+	/** The reservation's id. It is secret: any caller that knows it can use this grant. */
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
-	/** The members' reports of each of these budgets when it was counted (see budget-terms.ts). */
+	/** budgetTerms() of each of these budgets when it was counted, in the same order. */
 	readonly terms: readonly string[];
 	readonly resourceVersion: string;
-	/** The time between two changes of the pod, if something keeps changing it. */
+	/** Milliseconds between two changes of the pod, if something keeps changing it. */
 	readonly changesEveryMs?: number;
 	/** The pod's labels as they were counted: with other labels, other budgets may cover it. */
 	readonly labels: Readonly<Record<string, string>>;
@@ -21,7 +21,6 @@ export interface Ticket {
 	readonly countedAt: number;
 }
 
-/** The answer of a round for each requested pod. */
 export type RoundVerdict = { readonly candidate: RoundCandidate } & Verdict<{
 	readonly kind: "granted";
 	readonly ticket: Ticket;

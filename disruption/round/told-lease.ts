@@ -2,7 +2,6 @@
 import { LeaseLostError } from "../errors.ts";
 import type { EndedLease, ObservedLease, RoundObserver, RoundRuntime } from "./round-runtime.ts";
 
-/** Reports once how a Lease ended. */
 export class ToldLease {
 	readonly #lease: ObservedLease;
 	readonly #runtime: Pick<RoundRuntime, "now">;
@@ -30,7 +29,7 @@ export class ToldLease {
 		this.#hasEnded = true;
 	}
 
-	/** Returns the answer. If the call fails with LeaseLostError, reports the loss. */
+	/** Reports the loss if the call fails with LeaseLostError. */
 	async unlessLost<Answer>(asked: Promise<Answer>): Promise<Answer> {
 		try {
 			return await asked;

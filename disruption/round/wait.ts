@@ -9,7 +9,6 @@ export interface Wait extends Partial<Omit<Waiting, "kind" | "reason" | "message
 	readonly message: string;
 }
 
-/** Returns the wait for a Lease that another run holds. */
 export function leaseHeld({
 	budget,
 	cluster,
@@ -19,7 +18,7 @@ export function leaseHeld({
 	return { reason: "LeaseHeld", budget, message };
 }
 
-/** Whether `holder` would learn nothing new from `wait`. Passing time is not news. */
+/** Whether `wait` tells `holder` nothing new. Ages are not news. */
 export function isSameWait(wait: Wait, before: Wait, holder: string): boolean {
 	const users = ({ usedBy = [] }: Wait): string =>
 		usersKey(usedBy.map((user) => ({ ...user, own: user.holder === holder })));

@@ -2,7 +2,6 @@
 import type { GrantAnswer, GrantRequest } from "./grant-request.ts";
 import type { Wait } from "./wait.ts";
 
-/** One waiting request. It waits until it is answered or its signal aborts. */
 export class WaitingRequest {
 	readonly request: GrantRequest;
 	/** No round includes this request before this time on the runtime's clock. */
@@ -94,7 +93,7 @@ export class WaitingRequests {
 		return this.all().filter(({ dueAt }) => dueAt <= now);
 	}
 
-	/** Returns when the first of the later requests becomes due, or undefined if all are due. */
+	/** Returns when the first of the later requests becomes due. Undefined if all are due. */
 	nextDueAt(now: number): number | undefined {
 		const later = this.all()
 			.map(({ dueAt }) => dueAt)
@@ -102,7 +101,7 @@ export class WaitingRequests {
 		return later.length > 0 ? Math.min(...later) : undefined;
 	}
 
-	/** Moves requests to the end, so that requests beyond the size of one round get their turn in the next one. */
+	/** Moves requests to the end, so that those beyond the size of one round get their turn in the next one. */
 	sendToTheEnd(some: readonly WaitingRequest[]): void {
 		for (const waiting of some) {
 			if (this.#waiting.delete(waiting.uid)) this.#waiting.set(waiting.uid, waiting);
@@ -114,7 +113,7 @@ export class WaitingRequests {
 	}
 }
 
-/** Returns a signal that aborts when the last of these requests has been answered. After that, no request waits for their round. */
+/** Returns a signal that aborts when all of these requests have ended, because then no request waits for their round. */
 export function allOver(some: readonly WaitingRequest[]): AbortSignal {
 	const over = new AbortController();
 	let waiting = some.length;
