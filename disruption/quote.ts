@@ -10,7 +10,6 @@ export function quote(value: unknown): string {
 	return Array.isArray(value) ? "a list" : "an object";
 }
 
-/** Returns the text, or its first 80 characters and "…" if it is longer. */
 export function shorten(text: string): string {
 	return shortenTo(text, longestShown);
 }

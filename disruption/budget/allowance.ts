@@ -120,7 +120,7 @@ export function allowanceOf({ budget, counts }: BudgetCounts): Verdict<Allowance
 				const [agents, verb] = missing.length === 1 ? ["agent", "does"] : ["agents", "do"];
 				return refused("FeatureMissing", `${uses}, which the ${agents} of ${missing.join(", ")} ${verb} not support`);
 			}
-			// The agents may be newer than this process, which would lose facts that the feature needs.
+			// Newer agents may report facts for this feature that this process would lose.
 			if (!supportedFeatures.includes(feature)) {
 				return refused("FeatureMissing", `${uses}, which this version of xpdb does not support: use a newer one`);
 			}

@@ -41,7 +41,7 @@ export function formatBudgetName(budget: BudgetName): string {
 
 const knownFields = new Set(["selector", "minAvailable", "maxUnavailable", "suspend", "probe"]);
 
-/** Parses the `spec` of an XPodDisruptionBudget. Throws an InvalidBudgetError that names the wrong field. */
+/** Throws an InvalidBudgetError that names the wrong field. */
 export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	if (!isRecord(spec)) throw new InvalidBudgetError("cannot read budget: spec is missing", "spec");
 	for (const field of Object.keys(spec)) {

@@ -115,7 +115,6 @@ export type ExpectedPods =
 /** WorkloadsNotListed: the agent has no right to list workloads. */
 export const unknownCauses = ["WorkloadsNotListed"] as const;
 
-/** The state of a candidate, as its own cluster reports it. */
 export type CandidateState =
 	| { readonly kind: "gone"; readonly pod: PodReference }
 	/** Terminating or finished: nothing can make the pod healthy again, so its disruption costs nothing. */

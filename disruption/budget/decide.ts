@@ -132,7 +132,7 @@ function judge(
 	if (covering.length === 0) {
 		return waiting("CoverageChanged", `pod ${podName(candidate)} is not covered by these budgets any more`);
 	}
-	// The count of each budget lists the pod's pre-activities.
+	// Each budget's count lists the pod's pre-activities, so they may repeat.
 	const preActivities = [...new Set(present.flatMap((each) => each.preActivities))];
 	if (preActivities.length > 0) {
 		const message = `pod ${podName(candidate)} waits for its pre-activity ${preActivities.join(", ")}`;

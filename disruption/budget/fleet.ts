@@ -28,7 +28,7 @@ export interface DeclaredFleet {
 const hashes = new Map<string, string>();
 const maxHashes = 100;
 
-/** Returns a hash over the sorted ids of the members. Two clusters that declare the same fleet have the same hash. */
+/** Two clusters that declare the same members have the same hash. */
 export function fleetHash(memberIds: readonly string[]): string {
 	const text = [...new Set(memberIds)].toSorted().join("\n");
 	const known = hashes.get(text);

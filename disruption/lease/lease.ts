@@ -134,7 +134,6 @@ export function isLatest(lease: BudgetLease, acquisition: Acquisition): boolean 
 	);
 }
 
-/** Whether the acquisition is the latest one and still held. */
 export function stands(lease: BudgetLease, acquisition: Acquisition): boolean {
 	return isLatest(lease, acquisition) && lease.state.phase === "held";
 }

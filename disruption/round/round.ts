@@ -45,7 +45,7 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	}
 }
 
-/** Renews the Leases that it holds meanwhile. */
+/** Acquires, counts and decides, and renews the held Leases meanwhile. */
 async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,

@@ -26,7 +26,6 @@ export class Semaphore {
 		return hasPlace;
 	}
 
-	/** Passes the place to the next caller in the queue, or frees it. */
 	release(): void {
 		const [next] = this.#waiting;
 		if (next) {

@@ -71,7 +71,6 @@ export class WaitingRequests {
 		this.#arrival.abort("another one came");
 	}
 
-	/** Returns a signal that aborts when the next request arrives. */
 	nextArrival(): AbortSignal {
 		this.#arrival = new AbortController();
 		return this.#arrival.signal;
