@@ -1,4 +1,4 @@
-// Describes the answers of an agent besides those for a round: its identity, its budgets, and its Leases for people.
+// The answers of an agent outside rounds: its identity, its budgets, and its Leases for people.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type { Count, Member, MemberBudget } from "../disruption/budget/cluster.ts";
 import type { FleetMember, ForgottenMember } from "../disruption/budget/fleet.ts";
@@ -13,15 +13,14 @@ export interface AgentDescription {
 	readonly fleetHash: string;
 	readonly leaseNamespace: string;
 	/**
-	 * Members that the cluster knows, and that its fleet neither lists nor forgets. Until a person does one of the two, the cluster counts
-	 * nothing.
+	 * Members that the cluster knows, but that its fleet neither lists nor forgets. The cluster counts nothing until a person does one of the
+	 * two.
 	 */
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
 	/** The agent's clock when it answered, in milliseconds since the epoch, for people. */
 	readonly clockMs?: number;
-	/** Members that the fleet lists as forgotten. */
 	readonly forgotten?: readonly ForgottenMember[];
-	/** Left out by agents that do not report it. */
+	/** Older agents do not report them. */
 	readonly certificates?: AgentCertificates;
 	/** The other clusters that contacted this very agent, by a greeting or by an answer to its own greeting. */
 	readonly heard?: readonly HeardMember[];
@@ -31,13 +30,12 @@ export interface AgentDescription {
 
 /** The answer of an agent that is asked first: its own description, and those that the other members gave it. */
 export interface Introduction extends AgentDescription {
-	/** The caller must ask a missing member itself, and gets the reason there. */
+	/** A member that gave no answer in time is missing here, and the caller must ask it itself. */
 	readonly others?: readonly AgentDescription[];
 }
 
 /** The certificates that the agent uses for TLS at this moment. */
 export interface AgentCertificates {
-	/** The certificate that it presents. */
 	readonly certificate: CertificateMark;
 	/** The CAs whose certificates it accepts. */
 	readonly authorities: readonly CertificateMark[];
@@ -84,7 +82,7 @@ export interface BudgetsUpdate {
 	readonly gone: readonly BudgetName[];
 	/** All budgets have been reported since the watch began. Budgets that were known before and not reported since are gone. */
 	readonly complete: boolean;
-	/** Why nothing is known at this moment. Earlier reports are no longer valid. The next update without it starts again. */
+	/** Why nothing is known at this moment. Earlier reports are then no longer valid, and the next update without `unknown` starts again. */
 	readonly unknown?: string;
 	/** Complete histories. Left out if there is nothing new, or if the agent keeps none. */
 	readonly histories?: readonly BudgetHistory[];
@@ -100,19 +98,20 @@ export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }
 
-/** A member of the fleet with all calls that its agent answers. All of them reject as the calls of Cluster do. */
+/** A member of the fleet with all calls that its agent answers. They reject like the calls of Cluster. */
 export interface AgentCluster extends Member {
-	/** Describes the agent. `budgetsOf`: the namespaces whose budgets are reported too. An empty list means all namespaces. */
+	/** `budgetsOf` are the namespaces whose budgets are reported too. An empty list means all namespaces. */
 	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
-	/** Lists the budgets of these namespaces. An empty list means all namespaces. */
+	/** An empty list means all namespaces. */
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
-	/** Lists the Leases of these budgets, for people. An empty list means all budgets. */
+	/** Lists Leases for people. An empty list means the Leases of all budgets. */
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
-	/** Ends that hold, whichever run has it. Reservations stay. Resolves with false if the hold had already ended. */
+	/** Ends that hold, whichever run has it, but no reservation. Resolves with false if the hold had already ended. */
 	endHolding(holding: HoldingReference): Promise<boolean>;
 	/**
-	 * Reports the budgets of these namespaces, or of all, and their changes, for people. No decision may rest on it. Rejects with the
-	 * reason of `signal` if that aborts, and like any other call if the watch breaks. Resolves only if the agent does not support watches.
+	 * Reports the budgets of these namespaces and their changes, for people: no decision may depend on them. An empty list means all
+	 * namespaces. Rejects with the reason of `signal` if that aborts, and like any other call if the watch breaks. Resolves only if the agent
+	 * does not support watches.
 	 */
 	watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported>;
 }

@@ -12,12 +12,14 @@ export const mostBudgets = 5_000;
 /** Enough for the budgets of fifty members, or for 1,000 candidates with all their labels. About 10 MB as objects. */
 const mostParts = 100_000;
 /**
- * Limits in bytes, for answers to another agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1
- * MB, and so are 5,000 budgets.
+ * Limits in bytes, for answers to an agent, whose heap is small, and to the plugin. 1,000 candidates with all their labels are about 1 MB,
+ * and so are 5,000 budgets.
  */
 export const longestAnswer = { toAgent: 4 * 1024 * 1024, toPlugin: 16 * 1024 * 1024 };
 
-/** Says what to count in a message. `budgets` is the number of the field with budgets. `parts` are the fields whose own parts count too. */
+/**
+ * What to count in a message, by field number. `budgets` is the field with budgets, and `parts` are the fields whose own parts count too.
+ */
 interface Shape {
 	readonly budgets?: number;
 	readonly parts?: Readonly<Record<number, Shape>>;

@@ -1,7 +1,7 @@
-// Creates clients that call agents. Their channels use TLS 1.3, and the agent's certificate must come from the fleet's CA. The caller's
-// identity is a short-lived token (plugin) or a certificate of that CA (other agents). The agent's certificate contains the name that all
-// agents share. If the caller knows which member it dials, the certificate must also name that member. If the agent's certificate has
-// expired since the connection was made, each call is refused.
+// Creates clients that call agents over TLS 1.3. The agent's certificate must come from the fleet's CA and contain the name that all agents
+// share. If the caller knows which member it dials, the certificate must also name that member. The caller identifies itself with a
+// short-lived token (plugin) or a certificate of that CA (agents). After the agent's certificate has expired, each call over its connection
+// fails.
 import { X509Certificate } from "node:crypto";
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import {
@@ -41,7 +41,7 @@ interface AgentClientOptions {
 	/** The cluster id that the certificate must name. If left out, any agent of the CA is accepted. */
 	readonly member?: string;
 	readonly observer?: CallObserver | undefined;
-	/** Milliseconds since 1970. Decides whether a certificate has expired. */
+	/** Milliseconds since the epoch, to judge whether a certificate has expired. */
 	readonly wallClock?: () => number;
 }
 
@@ -71,12 +71,12 @@ export interface IssuedToken {
 	readonly lifetimeMs: number;
 }
 
-/** The token is used for this part of its lifetime. The rest is for calls that take long, and for clocks that differ. */
+/** The part of a token's lifetime in which it is used. The rest is for calls that take long, and for clocks that differ. */
 const refreshAfter = 0.75;
 
 /**
- * Returns a function that gives the current token, and requests a new one in time. Concurrent callers share one request. If a new token
- * cannot be obtained, the old one is used as long as it is valid.
+ * Returns a function that gives a valid token. Concurrent callers share one request. If a new token cannot be obtained, the old one is used
+ * as long as it is valid.
  */
 export function createTokenSource(
 	issue: () => Promise<IssuedToken>,
@@ -110,7 +110,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 		minVersion: "TLSv1.3",
 		...(identity.kind === "certificate" && { cert: identity.certificate, key: identity.privateKey }),
 	});
-	// When the agent's certificate expires, by the latest connection: a channel to one address has one connection at a time.
+	// When the agent's certificate on the latest connection expires. A channel to one address has one connection at a time.
 	let validTo = "";
 	const channel = credentials.createFromSecureContext(context, {
 		rejectUnauthorized: true,
@@ -146,7 +146,7 @@ function callCredentials(metadataOf: () => Promise<Metadata>): CallCredentials {
 			(metadata) => callback(null, metadata),
 			(error: unknown) => {
 				const message = error instanceof Error ? error.message : String(error);
-				// Without a token the caller is unknown (UNAUTHENTICATED). An error of our own says more exactly what is wrong.
+				// Without a token the caller is unauthenticated. Some domain errors say more exactly what is wrong.
 				const { code } = statusOfError(error);
 				const known = code === status.UNAVAILABLE || code === status.PERMISSION_DENIED;
 				callback(Object.assign(new Error(message), { code: known ? code : status.UNAUTHENTICATED }));
@@ -167,14 +167,14 @@ async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
 }
 
 /**
- * Returns every certificate of a PEM bundle. A CA that is being replaced has two. Throws an AgentProtocolError that names `what` if there
+ * Returns every certificate of a PEM bundle: a CA that is being replaced has two. Throws an AgentProtocolError that names `what` if there
  * is no certificate, or if one cannot be read.
  */
 export function parseCertificates(pem: string, what: string): readonly X509Certificate[] {
 	const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 	const begun = pem.split("-----BEGIN").length - 1;
 	try {
-		// TLS would silently leave out a block that is not complete.
+		// TLS would silently leave out an incomplete block.
 		if (blocks.length === 0 || blocks.length !== begun) throw new TypeError("A block is not whole, or there is none");
 		return blocks.map((block) => new X509Certificate(block));
 	} catch (error) {
@@ -195,7 +195,7 @@ function channelOptions(serverName: string): ChannelOptions {
 		// With these delays, an agent that is back is found within two seconds.
 		"grpc.initial_reconnect_backoff_ms": 100,
 		"grpc.max_reconnect_backoff_ms": 2_000,
-		// A wait in line has no deadline. A dead connection is detected after 3 + 5 seconds, within the lease time of 10.
+		// A wait in line has no deadline. A dead connection is detected after 3 + 5 s, within the lease duration of 10 s.
 		"grpc.keepalive_time_ms": 3_000,
 		"grpc.keepalive_timeout_ms": 5_000,
 	};

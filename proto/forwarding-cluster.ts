@@ -1,10 +1,10 @@
-// Creates members of the fleet that forward their calls to another cluster object: unchanged, changed, or by a route that is chosen for
-// each call. All calls are listed here once, and the compiler checks that none is missing.
+// Creates members of the fleet that forward their calls to another cluster object. All calls are listed here once, and the compiler checks
+// that none is missing.
 import type { AgentCluster } from "./agent-cluster.ts";
 
 export type ClusterQuestion = Exclude<keyof AgentCluster, "id" | "name">;
 
-/** Gets the answer to a call. `put` sends the call to the given cluster. */
+/** `put` sends the call to the given cluster. */
 type QuestionForwarder = <Answer>(
 	put: (cluster: AgentCluster) => Promise<Answer>,
 	question: ClusterQuestion,

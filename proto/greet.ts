@@ -9,7 +9,7 @@ import { callUnary, type UnaryCall } from "./unary.ts";
 export interface Greeting {
 	/** The greeter's cluster id. */
 	readonly id: string;
-	/** The name by which the greeter's cluster calls itself, or "". */
+	/** The name that the greeter's cluster gives itself, or "". */
 	readonly name: string;
 	/** The members that the greeter declares. */
 	readonly memberIds: readonly string[];
@@ -17,9 +17,9 @@ export interface Greeting {
 
 export interface GreetingReply {
 	readonly memberIds: readonly string[];
-	/** The greeter is one of `memberIds`. */
+	/** Whether the greeter is one of `memberIds`. */
 	readonly listed: boolean;
-	/** The greeted cluster lists the greeter as forgotten. */
+	/** Whether the greeted cluster lists the greeter as forgotten. */
 	readonly forgotten: boolean;
 }
 
@@ -31,7 +31,7 @@ function greetingMessage({ id, name, memberIds }: Greeting, clusterId: string): 
 	return { clusterId, fromId: id, fromName: name, memberIds: [...memberIds] };
 }
 
-/** Reads a greeting. Throws AgentProtocolError if it is invalid. */
+/** Throws AgentProtocolError if the greeting is invalid. */
 export function readGreeting({ fromId, fromName, memberIds }: wire.GreetRequest): Greeting {
 	const id = requiredText(fromId, "from_id");
 	if (id.length > maxIdLength) throw new AgentProtocolError("from_id is longer than 253");
@@ -53,8 +53,8 @@ interface GreetOptions {
 }
 
 /**
- * Sends a greeting. Rejects as every call does. If the agent does not support greetings, it rejects with an AgentProtocolError whose cause
- * has the code UNIMPLEMENTED.
+ * Rejects as every call does. If the agent does not support greetings, it rejects with an AgentProtocolError whose cause has the code
+ * UNIMPLEMENTED.
  */
 export async function greetAgent(
 	client: Pick<wire.AgentServiceClient, "greet">,

@@ -1,18 +1,16 @@
-// Describes a budget's Lease in one cluster, as its agent has seen it, for people. No decision may rest on it. It contains nothing with
-// which a reader could commit, evict or cancel in the holder's name.
+// A budget's Lease in one cluster, as its agent has seen it, for people. No decision may depend on it. It contains nothing with which a
+// reader could commit, evict or cancel in the holder's name.
 import type { BudgetName } from "../disruption/budget/budget.ts";
 
 /** One budget, or all budgets of the namespace if there is no name. */
 export type BudgetScope = Pick<BudgetName, "namespace"> & Partial<Pick<BudgetName, "name">>;
 
 export interface ListedLease {
-	/** The name of the Lease object. */
 	readonly name: string;
 	/** Undefined if the Lease does not name its budget. */
 	readonly budget: BudgetName | undefined;
 	/**
-	 * Why the Lease cannot be read. Then nothing is granted under its budget, and it is listed without holder, waiting callers and
-	 * reservations.
+	 * Why the Lease cannot be read. Then nothing is granted under its budget, and holder, waiting callers and reservations are missing here.
 	 */
 	readonly problem?: string;
 	readonly uid: string;
@@ -24,7 +22,7 @@ export interface ListedLease {
 	readonly waiting: number | undefined;
 	/** The oldest first, and possibly not all of them. */
 	readonly reservations: readonly ListedReservation[];
-	/** How many reservations there are. */
+	/** The number of all reservations. */
 	readonly reserved: number;
 }
 
@@ -36,11 +34,11 @@ export interface HoldingReference {
 }
 
 export interface ListedHolding {
-	/** As the holder calls itself. */
+	/** As the holder names itself. */
 	readonly holder: string;
 	/** The verified user behind the holder, if the agent knows it. */
 	readonly account?: string;
-	/** How long since the agent first saw the hold. */
+	/** Milliseconds since the agent first saw the hold. */
 	readonly heldForMs: number;
 	/** 0 means that the hold is over and another run may take the Lease. */
 	readonly expiresInMs: number;

@@ -1,9 +1,8 @@
 // Writes and reads the member of a fleet that a certificate names. Its subject alternative names contain one URI, xpdb://cluster/ID, where
-// ID is the UID of that cluster's kube-system namespace. Only the CA that signs the certificate decides this.
+// ID is the UID of that cluster's kube-system namespace. Only the CA that signs the certificate decides which member it names.
 
 const prefix = "xpdb://cluster/";
 
-/** Returns the URI for the certificates of that cluster's agents. */
 export function memberUri(clusterId: string): string {
 	return `${prefix}${clusterId}`;
 }

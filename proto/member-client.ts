@@ -1,12 +1,12 @@
 // Reaches a member of the fleet by one of several routes: through its own agents, or through another member's agent, which forwards the
-// call. One table says how each call is treated.
+// call.
 //
 // Guarantee: a call that takes, holds or gives back something is sent once, and so are count, confirm and a watch. If the answer is
 // missing, that is an error. Every other call takes nothing. It is sent again by the same route if its connection was dropped before the
-// answer came, because agents may be replaced at any time. The answer is always the agent's own, but the question may be sent later than
-// the caller asked. So a caller that relies on the age of an answer measures from its own question. A call without an answer fails, and
-// only the next call takes another route. The one exception is describe: if the client was created with more than one try, it goes on to
-// the next route by itself.
+// answer came, because agents may be replaced at any time. The answer is always the agent's own, but the request may be sent later than the
+// caller made it. So a caller that relies on the age of an answer measures from its own request. After a call without an answer, only the
+// next call takes another route. The exception is describe, which goes on to the next route by itself if the client was created with more
+// than one try.
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -16,7 +16,7 @@ import { type ClusterQuestion, clusterBehind } from "./forwarding-cluster.ts";
 
 export interface Route {
 	readonly calls: AgentCluster;
-	/** Finds out which part was silent if a call got no answer. Resolves with the error to throw. */
+	/** Finds out which component was silent if a call got no answer. Resolves with the error to throw. */
 	readonly diagnose?: (error: AgentUnavailableError) => Promise<AgentUnavailableError>;
 }
 
@@ -25,13 +25,13 @@ interface CallPolicy {
 	readonly again: boolean;
 	/** Many such calls come at once: a look for each budget of a table, a confirm for each pod of a node. Only a few run at a time. */
 	readonly crowd: boolean;
-	/** The call is tried as many times as the caller of createMemberClient() allows, each time by the next route. */
+	/** The call may be tried `tries` times in all, each time by the next route. */
 	readonly reroutes?: boolean;
 }
 
 /**
  * A round makes the first five calls once for each of its budgets. What they take or renew must not wait behind many other calls. A watch
- * has no end, so it would keep its place forever.
+ * never ends, so it would keep its place forever.
  */
 const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 	acquire: { again: false, crowd: false },
@@ -52,15 +52,12 @@ const policies: Readonly<Record<ClusterQuestion, CallPolicy>> = {
 
 /** An agent reads or queues at most 100 calls of one caller. With one context, the calls to all members go to one agent. */
 const crowdAtOnce = 24;
-/** An agent is already there to replace one that stops. After a longer time the caller may have no time left for the answer. */
+/** Long enough for another agent to replace one that stops, and short enough to leave the caller time for the answer. */
 const againWithinMs = 800;
 /** A channel reconnects 0.1 s after a connection has failed. */
 const againAfterMs = 100;
 
-/**
- * Creates the member's client. All `routes` lead to the same cluster, the best one first. `tries`: how many times describe is tried at
- * most.
- */
+/** All `routes` lead to the same cluster, the best one first. `tries` limits how often describe is tried. */
 export function createMemberClient({
 	id,
 	name,
@@ -80,7 +77,7 @@ export function createMemberClient({
 			} catch (error) {
 				if (!(error instanceof AgentUnavailableError)) throw error;
 				const diagnosed = (await route.diagnose?.(error)) ?? error;
-				// Many calls may fail together. The first one moves on to the next route.
+				// Many calls may fail together. Only the first of them moves on to the next route.
 				if (current === index) current = (index + 1) % routes.length;
 				if (!reroutes || tried >= tries) throw diagnosed;
 			}
@@ -106,7 +103,7 @@ async function putAgain<T>(put: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Whether the connection ended while the call was on its way, by grpc-js's words for it (subchannel-call.js). */
+/** Whether the connection ended while the call was on its way, in the words of grpc-js (subchannel-call.js). */
 function isDropped(error: unknown): boolean {
 	const { code, details } = causeOf(error);
 	return code === status.UNAVAILABLE && (details === "Connection dropped" || details === "read ECONNRESET");

@@ -1,4 +1,4 @@
-// Shows an observer all calls of a client, before they become bytes. It changes nothing.
+// Shows an observer all calls of a client, with messages that are not yet encoded.
 import { InterceptingCall, type Interceptor, type Metadata, status } from "@grpc/grpc-js";
 
 export interface CallObserver {

@@ -1,5 +1,5 @@
-// Writes and reads the caller on whose behalf an agent forwards a call. The forwarding agent has verified that caller, and the other agent
-// logs it. Headers carry it as percent-encoded text. It is trusted only if the call comes with a member's certificate.
+// Writes and reads the headers that name the caller on whose behalf an agent forwards a call. The forwarding agent has verified that
+// caller, and the other agent logs it. The headers are trusted only if the call comes with a member's certificate.
 import type { Metadata } from "@grpc/grpc-js";
 
 export interface PassedOnCaller {

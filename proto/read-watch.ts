@@ -1,5 +1,5 @@
-// Reads the stream of WatchBudgets for a client. The stream has no deadline, and the agent sends a message at least every two seconds. If
-// the stream is silent for longer than a call may take, it ends: its last message must not count as the current state.
+// Reads the stream of WatchBudgets for a client. The stream has no deadline, and the agent sends a message at least every two seconds. A
+// stream that is silent for longer than `silentMs` ends, because its last message must not count as the current state.
 import { type ClientReadableStream, type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";

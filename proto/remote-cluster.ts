@@ -1,8 +1,8 @@
 // Calls a member of the fleet over gRPC, through an agent.
 //
 // Every call has a deadline, except a wait in line, where keepalive detects a dead connection, and a watch (read-watch.ts). A count may
-// take longer than other calls, if the agent shows early that it is working on it. Nothing is retried here. An answer that does not come,
-// cannot be read or comes from another cluster is an error. The requested action may or may not have happened then.
+// take longer than other calls if the agent shows early that it is working on it. Nothing is retried here. If no answer comes, or one that
+// cannot be read or is from another cluster, that is an error. The requested action may or may not have happened then.
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget/budget.ts";
 import type {
@@ -39,7 +39,7 @@ import { readCount } from "./wire-count.ts";
 import { describeMessage, type MeetingQuestion, readDescription, readIntroduction } from "./wire-description.ts";
 import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 
-/** Some API calls of a second each in the worst case. Half the lease time, so that a round that hangs here can still stop. */
+/** Enough for some API calls that take a second each. Half the lease duration, so that a round that hangs here can still stop. */
 const defaultDeadlineMs = 5_000;
 
 /** The metadata key of a call that one agent forwards to another agent of the same cluster. */
@@ -63,7 +63,7 @@ export interface RemoteClusterOptions {
 	readonly onBehalfOf?: PassedOnCaller;
 }
 
-/** Asks an agent for its description, for a caller that does not know the cluster's id yet. `name` is for people. */
+/** Describes an agent to a caller that does not know the cluster's id yet. `name` is for people. */
 export async function describeAgent(
 	client: wire.AgentServiceClient,
 	{

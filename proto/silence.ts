@@ -1,4 +1,4 @@
-// Turns grpc-js's error for an unanswered call into words for people: which part was silent, as far as the caller can tell.
+// Turns grpc-js's error for an unanswered call into words for people, and says which component was silent, as far as the caller can tell.
 import { status } from "@grpc/grpc-js";
 import type { Silent } from "../disruption/errors.ts";
 
@@ -7,13 +7,13 @@ export interface Silence {
 	readonly silent: Silent;
 }
 
-/** The system's errors that mean a broken route to the host. A refused connection is not among them. */
+/** The system's errors that mean a broken route to the host, unlike a refused connection. */
 const noWay =
 	/\b(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ECONNRESET|EPIPE)\b|socket disconnected before secure TLS|Name resolution failed/;
 
 /**
- * Finds out which part was silent. Returns undefined if the error is not known to mean silence. `askedBy` is the cluster whose agent made
- * the call, or undefined for a person's own program.
+ * Returns undefined if the error is not known to mean silence. `askedBy` is the cluster whose agent made the call, or undefined for the
+ * plugin.
  */
 export function findSilence(
 	{ code, details }: { readonly code: status; readonly details: string },
@@ -31,7 +31,7 @@ export function findSilence(
 	if (code === status.UNAVAILABLE && details === "Connection dropped") {
 		return { why: `the connection${from} was dropped before one came`, silent: "unknown" };
 	}
-	// The connection is open, but no call is sent over it any more. A new connection would give the same error.
+	// The connection is open, but no call is sent over it any more (credentials.ts). A new connection would give the same error.
 	const [, expired] =
 		/^Getting metadata from plugin failed with error: (certificate has expired.*)$/.exec(details) ?? [];
 	if (code === status.UNAVAILABLE && expired !== undefined)

@@ -1,4 +1,4 @@
-// Converts our errors to gRPC statuses and back. The trailers carry the reason, so one of our errors arrives as itself. A status from
+// Converts domain errors to gRPC statuses and back. The trailers carry the reason, so the caller gets the same domain error. A status from
 // another source (grpc-js, a proxy, another version) is judged by its code. Nothing here turns an error into an answer.
 import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
 import {
@@ -31,7 +31,7 @@ interface ErrorDetails {
 interface ErrorKind {
 	/** The status with which the error is sent. */
 	readonly code: status;
-	/** Statuses that mean this error if they carry no reason of ours. */
+	/** Statuses that mean this error if they carry no reason of a domain error. */
 	readonly foreignCodes: readonly status[];
 	readonly make: (details: ErrorDetails) => Error;
 }
@@ -60,7 +60,7 @@ const kinds: Readonly<Record<DomainReason, ErrorKind>> = {
 	},
 	AgentUnavailable: {
 		code: status.UNAVAILABLE,
-		// INTERNAL and UNKNOWN are a bug in the agent, and the agent's own log has the details. For the caller they mean no answer.
+		// INTERNAL and UNKNOWN mean a bug in the agent, whose log has the details. For the caller they mean no answer.
 		foreignCodes: [
 			status.UNAVAILABLE,
 			status.DEADLINE_EXCEEDED,
@@ -97,14 +97,13 @@ const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";
 const clusterKey = "xpdb-cluster";
 const silentKey = "xpdb-silent";
-/** The values of `silent` that an agent may report to its caller. */
 const toldSilences: readonly Silent[] = ["agent", "apiServer", "network", "unknown"];
 
-/** Trailers are headers. A longer message could make the whole answer unreadable. */
+/** Trailers are headers: a longer message could make the whole answer unreadable. */
 const maxDetailsLength = 4_000;
 const maxTrailerLength = 500;
 
-/** Returns the status for an error. An error that is not ours is a bug, and becomes INTERNAL without details. */
+/** An error outside the domain is a bug, and becomes INTERNAL without details. */
 export function statusOfError(error: unknown): Partial<StatusObject> {
 	const metadata = new Metadata();
 	if (!isDomainError(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
@@ -121,28 +120,24 @@ function trailer(value: string): string {
 	return encodeURIComponent(value.slice(0, maxTrailerLength).toWellFormed());
 }
 
-/**
- * Shortens the message. grpc-js encodes details with encodeURI, which throws on half a surrogate pair, and the cut may leave such a half.
- */
+/** grpc-js encodes details with encodeURI, which throws on half a surrogate pair, and the cut may leave such a half. */
 function detailsOf(error: Error): string {
 	return error.message.slice(0, maxDetailsLength).toWellFormed();
 }
 
-/** Returns the status for a caller whose identity could not be established. The caller receives it as AgentForbiddenError. */
+/** The status for a caller whose identity is unproven. The caller receives it as AgentForbiddenError. */
 export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
 }
 
-/** The parts of the message about a failed call. */
 export interface FailedCall {
 	/** The cluster that was asked. */
 	readonly cluster: string;
 	readonly call: string;
-	/** The cluster whose agent made the call, or undefined for a person's own program. */
+	/** The cluster whose agent made the call, or undefined for the plugin. */
 	readonly askedBy?: string | undefined;
 }
 
-/** Returns the error that a failed call means. */
 export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: FailedCall): Error {
 	const reason = text(error.metadata, reasonKey);
 	if (isReason(reason)) {
@@ -187,7 +182,7 @@ function isReason(name: string): name is DomainReason {
 	return Object.hasOwn(kinds, name);
 }
 
-/** Returns a trailer as text, or "" if it cannot be decoded. */
+/** Returns "" if the trailer is missing or cannot be decoded. */
 function text(metadata: Metadata | undefined, key: string): string {
 	const value = metadata?.get(key)[0];
 	if (typeof value !== "string") return "";

@@ -1,5 +1,4 @@
-// Makes a unary call and returns a promise. The call has a deadline, it can be cancelled from outside, and its error becomes one of our
-// own.
+// Makes a unary call that has a deadline and can be cancelled from outside. Its error becomes a domain error.
 import { type CallOptions, type ClientUnaryCall, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { errorOfStatus } from "./status.ts";
 
@@ -28,7 +27,7 @@ interface UnaryOptions {
 	readonly open: Set<OpenCall>;
 }
 
-/** Makes the call. Rejects with the error that the status means. Even then, the agent may have carried out the request. */
+/** Rejects with the error that the status means. Even then, the agent may have carried out the request. */
 export async function callUnary<Response>(
 	call: UnaryCall<Response>,
 	{ name, cluster, askedBy, metadata, deadlineMs, workMs = 0, open }: UnaryOptions,
@@ -48,12 +47,11 @@ export async function callUnary<Response>(
 	});
 }
 
-/** The part of a call that limitSilence() needs. */
 interface SilentCall extends OpenCall {
 	once(event: "metadata", listener: () => void): unknown;
 }
 
-/** Cancels a call if its agent has not even sent headers after `ms`. The returned function removes this limit. */
+/** Cancels a call if its agent has sent nothing after `ms`, not even headers. The returned function removes this limit. */
 export function limitSilence(call: SilentCall, ms: number | undefined, onSilent: () => void): () => void {
 	if (ms === undefined) return () => undefined;
 	const timer = setTimeout(() => {
@@ -65,7 +63,7 @@ export function limitSilence(call: SilentCall, ms: number | undefined, onSilent:
 	return heard;
 }
 
-/** Returns the error of a call whose agent was silent, as grpc-js would word it. */
+/** Returns the error for a silent agent, in the words of grpc-js. */
 export function silent(ms: number): ServiceError {
 	const details = `Deadline exceeded after ${ms / 1000}s without a sign of life`;
 	return Object.assign(new Error(details), { code: status.DEADLINE_EXCEEDED, details, metadata: new Metadata() });

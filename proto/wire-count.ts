@@ -1,4 +1,4 @@
-// Converts one cluster's count to a message and back, as strictly as wire.ts, because every decision rests on it.
+// Converts one cluster's count to a message and back, as strictly as wire.ts.
 import {
 	type CandidateState,
 	type Count,
@@ -89,7 +89,7 @@ function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {
 function readExpected(message: wire.ExpectedPods | undefined, field: string): ExpectedPods {
 	const { expected: sent, settles, cause: sentCause } = required(message, field);
 	const expected = required(sent, field);
-	// If only a later version knows the cause, the text still says what it is.
+	// A cause that only a later version knows is still explained by the reason's text.
 	const cause = unknownCauses.find((known) => known === sentCause);
 	switch (expected.$case) {
 		case "pods":

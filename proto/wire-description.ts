@@ -22,7 +22,7 @@ export interface MeetingQuestion {
 	readonly others?: boolean;
 }
 
-/** Writes the question. Without a cluster id, the agent describes its own cluster. */
+/** Without a cluster id, the agent describes its own cluster. */
 export function describeMessage({ budgetsOf, others = false }: MeetingQuestion, clusterId = ""): wire.DescribeRequest {
 	return { clusterId, budgetsOf: budgetsOf && { names: [...budgetsOf] }, others };
 }
@@ -48,7 +48,7 @@ export function descriptionMessage(introduction: Introduction): wire.DescribeRes
 	};
 }
 
-/** Reads a description. Texts that people see stay on one line, whatever the agent sends. */
+/** Puts texts that people see on one line, whatever the agent sends. */
 export function readDescription(message: wire.DescribeResponse): AgentDescription {
 	const { unresolved, forgotten, heard, certificates, clockMs, budgets } = message;
 	const clusterId = oneLine(requiredText(message.clusterId, "cluster_id"));

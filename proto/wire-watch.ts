@@ -6,7 +6,7 @@ import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { budgetNameMessage, readBudgetName } from "./wire.ts";
 import { budgetMessage, countMessage, readBudget, readCount } from "./wire-count.ts";
 
-/** The maximum number of samples in a history. Agents keep no more, and readers refuse more. */
+/** The most samples in a history. Agents keep no more, and readers refuse more. */
 export const mostSamples = 60;
 
 export function updateMessage(
@@ -52,7 +52,7 @@ function readHistory(message: wire.BudgetHistory, field: string): BudgetHistory 
 			`cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
 		);
 	}
-	// Built once per history, not once per sample: an update may have thousands of histories.
+	// Built once per history and not once per sample, because an update may have thousands of histories.
 	const looks = `${field}.healthy`;
 	return {
 		budget: readBudgetName(message.budget, `${field}.budget`),

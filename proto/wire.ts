@@ -1,6 +1,6 @@
-// Converts the domain's values to messages and back: `xMessage` writes, `readX` reads. Every reader is strict. If another version left a
-// required field out, or sends a value that is not allowed, the reader throws AgentProtocolError with the field's name. A number that was
-// left out arrives as 0. Where 0 or false would be unsafe, the field is `optional` in agent.proto, and required here.
+// Converts the domain's values to messages and back: `xMessage` writes, `readX` reads. Readers throw AgentProtocolError with the field's
+// name if a required field is missing, or if a value is not allowed. A missing number arrives as 0. Where 0 or false would be unsafe, the
+// field is `optional` in agent.proto, and required here.
 import type { BudgetName, LabelSelector } from "../disruption/budget/budget.ts";
 import type {
 	Acquisition,
@@ -44,7 +44,7 @@ export function controllerMessage(controller: ControllerReference | undefined): 
 	return { apiVersion, kind, name, uid };
 }
 
-/** Reads an optional controller, which must be complete if it is there. Returns an object to spread, for exact optional fields. */
+/** An optional controller must be complete if it is there. Returns an object to spread, for exact optional fields. */
 export function readController(
 	message: wire.ControllerReference | undefined,
 	field: string,
@@ -66,7 +66,7 @@ export function selectorMessage(selector: LabelSelector): wire.LabelSelector {
 	};
 }
 
-/** Reads a selector. Selectors are compared by their texts, so only the canonical form is accepted. */
+/** Accepts only the canonical form, because selectors are compared by their texts. */
 export function readSelector(message: wire.LabelSelector | undefined, field: string): LabelSelector {
 	const sent = required(message, field);
 	let selector: LabelSelector;
