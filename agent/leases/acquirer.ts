@@ -1,9 +1,9 @@
-// Acquires and releases this cluster's Leases: callers wait in line, and each acquisition comes with its own count.
+// Acquires and releases this cluster's Leases. Callers wait in line, and each acquisition comes with its own count.
 //
 // Guarantee: an acquisition is written before its count is taken, by a write that names the Lease's resourceVersion. The exception is an
-// optimistic hold, which names the Lease that it was counted from, so that its commit can compare it. A written acquisition that will not
-// be answered is released: if its count fails, if the caller has gone away, or if the agent stops. If the answer is lost on its way, the
-// Lease expires. The order of waiting callers is only about fairness: see waiting-line.ts and handovers.ts.
+// optimistic hold, which names the Lease that it was counted from, so that its commit can compare it. A written acquisition is released if
+// its count fails, if the caller has gone away, or if the agent stops. If the answer is lost on its way, the Lease expires. The order of
+// waiting callers is only about fairness (waiting-line.ts, handovers.ts).
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -42,7 +42,7 @@ interface AcquirerOptions {
 	readonly clock: Clock;
 	/** The cluster's name, for messages. */
 	readonly cluster: string;
-	/** Returns the agent of this cluster that keeps the line; undefined if it is this agent, or if the other one cannot be reached now. */
+	/** Returns the agent of this cluster that keeps the line. Undefined if it is this agent, or if the other one cannot be reached now. */
 	readonly lineHost?: ((onBehalfOf?: PassedOnCaller) => Cluster | undefined) | undefined;
 	/** Called for every acquisition that has ended or is about to end. */
 	readonly onEnded: (acquisition: Acquisition) => void;
@@ -56,7 +56,7 @@ export class Acquirer {
 	readonly #options: AcquirerOptions;
 	readonly #line: WaitingLine;
 	readonly #handovers: Handovers;
-	/** Written acquisitions whose counts are under way, by nonce: a shutdown releases them. */
+	/** By nonce: written acquisitions whose counts are under way. A shutdown releases them. */
 	readonly #unanswered = new Map<string, Acquisition>();
 	#closing = false;
 
@@ -76,7 +76,7 @@ export class Acquirer {
 			try {
 				return await host.acquire(request, options);
 			} catch (error) {
-				// Acquire here instead and bypass the line: an unreachable line must not block every caller.
+				// Acquire here instead, past the line: a line that cannot be reached must not block every caller.
 				if (!(error instanceof AgentUnavailableError) || options.signal.aborted) throw error;
 				this.#options.report(error);
 			}
@@ -84,7 +84,7 @@ export class Acquirer {
 		return this.acquireHere(request, options);
 	}
 
-	/** Acquires here, without forwarding the call to the agent that keeps the line. */
+	/** Does not forward the call to the agent that keeps the line. */
 	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
 		let waited = false;
 		const outcome = await this.#line.acquire(
@@ -106,7 +106,7 @@ export class Acquirer {
 		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
-	/** Releases the Lease, unless the acquisition is already lost or was never written. */
+	/** Does nothing if the acquisition is already lost or was never written. */
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
 		if (acquisition.unwritten) return;
@@ -127,7 +127,6 @@ export class Acquirer {
 		this.#line.wake(name);
 	}
 
-	/** Returns how many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#line.length(leaseName(budget));
 	}
@@ -139,8 +138,8 @@ export class Acquirer {
 	}
 
 	/**
-	 * Counts from a Lease without a holder, as this process knows it. The commit then checks that the Lease is still that one. This saves
-	 * one of two writes, and a round that grants nothing writes nothing. Undefined if no optimistic hold is possible.
+	 * Counts from a Lease without a holder, as this process knows it. The commit then checks that the Lease is still the same. This saves one
+	 * of two writes, and a round that grants nothing writes nothing. Undefined if no optimistic hold is possible.
 	 */
 	async #acquireUnwritten(request: AcquireRequest): Promise<Acquired | undefined> {
 		const { leases, pods, counts, leaseView } = this.#options;
@@ -195,12 +194,12 @@ export class Acquirer {
 		}
 	}
 
-	/** Releases an acquisition that its caller will not receive. If that fails, the error is reported, and the Lease expires. */
+	/** Releases an acquisition that its caller will not receive. If the release fails, the Lease expires. */
 	async #releaseUnheard(acquisition: Acquisition): Promise<void> {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report(problem));
 	}
 
-	/** Releases the Lease if the caller that was handed it has not renewed it through any agent: its renewals are still 0. */
+	/** Releases the Lease if the caller that was handed it has not renewed it through any agent: it still has 0 renewals. */
 	async #releaseUnused(acquisition: Acquisition): Promise<void> {
 		const { result } = await this.#options.leases.changeExisting(acquisition.budget, (found) =>
 			stands(found, acquisition) && found.state.renewals === 0

@@ -1,8 +1,7 @@
 // Counts under an acquisition, and records what the count found: in the Lease, on pods, and for the commit.
 //
 // Guarantee: a count under a written acquisition is answered only if the acquisition stood when the Lease was last read. Every count is
-// answered within the time that the Lease allows, or fails. The findings of a count are written to the Lease only while the acquisition
-// stands.
+// answered within the time that the Lease allows, or fails. Findings are written to the Lease only while the acquisition stands.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Count } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -64,7 +63,7 @@ export class AcquisitionCounts {
 
 	/**
 	 * Counts from a Lease without a holder, under an acquisition that is not written. Undefined if the Lease has no `observed`, or if the
-	 * count found something that must be written before the count is used.
+	 * count found something that must be written before it is used.
 	 */
 	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
 		if (lease.state.observed === "") return undefined;
@@ -89,13 +88,12 @@ export class AcquisitionCounts {
 		const counted = await countUnder(reading, question, counting);
 		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
-		// Most counts find nothing that must be written.
 		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: "lost" };
 				const remembering = withControllers(withoutControllers(found, forgottenControllers), newControllers);
 				const kept = withObserved(remembering, listedAt);
-				// If the Lease was written since, its `observed` may be newer: the next count handles it.
+				// If the Lease was written since, its `observed` may be newer, and the next count handles it.
 				const isAsRead = found.resourceVersion === restored?.leaseVersion;
 				const write = isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept;
 				return fits(write) ? { write, result: "written" } : { result: "full" };
@@ -117,8 +115,8 @@ export class AcquisitionCounts {
 }
 
 /**
- * Whether the Lease has no `observed` or one from before a restore, remembers a controller that is gone, or lacks one that was seen. In
- * memory alone, a controller that was seen would be lost with this process, and the cluster's other agents would not know it.
+ * Whether the Lease has no `observed` or one from before a restore, remembers a controller that is gone, or lacks one that was seen. A
+ * controller that was remembered in memory alone would be lost with this process, and unknown to the cluster's other agents.
  */
 function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
 	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;

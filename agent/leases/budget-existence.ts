@@ -1,9 +1,9 @@
 // Checks that a budget exists in some member before its Lease is created. An account that may decide about all budgets of a namespace must
 // not fill the lease namespace with made-up names.
 //
-// Budgets of this cluster are known from the view, or from a GET if the view lags. The other members are asked for their lists, at most
-// once a second for each namespace. If one of them gives no answer, the budget may exist there. The rate at which such Leases are created
-// is limited, and the clean-up deletes those that no budget needs.
+// This cluster's budgets are known from the view, or from a GET if the view lags. The other members are asked for their lists, at most once
+// a second for each namespace. If one of them gives no answer, the budget may exist there. So its Lease is created, at a limited rate, and
+// the clean-up deletes Leases that no budget needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -23,13 +23,13 @@ interface BudgetExistenceOptions {
 	readonly cluster: string;
 }
 
-/** How long a list is used: a new budget in another member is found within this time. */
+/** How long a list is used. A new budget in another member is found within this time. */
 const listGoodForMs = 1_000;
-/** Lists that are kept, one for each namespace. Members may have a thousand namespaces, but runs start only in some of them. */
+/** How many lists are kept, one for each namespace. Members may have a thousand namespaces, but runs start only in some of them. */
 const maxLists = 200;
 /**
- * How often a Lease is created for a budget that was found nowhere while a member gave no answer. In a fleet without addresses, these are
- * all budgets that only other members have.
+ * The rate of new Leases for budgets that were found nowhere while a member gave no answer. In a fleet without addresses, these are all
+ * budgets that only other members have.
  */
 const unknown = { perSecond: 0.5, burst: 20 };
 
@@ -46,8 +46,8 @@ export class BudgetExistence {
 	}
 
 	/**
-	 * Rejects with AgentUnavailableError if no answer shows the budget. If a member gave no answer, it still resolves, as often as the rate
-	 * above allows.
+	 * Rejects with AgentUnavailableError if no answer shows the budget. If a member gave no answer, it still resolves, as often as `unknown`
+	 * allows.
 	 */
 	async assertExists(budget: BudgetName): Promise<void> {
 		const { api, budgets, elsewhere, cluster } = this.#options;

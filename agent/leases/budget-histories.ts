@@ -1,10 +1,9 @@
-// Records how many pods of each budget were healthy in this cluster over the last hour, so that people see how long a budget has been in
-// its state.
+// Records how many pods of each budget were healthy in this cluster over the last hour, to show people how long a budget has been in its
+// state.
 //
-// The agent takes a sample at every full minute of the wall clock. So samples of different members are from about the same moment and can
-// be added up. Samples come from the views alone: however many readers there are, the API server gets no request. If a watch is dead at
-// that moment, or the moment was missed, the sample is unknown. A gap is never filled in later. Each agent keeps its own samples, in memory
-// only.
+// The agent takes a sample at every full minute of the wall clock, so that samples of different members can be added up. Samples come from
+// the views alone, so readers cost the API server nothing. If a watch is dead at that moment, or the moment was missed, the sample stays
+// unknown. Each agent keeps its own samples, in memory only.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { parseLease } from "../../disruption/lease/lease.ts";
@@ -26,7 +25,7 @@ export interface BudgetHistoriesOptions {
 }
 
 const everySeconds = 60;
-/** A later sample does not belong to the full minute: the process slept. */
+/** A sample that is later than this does not belong to the full minute: the process slept. */
 const lateSeconds = 5;
 const unseen = -1;
 
@@ -35,7 +34,7 @@ interface Track {
 	readonly budget: BudgetName;
 	/** Another selector counts other pods, so it starts another history. */
 	readonly selector: string;
-	/** Indexed by the step's number modulo the array's length. */
+	/** Indexed by the minute since the epoch, modulo the array's length. */
 	readonly healthy: Int32Array;
 }
 
@@ -44,20 +43,19 @@ export class BudgetHistories {
 	readonly #states = new WatchedBudgets();
 	readonly #tracks = new Map<string, Track>();
 	readonly #listeners = new Set<() => void>();
-	/** The minute of the last step, in minutes since the epoch. */
+	/** The minute of the last sample, in minutes since the epoch. */
 	#step = Number.NEGATIVE_INFINITY;
 
 	constructor(options: BudgetHistoriesOptions) {
 		this.#options = options;
 	}
 
-	/** Takes a sample at every full minute of the wall clock. */
 	readonly job: PeriodicJob = {
 		pauseMs: () => (everySeconds - (this.#options.clock.wallSeconds() % everySeconds)) * 1_000,
 		pass: () => this.#advance(),
 	};
 
-	/** Calls back after each step; the returned function unsubscribes. */
+	/** Calls back after each step. The returned function unsubscribes. */
 	onLook(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
@@ -73,7 +71,7 @@ export class BudgetHistories {
 		});
 	}
 
-	/** Returns the samples, the oldest first, from the first known one on. */
+	/** Returns the samples from the first known one on, the oldest first. */
 	#samples({ healthy }: Track): readonly (number | undefined)[] {
 		const samples: (number | undefined)[] = [];
 		for (let step = this.#step - mostSamples + 1; step <= this.#step; step += 1) {
@@ -88,7 +86,7 @@ export class BudgetHistories {
 		const step = Math.floor(seconds / everySeconds);
 		// This minute is done already, for example because the clock was set back a little.
 		if (step === this.#step) return;
-		// The clock was set back by more: it is no longer known when the other samples were taken.
+		// The clock was set back by more, so it is no longer known when the other samples were taken.
 		if (step < this.#step) this.#tracks.clear();
 		for (let cleared = Math.max(this.#step + 1, step - mostSamples + 1); cleared <= step; cleared += 1) {
 			for (const { healthy } of this.#tracks.values()) healthy[cleared % mostSamples] = unseen;
@@ -124,7 +122,7 @@ export class BudgetHistories {
 		for (const { track, healthy } of looks.values()) track.healthy[this.#step % mostSamples] = healthy;
 	}
 
-	/** Returns the budget's track, a new one if its selector has changed; undefined if its selector cannot be read. */
+	/** Returns the budget's track, or a new one if its selector has changed. Undefined if its selector cannot be read. */
 	#follow({ key, name, selector }: WatchedState): Track | undefined {
 		const text = selector && JSON.stringify(selector);
 		const before = this.#tracks.get(key);
@@ -136,7 +134,7 @@ export class BudgetHistories {
 		return track;
 	}
 
-	/** Returns the uids of the pods that are reserved in the budget's Lease; undefined if the Lease cannot be read. */
+	/** Returns the uids of the pods that are reserved in the budget's Lease. Undefined if the Lease cannot be read. */
 	#reserved({ leaseName }: WatchedState): ReadonlySet<string> | undefined {
 		const lease = this.#options.leases.find(leaseName);
 		if (!lease) return none;

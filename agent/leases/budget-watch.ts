@@ -1,9 +1,9 @@
 // Keeps the states of this cluster's budgets up to date for watching readers. Without readers it does nothing.
 //
-// Each state is a look (count.ts) at the views, so it is computed by the same code as a count. Values that a look would request each time
-// come from the watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read again when a pod of the
-// budget is created or deleted, begins to terminate, finishes or gets another controller, and every minute (less often with more than 600
-// budgets). This is enough because no decision depends on it. If a watch is dead or the fleet cannot be read, the state is reported as
+// Each state is a look (count.ts) at the views, so the same code computes it as a count. Values that a look would request each time come
+// from the watches (the Lease, the budget), or from recent reads. The fleet is read every 2 s. Scales are read again every minute (less
+// often with more than 600 budgets). They are also read again when a pod of the budget is created or deleted, begins to terminate, finishes
+// or gets another controller. No decision depends on these states. If a watch is dead or the fleet cannot be read, the state is reported as
 // unknown, never as an old number.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
@@ -30,19 +30,19 @@ const beatEveryMs = 2_000;
 /** The shortest time between two counts of one budget: people do not read faster. */
 const countEveryMs = 500;
 /**
- * How many counts run at the same time: as many as a plugin requests of one member. At the start, each of them requests scales from the API
- * server.
+ * How many counts run at the same time: as many as a plugin requests of one member. The first count of each budget requests scales from the
+ * API server.
  */
 const countsAtOnce = 24;
-/** A failed count is tried again after this time. */
+/** The pause before a failed count is tried again. */
 const retryMs = 10_000;
-/** At most this many budgets with old scales are counted again at each beat, so that a thousand are not requested in the same second. */
+/** How many budgets with old scales are counted again at each beat at most, so that a thousand are not requested in the same second. */
 const scalesPerBeat = 20;
 
 interface Reader {
 	readonly wants: (namespace: string) => boolean;
 	readonly onUpdate: (update: BudgetsUpdate) => void;
-	/** Budgets that this reader was not sent yet, by name; undefined once it was sent all of them. */
+	/** Names of budgets that this reader was not sent yet. Undefined once it was sent all of them. */
 	owed: Set<string> | undefined;
 }
 
@@ -65,7 +65,6 @@ export class BudgetWatch {
 		this.#options = options;
 	}
 
-	/** How many readers watch. */
 	get readers(): number {
 		return this.#readers.size;
 	}
@@ -121,7 +120,7 @@ export class BudgetWatch {
 		beat();
 	}
 
-	/** Sends a reader what is known, and notes what it is still owed: when the reader starts, and when everything starts again. */
+	/** Sends a reader what is known, and notes what it is still owed. Called when the reader starts, and when everything starts again. */
 	#tellAll(reader: Reader): void {
 		reader.owed = new Set();
 		this.#align();
@@ -151,7 +150,7 @@ export class BudgetWatch {
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
-	/** Aligns the namespace, once for all changes that are reported together: a list of all budgets calls this for each of them. */
+	/** Aligns a namespace once for all changes that are reported together: a list of all budgets reports each of them. */
 	#alignSoon(namespace: string): void {
 		if (this.#toAlign.size === 0) {
 			queueMicrotask(() => {
@@ -162,10 +161,9 @@ export class BudgetWatch {
 		this.#toAlign.add(namespace);
 	}
 
-	/** Aligns the states with the budgets that the watch shows. */
 	#align(namespace?: string): void {
 		const { budgets } = this.#options.counting;
-		// A view that starts again is empty, but that does not mean that budgets are gone.
+		// A view that starts again is empty, but its budgets are not gone.
 		if (!budgets.synced) return;
 		const wanted = [...budgets.budgets(namespace)].filter(({ name }) => this.#isWanted(name.namespace));
 		const { changed, gone } = this.#states.align(wanted, namespace);
@@ -260,7 +258,7 @@ export class BudgetWatch {
 		if (state.settles) this.#dirty.add(state);
 		this.#pumpIn(0);
 		const { told } = state;
-		// Nothing is sent if the budget has gone or changed meanwhile, if the last reader has left, or while the state is unknown.
+		// Send nothing if the budget has gone or changed meanwhile, if the last reader has left, or while the state is unknown.
 		if (!told || this.#states.find(state.key) !== state || !this.#isKnown()) return;
 		for (const reader of this.#readers) {
 			if (!reader.wants(state.name.namespace)) continue;
@@ -269,14 +267,14 @@ export class BudgetWatch {
 		}
 	}
 
-	/** Whether the state is known. While it is not, readers get no states, and the first beat after that sends everything again. */
+	/** While the state is unknown, readers get no states, and the first beat after that sends everything again. */
 	#isKnown(): boolean {
 		const isKnown = this.#problem() === undefined;
 		this.#wasUnknown ||= !isKnown;
 		return isKnown;
 	}
 
-	/** Returns why the state is unknown; undefined if it is known. */
+	/** Returns why the state is unknown, or undefined if it is known. */
 	#problem(): string | undefined {
 		const { counting, leases } = this.#options;
 		const { pods, budgets } = counting;
@@ -335,7 +333,7 @@ function sameMembers(a: DeclaredFleet, b: DeclaredFleet): boolean {
 	return a.members.length === b.members.length && a.members.every(({ id }, index) => id === b.members[index]?.id);
 }
 
-/** Whether the change affects neither a count nor what people see of the pod, for example because only an annotation changed. */
+/** Whether the change affects neither a count nor what people see of the pod, for example a change of an annotation. */
 function isAlike(before: NonNullable<PodChange["before"]>, after: NonNullable<PodChange["after"]>): boolean {
 	return (
 		before.ready === after.ready &&

@@ -1,11 +1,11 @@
-// Reads budgets as the other members of the fleet have them, from all of these members in parallel.
+// Reads budgets as the other members of the fleet have them.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
 interface BudgetsElsewhereOptions {
-	/** Returns the other members; each promise rejects if that member cannot be asked. */
+	/** Returns the other members. A promise rejects if its member cannot be asked. */
 	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
 	/** This cluster's name, for messages. */
 	readonly cluster: string;
@@ -14,7 +14,7 @@ interface BudgetsElsewhereOptions {
 /** The budgets of one namespace, from the members that answered. */
 export interface ListedElsewhere {
 	readonly budgets: readonly MemberBudget[];
-	/** The first error of a member that gave no answer; that member may have further budgets. */
+	/** The first error of a member that gave no answer. That member may have further budgets. */
 	readonly failure?: { readonly reason: unknown };
 }
 
@@ -37,7 +37,7 @@ export class BudgetsElsewhere {
 		};
 	}
 
-	/** Returns the budget as the other members have it. Rejects if none of them has it and one of them cannot be asked. */
+	/** Rejects if no other member has the budget and one of them cannot be asked. */
 	async find(budget: BudgetName): Promise<readonly MemberBudget[]> {
 		const { budgets, failure } = await this.list(budget.namespace);
 		const found = budgets.filter(({ name }) => name.name === budget.name);

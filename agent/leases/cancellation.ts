@@ -1,12 +1,12 @@
 // Ends a reservation before there is evidence: the fence.
 //
 // Guarantee: after a reservation was removed here, no eviction that was sent under it can hit the pod that was granted.
-// (1) Mark the reservation, by id: every confirmation from now on answers no. (2) Touch the pod: every eviction that was confirmed before
-// the mark names an older version and gets a 409. (3) Read the pod. If it is alive, remove the reservation, if it is still the marked one.
-// If the pod is terminating, finished or replaced, remove the reservation with the version read as `observed`. A 404 has no version, so the
-// view (or a list) must end that reservation.
-// An agent that resumes another's cancel starts with a touch of its own. Two cancels at the same time are harmless: each removes only the
-// ids that it was asked for, and ids are never reused.
+// (1) Mark the reservation, by id: every confirmation from now on answers no.
+// (2) Touch the pod: every eviction that was confirmed before the mark names an older version and gets a 409.
+// (3) Read the pod. If it is alive, remove the reservation, if it is still the marked one. If the pod is terminating, finished or replaced,
+// remove the reservation with the version read as `observed`. A 404 has no version, so the view (or a list) must end that reservation.
+// An agent that resumes another agent's cancel starts with a touch of its own. Two cancels at the same time are harmless: each removes only
+// the ids that it was asked for, and ids are never reused.
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -48,7 +48,7 @@ export async function cancel(
 	);
 	const reservations = lease?.state.reservations.filter(({ id }) => ids.has(id)) ?? [];
 	const results = await Promise.allSettled(reservations.map((each) => fenceOff(budget, each, options)));
-	// One write for all fenced reservations; a pod that could not be read does not hold up the others.
+	// All fenced reservations share one write. A pod that could not be read does not delay the others.
 	const fenced = results.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
 	if (fenced.length > 0)
 		await leases.changeExisting(budget, (found) => {

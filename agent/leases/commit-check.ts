@@ -4,8 +4,8 @@
 // must select the pod by the labels in that view, and must exist in this cluster or else in another member. The reservation has the pod's
 // name from the view. The Lease remembers the controller that the pod's own reference and the API server name, not the one in the grant. So
 // no caller can fill a Lease with pods that do not exist, make another team's pods count as unavailable, or raise the number of expected
-// pods. If the view does not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is not
-// checked: that is the round's responsibility.
+// pods. If the view does not reach that version, or a required answer is missing, nothing is written. Whether the budget had room is for
+// the round to check.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Grant, LeftOut, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
@@ -19,8 +19,8 @@ import { createOwners, type Owner } from "./controller-owners.ts";
 import type { CountResult } from "./count.ts";
 
 /**
- * How long a commit waits for the view. The view that the grant was counted from has reached the grant's version already. Another agent's
- * view is a moment behind, or in trouble.
+ * How long a commit waits for the view. The view that the grant was counted from has already reached the grant's version. Another agent's
+ * view may be a moment behind.
  */
 const viewWaitMs = 1_000;
 
@@ -29,7 +29,7 @@ export interface CommitCheckOptions {
 	readonly pods: Pick<PodView, "arrives" | "resourceVersion" | "find">;
 	/** The cluster's name, for messages. */
 	readonly name: string;
-	/** Returns the budget as other members have it. Rejects if none has it and one of them cannot be asked. */
+	/** Returns the budget as other members have it. Rejects if no other member has it and one of them cannot be asked. */
 	readonly budgetElsewhere?: ((budget: BudgetName) => Promise<readonly MemberBudget[]>) | undefined;
 }
 
@@ -42,14 +42,14 @@ interface CheckedGrants {
 /** Findings of a count under an acquisition, so that its commit need not request them again. */
 interface Counted {
 	readonly nonce: string;
-	/** This cluster's budget; undefined if it has none of that name. */
+	/** Undefined if this cluster has no budget of that name. */
 	readonly budget: MemberBudget | undefined;
 	readonly owners: ReadonlyMap<string, Owner>;
 }
 
 export class CommitCheck {
 	readonly #options: CommitCheckOptions;
-	/** The findings of the latest count through this agent, by Lease name. */
+	/** By Lease name: the findings of the latest count through this agent. */
 	readonly #counted = new Map<string, Counted>();
 
 	constructor(options: CommitCheckOptions) {
@@ -94,7 +94,9 @@ export class CommitCheck {
 		return { grants: asSeen, leftOut };
 	}
 
-	/** Waits until the view has reached the grants' versions. Rejects after 1 s, because a grant may name a version that never existed. */
+	/**
+	 * Waits until the view has reached the grants' versions. Rejects after a second, because a grant may name a version that never existed.
+	 */
 	async #seen(budget: BudgetName, grants: readonly Grant[]): Promise<void> {
 		const { pods, name } = this.#options;
 		const version = latestResourceVersion(...grants.map(({ resourceVersion }) => resourceVersion));
@@ -114,8 +116,8 @@ export class CommitCheck {
 }
 
 /**
- * Returns the grants that have no reservation in the Lease as it was written, and why. If the commit was repeated, these include grants
- * whose reservations have ended since.
+ * Returns the grants that have no reservation in the Lease as it was written. For a repeated commit, these include grants whose
+ * reservations have ended since.
  */
 export function notReserved(
 	lease: BudgetLease,
@@ -128,10 +130,7 @@ export function notReserved(
 		.map(({ pod }) => leftOut.find(({ uid }) => uid === pod.uid) ?? { uid: pod.uid, why: "Gone" });
 }
 
-/**
- * Whether one of these budgets selects the pod. A budget whose selector cannot be read selects nothing here: `decide` refuses that budget
- * by name.
- */
+/** Whether one of these budgets selects the pod. A budget with an unreadable selector selects nothing here, and decide() refuses it. */
 function isSelected(pod: PodRecord, budgets: readonly MemberBudget[]): boolean {
 	return coveringBudgets(budgets, pod).some(({ selector }) => selector !== undefined);
 }

@@ -1,5 +1,4 @@
-// Finds the controller whose scale counts for a pod: the Deployment of its ReplicaSet, otherwise the pod's own controller. A count requests
-// each scale once. The owner of a ReplicaSet may come from an earlier read (replica-set-owners.ts).
+// Finds the controller whose scale counts for a pod: the Deployment of its ReplicaSet, otherwise the pod's own controller.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi, ScaleAnswer } from "../cluster-api/cluster-api.ts";
@@ -7,7 +6,7 @@ import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export type Owner =
 	| { readonly kind: "scaled"; readonly controller: ControllerReference; readonly wants: number }
-	/** A DaemonSet that was changed, and whose own controller has not observed the change yet. */
+	/** A DaemonSet that was changed, and whose controller has not observed the change yet. */
 	| { readonly kind: "unsettled"; readonly controller: ControllerReference }
 	/** A custom resource whose API gives no number now, but may at any time. */
 	| {
@@ -18,8 +17,7 @@ export type Owner =
 	  }
 	| { readonly kind: "withoutScale"; readonly controller: ControllerReference }
 	/**
-	 * The API server answers 404, the object of that name has another uid, or the kind is no longer served. `controller` is the missing
-	 * one.
+	 * The API server answers 404, the object of that name has another uid, or the kind is no longer served. `controller` is the missing one.
 	 */
 	| { readonly kind: "gone"; readonly controller: ControllerReference };
 
@@ -32,7 +30,7 @@ export interface Owners {
 	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 
-/** Returns functions that find owners. They reject if the API server does not answer: an unknown scale is not a scale of 0. */
+/** The returned functions reject if the API server does not answer: an unknown scale is not a scale of 0. Each scale is requested once. */
 export function createOwners(
 	api: Pick<ClusterApi, "getScale">,
 	namespace: string,

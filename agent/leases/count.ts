@@ -1,7 +1,7 @@
 // Counts one cluster's pods for a budget.
 //
-// Guarantee, for a count under an acquisition (not a look): it is taken after the acquisition was written. Under an optimistic hold, which
-// is not written, the commit counts again after its own write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
+// Guarantee, for a count under an acquisition (not a look): it is taken after the acquisition was written. An optimistic hold is not
+// written, so its commit counts again after its own write (hasEnoughHealthyPods), and does not stand if fewer pods are healthy.
 // A pod that is reserved in any Lease of the budget's namespace does not count as healthy, even if the reservation is marked. These Leases
 // are at least as new as the budget's own Lease, and the count comes from a view that has reached the highest `observed` of them. So this
 // view includes all evidence on which an agent ended a reservation of these Leases.
@@ -47,10 +47,7 @@ export interface CountOptions {
 	readonly budgets: BudgetView;
 	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView | undefined;
-	/**
-	 * Knows who was granted which pod, for people. If left out, accounts are unknown, and holders are unknown once their reservations have
-	 * ended.
-	 */
+	/** Knows who was granted which pod, for people. If left out, accounts are unknown, and so are holders whose reservations have ended. */
 	readonly grants?: Pick<GrantMemory, "find"> | undefined;
 	/** If left out, each count requests the owner of every ReplicaSet. */
 	readonly replicaSets?: ReplicaSetOwners | undefined;
@@ -63,26 +60,23 @@ export interface CountOptions {
 /** A count, with its findings for the next write of the Lease and for the commit. */
 export interface CountResult {
 	readonly count: Count;
-	/** The version of the view after the list that the count needed because the Lease has no `observed`; otherwise "". */
+	/** The view's version after the list that a count from a Lease without `observed` needs. Otherwise "". */
 	readonly listedAt: string;
 	/** Keys of remembered controllers that no longer exist. */
 	readonly forgottenControllers: ReadonlySet<string>;
 	/** Controllers that the Lease must remember before the count is used. */
 	readonly newControllers: readonly ControllerReference[];
-	/**
-	 * Set if the Lease's `observed` is from before a restore: the Lease's version, and the version of a list that began after it was read.
-	 */
+	/** Set if the Lease's `observed` is from before a restore: the Lease's version, and the version of a list that began after it was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
 	/** The owners of the counted pods and of the candidates, so that the commit need not request them. */
 	readonly owners: ExpectedScale["owners"];
 }
 
-/** The input of a count. */
 export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
 /**
- * Counts under an acquisition. `reading` is the Lease as the acquisition wrote it, or as it was read since. For an optimistic hold, it is
- * the Lease as this agent knows it.
+ * `reading` is the Lease as the acquisition wrote it, or as it was read since. For an optimistic hold, it is the Lease as this agent knows
+ * it.
  */
 export async function countUnder(
 	reading: Promise<BudgetLease>,
@@ -129,11 +123,10 @@ export async function countUnder(
 
 /**
  * Whether this cluster still has at least as many healthy pods of the budget as were counted for an optimistic hold. Called after the
- * commit of that hold was written. The check includes what others wrote to other Leases of the namespace since the count, and what the view
- * has seen since. It leaves out candidates that were counted as not healthy: they cost nothing by that count, so one that is ready now must
- * not replace another pod. Also false if the view cannot reach what these Leases require.
- * `lease` is the Lease as the commit wrote it. `ids` are the ids of the commit's own grants, which stand in the Leases of all their
- * budgets; their pods do not count as reserved here.
+ * commit of that hold was written. It includes what others wrote to other Leases of the namespace since the count, and what the view has
+ * seen since. Candidates that were counted as not healthy are left out: they cost nothing by that count, so one that is ready now must not
+ * replace another pod. Also false if the view cannot reach what these Leases require.
+ * `lease` is the Lease as the commit wrote it. `ids` are the commit's own grants, whose pods do not count as reserved here.
  */
 export async function hasEnoughHealthyPods(
 	lease: BudgetLease,
@@ -164,7 +157,7 @@ function withOthers(
 	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
-/** Returns the Leases whose `observed` is above the version of a list that began after they were read. Reports each of them. */
+/** Returns and reports the Leases whose `observed` is above the version of a list that began after they were read. */
 function beforeRestore(
 	leases: readonly BudgetLease[],
 	listed: string,
@@ -189,9 +182,8 @@ interface EarlyScales {
 }
 
 /**
- * Starts to read the scales that the count will probably need, in parallel with its other reads. These are the scales of the controllers
- * that the view shows now, and of others as they become known. The count uses the answers to these reads, because they began after it did,
- * and reads any other scale when it needs it.
+ * Starts to read the scales that the count will probably need, in parallel with its other reads. The count uses the answers, because these
+ * reads began after it did, and reads any other scale when it needs it.
  */
 function withEarlyScales(question: CountQuestion, { api, pods, workloads, replicaSets }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
@@ -204,7 +196,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, workloads, replic
 		return scale;
 	};
 	const beginScales = (controllers: Iterable<ControllerReference>): void => {
-		// If the count needs one of these scales, it gets the error there; errors of the others do not matter.
+		// If the count needs one of these scales, it gets the error there. Errors of the others do not matter.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
 	const shown = new Set(shownWorkloads(namespace, question.selector, { workloads }));
@@ -223,8 +215,8 @@ function selectedPods(
 }
 
 /**
- * Counts without an acquisition, from the view as it is, or from a list if the watch is dead. This is for people, and to see when a round
- * may be worth its cost. It includes only the reservations in this budget's own Lease. No decision may rest on it.
+ * Counts without an acquisition, from the view as it is, or from a list if the watch is dead. It is for people, and to see when a round may
+ * be worth its cost. It includes only the reservations in this budget's own Lease, and no decision may depend on it.
  */
 export async function look(
 	reading: Promise<BudgetLease | undefined>,
@@ -246,7 +238,7 @@ export async function look(
 
 /**
  * From this many budgets on, one list replaces single reads. A read costs an API server about as much as a list of ten budgets, but a list
- * may wait for 100 ms, and reads do not.
+ * may wait for 100 ms.
  */
 const listedFrom = 20;
 
@@ -265,9 +257,9 @@ async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Pr
 	return found.filter((member) => member !== undefined);
 }
 
-/** Returns only the budget itself, so that a look at one of 1,000 budgets in a namespace reads no other. */
+/** Reads only this budget, so that a look at one of 1,000 budgets in a namespace stays cheap. */
 async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
-	// The next round will need all budgets of the namespace.
+	// The next round needs all budgets of the namespace.
 	budgets.wanted();
 	const found = await api.getBudget(budget);
 	return found ? [found] : [];
@@ -329,7 +321,7 @@ async function countView(
 			expected: scale.expected,
 			healthy,
 			candidates,
-			// Always in the same order, so that a difference is a real change.
+			// Sorted, so that a difference between two counts is a real change.
 			unavailable: unavailable
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
 				.slice(0, mostUnavailableTold)
@@ -349,7 +341,7 @@ async function candidateState(
 ): Promise<CandidateState> {
 	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
 	if (!pod) {
-		// Not in the view: gone, or newer than the view. The round leaves the pod out only if it is really gone.
+		// The pod is gone, or newer than the view. The round leaves it out only if it is really gone.
 		const found = await api.getPod(candidate);
 		const same = found.kind === "present" && found.pod.uid === candidate.uid;
 		return { kind: same ? "unseen" : "gone", pod: reference };

@@ -3,7 +3,7 @@ import { evidenceOf, type PodEvidenceView } from "../../disruption/lease/reserva
 import { latestResourceVersion } from "../../disruption/resource-version.ts";
 
 /**
- * Returns the Lease without the reservations for which the view shows evidence, and records how far that evidence had come. If there is no
+ * Returns the Lease without the reservations for which the view shows evidence, and records how far that evidence had come. Without
  * evidence, it returns the same Lease.
  */
 export function dropSettledReservations(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {

@@ -22,7 +22,7 @@ export interface ExpectedScale {
 	readonly matched: readonly Owner[];
 	/** Keys of remembered controllers that no longer exist. */
 	readonly forgotten: ReadonlySet<string>;
-	/** Controllers known only from selected pods: the Lease must remember them before the count is used. */
+	/** Controllers known only from selected pods. The Lease must remember them before the count is used. */
 	readonly unremembered: readonly ControllerReference[];
 }
 
@@ -33,11 +33,10 @@ interface ExpectedQuestion {
 	/** Pods whose owners are needed too. Only those that are also in `pods` are expected. */
 	readonly candidates?: readonly PodRecord[];
 	readonly remembered: readonly ControllerReference[];
-	/** Workloads whose pod template the budget selects. */
 	readonly matching: MatchingWorkloads;
-	/** Shows whether the pods of remembered controllers were relabelled. If left out, none counts as relabelled. */
+	/** Shows whether the pods of remembered controllers were relabelled. If left out, no controller counts as relabelled. */
 	readonly everything?: NamespacePods;
-	/** Owners of ReplicaSets from recent reads; if left out, each owner is requested. */
+	/** Owners of ReplicaSets from recent reads. If left out, each owner is requested. */
 	readonly replicaSets?: Pick<ReplicaSetOwners, "find"> | undefined;
 }
 
@@ -104,9 +103,7 @@ function newToMemory(
 	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
 }
 
-/**
- * Returns an unknown number, because the Lease has no room for all these names: a controller that loses its pods now would be forgotten.
- */
+/** The Lease has no room for all these names, so a controller that loses its pods now would be forgotten. */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
@@ -197,10 +194,7 @@ function sumOf(
 	};
 }
 
-/**
- * Returns why no controller says how many such pods there should be: the pod has no controller, or its controller is gone. Otherwise
- * undefined.
- */
+/** Returns why no controller says how many such pods there should be, or undefined if one does. */
 export function whyUnexpected(pod: PodRecord, owners: ReadonlyMap<string, Owner>): string | undefined {
 	if (!pod.controller) return "no controller owns it";
 	const owner = owners.get(pod.controller.uid);

@@ -1,5 +1,5 @@
 // Remembers, for people, which run was granted which pod. A reservation ends soon after its pod is seen terminating, and then nothing else
-// shows who evicted the pod. This is the process's own memory and may have gaps; no decision uses it.
+// shows who evicted the pod. This process's memory may have gaps, and no decision uses it.
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { Reservation } from "../../disruption/lease/reservation.ts";
@@ -11,16 +11,16 @@ interface PodGrant extends Pick<Reservation, "id" | "holder" | "sinceSeconds"> {
 
 /** More than the reservations of a full Lease. They take about 1 MB if user names are as long as allowed. */
 const mostGrants = 2_000;
-/** Twice the 30 s within which a grant is used (reservationDeadlineMs). If the pod was deleted later, another user may have deleted it. */
+/** Twice the 30 s within which a grant is used (reservationDeadlineMs). A pod that was deleted later may have been deleted by another user. */
 const usedWithinSeconds = 60;
-/** How much of a user name is kept. User names may have any length. */
+/** In characters. User names may have any length. */
 const longestAccount = 253;
 
 export class GrantMemory {
 	/** By the pod's uid, oldest first. */
 	readonly #byUid = new Map<string, PodGrant>();
 
-	/** Takes in a Lease as it is now. */
+	/** Takes in the reservations of a Lease as it is now. */
 	saw({ state }: Pick<BudgetLease, "state">): void {
 		for (const { uid, id, holder, sinceSeconds, cancelling } of state.reservations) {
 			const known = this.#byUid.get(uid);
@@ -40,13 +40,13 @@ export class GrantMemory {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}
 
-	/** Returns the verified user of that reservation; undefined if the user is not known. */
+	/** Returns the verified user of that reservation, if it is known. */
 	accountOf({ uid, id }: Pick<Reservation, "uid" | "id">): string | undefined {
 		const grant = this.#byUid.get(uid);
 		return grant?.id === id ? grant.account : undefined;
 	}
 
-	/** Returns the grant under which the pod is reserved or was probably evicted; undefined if none is known. */
+	/** Returns the grant under which the pod is reserved or was probably evicted, if it is known. */
 	find({ uid, terminating, status }: PodRecord, reservation: Reservation | undefined): PodGrant | undefined {
 		const grant = this.#byUid.get(uid);
 		if (reservation) return grant?.id === reservation.id ? grant : reservation;

@@ -2,7 +2,7 @@
 // within 2 s of its answer. The time starts when the answer was sent, because the count in it may take longer than 2 s.
 //
 // This is about progress only. The Lease itself shows whether it was renewed, committed or released, and the write that ends the hold
-// checks that. A holder that is late finds that it has lost the Lease.
+// checks that. A late holder finds that it has lost the Lease.
 import type { Acquisition } from "../../disruption/budget/cluster.ts";
 import { handoverDurationMs } from "../../disruption/lease/lease.ts";
 import type { Clock } from "../process/clock.ts";
@@ -16,14 +16,14 @@ interface HandoversOptions {
 
 export class Handovers {
 	readonly #options: HandoversOptions;
-	/** Functions that end the wait for a sign of life, by nonce. */
+	/** By nonce: functions that end the wait for a sign of life. */
 	readonly #waits = new Map<string, () => void>();
 
 	constructor(options: HandoversOptions) {
 		this.#options = options;
 	}
 
-	/** Starts to wait for a sign of life when `answered` resolves, which means that the answer was sent. */
+	/** Starts to wait for a sign of life when `answered` resolves, because the answer was sent then. */
 	begin(acquisition: Acquisition, answered: Promise<void>): void {
 		const { clock, releaseUnused, report } = this.#options;
 		const { nonce } = acquisition;

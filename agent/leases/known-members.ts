@@ -1,12 +1,12 @@
 // Remembers every cluster that this one ever listed as a member, or that ever greeted it. A member leaves only if it is listed as
 // forgotten, never by being left out.
 //
-// Guarantee: before a count, a budget list or a description rests on a list of members, every id of that list is in Lease
-// `xpdb-known-members`, and the list is read once more after that and has not changed. A version of the ConfigMap that this process has not
+// Guarantee: before a count, a budget list or a description depends on a list of members, every id of that list is in Lease
+// `xpdb-known-members`. After that, the list is read once more and has not changed. A version of the ConfigMap that this process has not
 // obeyed yet is compared with a read of the Lease that began after the ConfigMap was read. So everything that any agent of this cluster
 // obeyed before is known here. An id from a greeting to another agent of this cluster is known here as soon as the watch shows it. A watch
-// counts as alive for 5 s after its last sign of life; if it is dead, the Lease is read for each answer. While an id is neither a member
-// nor forgotten, `getFleet` rejects with its name. Ids never leave while an agent runs: if the Lease is deleted, or etcd is restored from a
+// counts as alive for 5 s after its last sign of life. While it is dead, the Lease is read for each answer. While an id is neither a member
+// nor forgotten, `getFleet` rejects with its name. Ids never leave while an agent runs. If the Lease is deleted, or etcd is restored from a
 // backup, they stay in memory, and the agent writes them again the next time that it reads the Lease.
 //
 // Not guaranteed: that a list is complete if it was too short from the first day, in a cluster that none of the missing members can reach.
@@ -35,7 +35,7 @@ interface KnownMembersOptions {
 	readonly fleetConfigMap: string;
 }
 
-/** The number of members that are listed, that are forgotten, and that are known but in neither list. */
+/** `missing` is the number of known members that are neither listed nor forgotten. */
 export interface MemberCensus {
 	readonly listed: number;
 	readonly forgotten: number;
@@ -48,16 +48,16 @@ interface JudgedFleet {
 	readonly missing: readonly KnownMember[];
 }
 
-/** When a list changes, the agents of a cluster write this Lease at the same moment; each conflict means that another agent wrote. */
+/** When a list changes, the agents of a cluster write this Lease at the same moment. Each conflict means that another agent wrote. */
 const maxConflicts = 20;
 
 export class KnownMembers {
 	readonly #options: KnownMembersOptions;
 	readonly #known = new Map<string, KnownMember>();
 	readonly #stopListening: () => void;
-	/** The error if the Lease could not be read when it was last seen. */
+	/** The error if the Lease could not be read the last time. */
 	#garbled: GarbledLeaseError | undefined;
-	/** The list that was last obeyed, as version and content. */
+	/** The version and content of the list that was last obeyed. */
 	#obeyed = "";
 	#keeping: { readonly what: string; readonly done: Promise<void> } | undefined;
 	#latestFleet: DeclaredFleet | undefined;
@@ -75,7 +75,7 @@ export class KnownMembers {
 		return [...this.#known.values()];
 	}
 
-	/** The census of the list that was last read; undefined before the first read. */
+	/** For the list that was last read. Undefined before the first read. */
 	get census(): MemberCensus | undefined {
 		const fleet = this.#latestFleet;
 		if (!fleet) return undefined;
@@ -100,7 +100,7 @@ export class KnownMembers {
 			const isShown = leases.live && leases.find(knownMembersLease) !== undefined;
 			if (!isObeyed || !isShown) await this.#keepOnce(fleet, what);
 			if (this.#garbled) throw this.#garbled;
-			// If the list was edited meanwhile, another agent may have read the Lease before our write, and missed what we wrote.
+			// If the list was edited meanwhile, another agent may have read the Lease before this process wrote it, and missed what was written.
 			const latest = isObeyed ? fleet : await api.getFleet();
 			if (isObeyed || contentOf(latest) === what) {
 				this.#obeyed = what;
@@ -116,8 +116,8 @@ export class KnownMembers {
 	}
 
 	/**
-	 * Rejects as getFleet() does, for a step that follows one of our answers. Requests nothing if this process has read the fleet, no known
-	 * member is missing in it, and the Lease could be read.
+	 * Rejects as getFleet() does, for a step that follows one of this agent's answers. Requests nothing if this process has read the fleet, no
+	 * known member is missing in it, and the Lease could be read.
 	 */
 	async assertStill(): Promise<void> {
 		const fleet = this.#latestFleet;
@@ -151,7 +151,7 @@ export class KnownMembers {
 		);
 	}
 
-	/** Calls #keep() for a list. Concurrent callers with the same list share one call. */
+	/** Concurrent callers with the same list share one call of #keep(). */
 	async #keepOnce(fleet: DeclaredFleet, what: string): Promise<void> {
 		// A read that started for another list may be too old for this one.
 		if (fleet.version !== undefined && this.#keeping?.what === what) return this.#keeping.done;
@@ -164,10 +164,7 @@ export class KnownMembers {
 		}
 	}
 
-	/**
-	 * Reads the Lease and writes what is missing in it. If `isList` is set, the names and addresses of `members` replace those in the
-	 * Lease.
-	 */
+	/** Reads the Lease and writes what is missing in it. With `isList`, the names and addresses of `members` replace those in the Lease. */
 	async #keep(members: readonly Omit<KnownMember, "since">[], isList: boolean): Promise<void> {
 		const { api, cluster, clock } = this.#options;
 		for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
@@ -232,14 +229,14 @@ export class KnownMembers {
 
 const newLease = {
 	name: knownMembersLease,
-	// The agents' Leases have this label: the watch selects by it, and the policy lets no other account write them. It is empty because
-	// this Lease belongs to no budget.
+	// All Leases of agents have this label: the watch selects by it, and the policy lets no other account write them. It is empty because this
+	// Lease belongs to no budget.
 	labels: { [namespaceLabel]: "" },
 	spec: {},
 } as const;
 
 /**
- * Returns the same API with `known.getFleet()`, so that every answer that rests on the fleet is refused while a known member is missing.
+ * Returns the same API with `known.getFleet()`, so that every answer that depends on the fleet is refused while a known member is missing.
  */
 export function withKnownMembers(api: ClusterApi, known: Pick<KnownMembers, "getFleet">): ClusterApi {
 	return { ...api, getFleet: () => known.getFleet() };
@@ -249,7 +246,6 @@ function listed({ id, name, address }: FleetMember): Omit<KnownMember, "since"> 
 	return { id, name, ...(address !== undefined && { address }) };
 }
 
-/** Returns the content of a list, with its version. */
 function contentOf({ version, members }: DeclaredFleet): string {
 	return JSON.stringify([version, ...members.map(listed)]);
 }

@@ -11,7 +11,7 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView } from "../views/object-views.ts";
 
-/** How long a Lease must be unchanged. If it also has no holder, no round still uses it, because an optimistic hold ends after 20 s. */
+/** How long a Lease must be unchanged. If it has no holder then, no round still uses it, because an optimistic hold ends after 20 s. */
 export const idleMs = 60_000;
 
 interface LeaseCleanupOptions {
@@ -27,14 +27,14 @@ interface LeaseCleanupOptions {
 
 export class LeaseCleanup {
 	readonly #options: LeaseCleanupOptions;
-	/** By uid and resourceVersion: when this version of a Lease was first seen, or was last checked. */
+	/** By uid and resourceVersion: when this version of a Lease was first seen, or last checked. */
 	readonly #idleSince = new Map<string, number>();
 
 	constructor(options: LeaseCleanupOptions) {
 		this.#options = options;
 	}
 
-	/** Makes one pass over all Leases, one after the other. Each problem is reported, and none holds up the other Leases. */
+	/** Makes one pass over all Leases, one after the other. A problem is reported, and does not stop the pass. */
 	async cleanUp(): Promise<void> {
 		const { leases, report } = this.#options;
 		const seen = new Set<string>();
@@ -68,7 +68,7 @@ export class LeaseCleanup {
 		try {
 			await api.deleteLease(object);
 		} catch (error) {
-			// Written or deleted meanwhile: it is in use, or gone.
+			// The Lease was written or deleted meanwhile: it is in use, or gone.
 			if (!(error instanceof ConflictError)) throw error;
 		}
 	}

@@ -1,10 +1,10 @@
 // Reads and writes the Leases of this cluster's budgets, with one step at a time on each Lease.
 //
 // Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if the Lease was written in
-// between. No write is derived from a Lease that was remembered over another connection, because an etcd from a backup may assign the same
-// versions again. A remembered Lease is never enough to refuse a step: the step is judged again on a read that was made after it was
-// requested. Expiry is judged from when this process first saw a holding, or its last renewal, on the process's own monotonic clock. A time
-// that another process wrote is never used.
+// between. No write is derived from a Lease that was remembered over another connection, because an etcd that was restored from a backup
+// may assign the same versions again. A remembered Lease is never enough to refuse a step: the step is judged again on a read that was made
+// after it was requested. Expiry is judged from when this process first saw a hold, or its last renewal, on the process's own monotonic
+// clock. A time that another process wrote is never used.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -24,17 +24,17 @@ import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
 /**
- * The outcome of a step on a Lease: the Lease to write, or no write. The write is sent immediately, so a step may rely on the state at that
- * instant.
+ * The outcome of a step on a Lease: the Lease to write, or no write. The write is sent immediately, so a step may depend on the state at
+ * that instant.
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
-/** The Lease after a step and the step's result. `N` is undefined if there may be no Lease, and thus no step. */
+/** `N` is undefined if there may be no Lease, and thus no step. */
 type Changed<T, N extends undefined = never> =
 	| { readonly lease: BudgetLease; readonly result: T }
 	| { readonly lease: N; readonly result: N };
 
-/** When this process first saw a holding, and when it first saw the holding's last known sign of life. */
+/** When this process first saw a hold, and when it first saw the hold's last known sign of life. */
 interface Sighting {
 	readonly holding: string;
 	readonly heldSince: number;
@@ -42,14 +42,14 @@ interface Sighting {
 	readonly aliveAt: number;
 }
 
-/** Many agents and rounds may write one Lease; each conflict means that another one made progress. */
+/** Many agents and rounds may write one Lease. Each conflict means that another one made progress. */
 const maxConflicts = 20;
 
 export interface LeaseStoreOptions {
 	readonly api: ClusterApi;
 	readonly clock: Clock;
 	readonly cluster: string;
-	/** Called before a Lease is created; rejects if this budget must not get one. */
+	/** Called before a Lease is created. Rejects if this budget must not get one. */
 	readonly beforeCreating?: ((budget: BudgetName) => Promise<void>) | undefined;
 	/** Called with each Lease that is read or written, or that the watch shows and that is not older than the known one. */
 	readonly onSeen?: (lease: BudgetLease) => void;
@@ -65,7 +65,7 @@ export class LeaseStore {
 	readonly #told = new Map<string, BudgetLease>();
 	#toldOver: number | undefined;
 	readonly #sightings = new Map<string, Sighting>();
-	/** The last step under way on each Lease. */
+	/** By Lease name: the end of the last step that was requested. */
 	readonly #turns = new Map<string, Promise<void>>();
 
 	constructor(options: LeaseStoreOptions) {
@@ -76,7 +76,7 @@ export class LeaseStore {
 		this.#cluster = options.cluster;
 	}
 
-	/** Reads the Lease from the API server; undefined if the budget has none. */
+	/** Undefined if the budget has no Lease. */
 	async read(budget: BudgetName): Promise<BudgetLease | undefined> {
 		const object = await this.#api.getLease(leaseName(budget));
 		if (!object) {
@@ -86,18 +86,12 @@ export class LeaseStore {
 		return this.#note(object);
 	}
 
-	/**
-	 * Returns the newest Lease of the budget that this process has read, written or seen in the watch; undefined if it knows none. There
-	 * may be a newer one.
-	 */
+	/** Returns the newest Lease of the budget that this process has read, written or seen in the watch, if any. There may be a newer one. */
 	known(budget: BudgetName): BudgetLease | undefined {
 		return this.#known.get(leaseName(budget));
 	}
 
-	/**
-	 * Takes in a Lease that the watch shows. It serves as a first guess for a step, and sets when a holding was first seen. Throws
-	 * GarbledLeaseError.
-	 */
+	/** Takes in a Lease that the watch shows, as a first guess for a step, and to see when a hold began. Throws GarbledLeaseError. */
 	sighted(object: LeaseObject): void {
 		const known = this.#known.get(object.name);
 		const older =
@@ -111,7 +105,7 @@ export class LeaseStore {
 		this.#sightings.delete(name);
 	}
 
-	/** Whether the holding has ended: the Lease has no holder, or its holder has shown no sign of life for longer than its duration. */
+	/** Whether the hold has ended: the Lease has no holder, or its holder has shown no sign of life for longer than its duration. */
 	isFree(lease: BudgetLease): boolean {
 		return lease.holder === "" || this.silentForMs(lease) > lease.durationMs;
 	}
@@ -131,27 +125,26 @@ export class LeaseStore {
 		return { lease, heldForMs: now - seen.heldSince, silentForMs: now - seen.aliveAt };
 	}
 
-	/** Returns the milliseconds since this process first saw the holding. */
 	heldForMs(lease: BudgetLease): number {
 		return this.#clock.now() - this.#sight(lease).heldSince;
 	}
 
-	/** Returns the milliseconds since this process first saw the holding's last sign of life: its start, or its last renewal. */
+	/** Milliseconds since this process first saw the hold's last sign of life: its start, or its last renewal. */
 	silentForMs(lease: BudgetLease): number {
 		return this.#clock.now() - this.#sight(lease).aliveAt;
 	}
 
 	/**
 	 * Makes one step on the budget's Lease. Creates a missing Lease if the budget may have one. After a conflict, repeats the step from a
-	 * fresh read, or from what the watch has shown since. The steps of this process on one Lease run one after the other: in parallel they
-	 * would only make each other's writes fail.
+	 * fresh read, or from what the watch has shown since. Steps on one Lease run one after the other, because in parallel they would only make
+	 * each other's writes fail.
 	 */
 	change<T>(budget: BudgetName, step: (lease: BudgetLease) => LeaseStep<T>): Promise<Changed<T>> {
 		const read = (): Promise<BudgetLease> => this.#readOrCreate(budget);
 		return this.#inTurn(leaseName(budget), () => this.#changeNow<T, never>(budget, step, read));
 	}
 
-	/** Like change(), but makes no step if there is no Lease: to end something must not create the Lease again. */
+	/** Like change(), but makes no step if there is no Lease, because ending something must not create the Lease again. */
 	changeExisting<T>(budget: BudgetName, step: (lease: BudgetLease) => LeaseStep<T>): Promise<Changed<T, undefined>> {
 		return this.#inTurn(leaseName(budget), () => this.#changeNow(budget, step, () => this.read(budget)));
 	}
@@ -187,7 +180,7 @@ export class LeaseStore {
 				continue;
 			}
 			this.#known.delete(name);
-			// Over another connection, the version that was read may mean another state: etcd can have been restored from a backup.
+			// Over another connection, the version that was read may mean another state: etcd may have been restored from a backup.
 			if (connection === undefined || this.#api.connection() !== connection) {
 				conflicts += 1;
 				continue;
@@ -230,7 +223,7 @@ export class LeaseStore {
 		);
 	}
 
-	/** The Leases of `#told`, without those from another connection: an etcd from a backup may assign the same version to another state. */
+	/** The Leases of `#told`, without those from another connection, whose versions may mean another state there. */
 	get #known(): Map<string, BudgetLease> {
 		const connection = this.#api.connection();
 		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();
@@ -240,7 +233,7 @@ export class LeaseStore {
 
 	#note(object: LeaseObject): BudgetLease {
 		const known = this.#known.get(object.name);
-		// A write of this process is seen twice: in its answer and in the watch. It is parsed once.
+		// This process sees its own write twice: in the answer and in the watch. It parses it once.
 		const lease = known && isSame(known, object) ? known : parseLease(object, this.#cluster);
 		this.#known.set(object.name, lease);
 		this.#sight(lease);
@@ -285,7 +278,8 @@ function holdingOf({ uid, transitions, state }: BudgetLease): string {
 }
 
 /**
- * Whether both are the same Lease. Compares the content too, because an etcd from a backup may assign the same version to another state.
+ * Whether both are the same Lease. Compares the content too, because an etcd that was restored from a backup may assign the same version to
+ * another state.
  */
 function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec, unreadable }: LeaseObject): boolean {
 	const { holderIdentity = "", leaseTransitions = 0 } = spec;

@@ -1,5 +1,5 @@
-// Lists this cluster's Leases for people: from the watch, with what this process knows of holders and waiting callers. A Lease that cannot
-// be read is listed too, with the reason. Ids of reservations and nonces are not listed: they belong to the holders.
+// Lists this cluster's Leases for people: from the watch, with what this process knows of holders and waiting callers. Ids of reservations
+// and nonces are secrets of the holders, so they are not listed.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, budgetAnnotation, namespaceLabel } from "../../disruption/lease/lease.ts";
@@ -22,14 +22,14 @@ export interface ListLeasesOptions {
 	readonly lineLength: (budget: BudgetName) => number;
 }
 
-/** How many reservations of one Lease are listed at most; it may have 1,500. */
+/** How many reservations of one Lease are listed at most. A Lease may have 1,500. */
 const mostReservations = 100;
-/** How many reservations are listed in one answer at most. They take about 2 MiB, and an answer may have 4 MiB. */
+/** How many reservations one answer lists at most. They take about 2 MiB, and an answer may have 4 MiB. */
 const mostInAnswer = 10_000;
 
 /**
- * Lists the Leases in these scopes, or all Leases if there are no scopes. Includes unreadable ones. Throws AgentUnavailableError if the
- * watch on Leases is dead.
+ * Lists the Leases in these scopes, or all Leases if there are no scopes. An unreadable Lease is listed with the reason. Throws
+ * AgentUnavailableError if the watch on Leases is dead.
  */
 export function listLeases(scopes: readonly BudgetScope[], options: ListLeasesOptions): readonly ListedLease[] {
 	const { view } = options;
@@ -60,7 +60,7 @@ function listLease(object: LeaseObject, room: number, options: ListLeasesOptions
 			budget: namedBudget(object),
 			problem: error.message,
 			uid: object.uid,
-			// 0 replaces a number that cannot be sent. Such a number is itself a problem, but `problem` names only the first one.
+			// 0 replaces a number that cannot be sent.
 			transitions: isSendable(leaseTransitions) ? leaseTransitions : 0,
 			holding: undefined,
 			waiting: undefined,
@@ -116,7 +116,7 @@ function oldestFirst({ state }: BudgetLease): BudgetLease["state"]["reservations
 }
 
 function isIn({ namespace, name }: BudgetScope, object: LeaseObject): boolean {
-	// A Lease without a readable budget is shown to callers that ask for the namespace in its label, which the agents wrote.
+	// A Lease without a readable budget is listed under the namespace in its label, which the agents wrote.
 	const budget = namedBudget(object);
 	if ((budget?.namespace ?? object.labels[namespaceLabel]) !== namespace) return false;
 	return name === undefined || budget?.name === name;

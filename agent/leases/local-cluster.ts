@@ -71,12 +71,9 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly version: string;
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
-	/**
-	 * Returns the parts of a description that only this process knows: its clock, its certificates, and the clusters that it has heard
-	 * from.
-	 */
+	/** Returns the parts of a description that only this process knows: its clock, its certificates, and the clusters that contacted it. */
 	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
-	/** Returns the agent of this cluster that keeps the line; undefined if it is this agent, or if the other one cannot be reached now. */
+	/** Returns the agent of this cluster that keeps the line. Undefined if it is this agent, or if the other one cannot be reached now. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;
 	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
@@ -143,7 +140,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#remembering(acquiring);
 	}
 
-	/** Acquires without forwarding the call, for another agent of this cluster that forwarded it and remembers the hold itself. */
+	/** For a call that another agent of this cluster has forwarded. That agent remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#remembering(() => this.#acquirer.acquireHere(request, options));
@@ -157,7 +154,7 @@ export class LocalCluster implements AgentCluster {
 		return count;
 	}
 
-	/** Counts without an acquisition. No decision may rest on it. */
+	/** Counts without an acquisition. No decision may depend on it. */
 	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
 		return look(this.leases.read(question.budget), question, this.#counting);
@@ -184,7 +181,7 @@ export class LocalCluster implements AgentCluster {
 		};
 	}
 
-	/** Lists all budgets of these namespaces consistently. If no namespace is named, it lists those of all namespaces. */
+	/** Lists the budgets of these namespaces consistently. An empty list means all namespaces. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
 		// A caller that lists budgets will probably request counts if there are any.
 		this.#options.budgets.wanted();
@@ -206,15 +203,11 @@ export class LocalCluster implements AgentCluster {
 		return this.#watch ? this.#watch.watch(namespaces, options) : { kind: "unsupported" };
 	}
 
-	/** How many callers watch budgets here. */
 	get watchers(): number {
 		return this.#watch?.readers ?? 0;
 	}
 
-	/**
-	 * Lists this cluster's Leases. The agent that keeps the line is asked too: callers wait there, and it knows the accounts of most
-	 * holders.
-	 */
+	/** Lists this cluster's Leases. Also asks the agent that keeps the line: callers wait there, and it knows the accounts of most holders. */
 	async listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
 		const host = this.#options.lineHost?.();
 		const here = await this.listLeasesHere(scopes);
@@ -245,7 +238,7 @@ export class LocalCluster implements AgentCluster {
 		if (!result) throw lostLease(acquisition, lease, this.name);
 	}
 
-	/** Writes the commit. `caller` is the user for whom it is made, for people. */
+	/** `caller` is the user for whom the commit is made, for people. */
 	async commit(
 		acquisition: Acquisition,
 		grants: readonly Grant[],
@@ -312,7 +305,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the reservations of this Lease for which the view shows evidence. If the view's watch is dead, it lists first. */
+	/** Ends the reservations of this Lease for which the view shows evidence. If the watch is dead, it lists the pods first. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.changeExisting(budget, (lease) => {
@@ -321,7 +314,7 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Releases the Lease if its holder has shown no sign of life for the lease duration. An acquire could take it over by then. */
+	/** Releases the Lease if its holder has shown no sign of life for the lease duration. */
 	async endSilent(budget: BudgetName): Promise<void> {
 		await this.leases.changeExisting(budget, (lease) =>
 			lease.holder !== "" && this.leases.isFree(lease)
@@ -331,8 +324,8 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Releases the Lease for its holder, as if the hold had expired. The holder's commit then finds that its acquisition does not stand.
-	 * Only the hold ends: granted pods may have been evicted, so reservations end as always. Returns false if that hold no longer stands.
+	 * Releases the Lease for its holder, as if the hold had expired. The holder's commit then finds that its acquisition does not stand. Only
+	 * the hold ends, because granted pods may have been evicted. Returns false if that hold no longer stands.
 	 */
 	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
 		const { result = false } = await this.leases.changeExisting(budget, (lease) =>
@@ -349,7 +342,6 @@ export class LocalCluster implements AgentCluster {
 		this.#acquirer.leaseChanged(name);
 	}
 
-	/** Returns how many callers wait here for this budget's Lease. */
 	lineLength(budget: BudgetName): number {
 		return this.#acquirer.lineLength(budget);
 	}
@@ -360,8 +352,8 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/**
-	 * Acquires, and remembers when the acquisition and its count were requested. A wait in line makes this count older: after a wait of
-	 * over a second, the caller counts again; callers of version 0.1 may not.
+	 * Remembers when the acquisition and its count were requested. A wait in line makes this count older. After a wait of over a second the
+	 * caller counts again, but callers of version 0.1 may not.
 	 */
 	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
 		const askedAt = this.#options.clock.now();

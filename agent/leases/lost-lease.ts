@@ -4,8 +4,8 @@ import { LeaseLostError } from "../../disruption/errors.ts";
 import type { BudgetLease } from "../../disruption/lease/lease.ts";
 
 /**
- * Returns the error for a caller whose acquisition no longer stands. `lease` is the Lease as it was found, and `cluster` the name for the
- * message.
+ * Returns the error for a caller whose acquisition no longer stands. `lease` is the Lease as it was found, and `cluster` the cluster's
+ * name.
  */
 export function lostLease({ budget }: Acquisition, lease: BudgetLease | undefined, cluster: string): LeaseLostError {
 	const held = lease?.holder === "" ? "it was given back" : `held by "${lease?.holder}"`;

@@ -2,10 +2,10 @@
 //
 // Guarantee: every such workload that already existed 5 s before the count is found, unless it is gone. It is found in a consistent list of
 // the namespace that began after the count did, or by watches that are alive and equaled such lists in the last 5 s. A workload that cannot
-// be listed is never treated as missing.
+// be listed is never treated as missing. If a budget selects too many workloads, they are not used, and the number of expected pods is
+// unknown.
 // Assumption: a template keeps its labels for as long as its pods have them, or a pod that differs was seen by a count or granted
 // (remembered-controllers.ts).
-// If a budget selects too many workloads, they are not used, and the number of expected pods is unknown.
 import type { LabelSelector } from "../../disruption/budget/budget.ts";
 import type { ExpectedPods } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
@@ -20,8 +20,9 @@ export type MatchingWorkloads =
 	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
 
 /**
- * With more workloads than this, none is asked. Each costs a request at every count, even without pods, and a tenant can create 20,000 of
- * them without a single pod. Their requests would need more memory than the agent has, and would block all others on the same connection.
+ * If a budget selects more workloads, none is asked for its scale. Each costs a request at every count, even without pods, and a tenant can
+ * create 20,000 of them without a single pod. Their requests would need more memory than the agent has, and would block all others on the
+ * same connection.
  */
 export const mostWorkloads = 3_000;
 
@@ -31,7 +32,7 @@ interface MatchingOptions {
 	readonly workloads?: WorkloadView | undefined;
 }
 
-/** Finds the workloads in the watches if these are proven, and otherwise in a list. Rejects if the API server does not answer. */
+/** Takes the workloads from the watches if these are proven, and otherwise from a list. Rejects if the API server does not answer. */
 export async function matchingWorkloads(
 	namespace: string,
 	selector: LabelSelector,
@@ -50,7 +51,7 @@ export async function matchingWorkloads(
 }
 
 /**
- * Returns the selected workloads that the watches show now, proven or not, because a count will probably need their scales. Empty if there
+ * Returns the selected workloads that the watches show now, proven or not, so that a count can request their scales early. Empty if there
  * are too many.
  */
 export function shownWorkloads(

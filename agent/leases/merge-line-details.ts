@@ -2,8 +2,8 @@
 import type { ListedLease } from "../../proto/listed-lease.ts";
 
 /**
- * Returns `leases` with the details from `host`, the list of the agent that keeps the line. `host` is undefined if that agent could not be
- * asked; then the number of waiting callers is unknown.
+ * `host` is the list of the agent that keeps the line. If that agent could not be asked, it is undefined, and the number of waiting callers
+ * is unknown.
  */
 export function mergeLineDetails(
 	leases: readonly ListedLease[],
@@ -16,7 +16,7 @@ export function mergeLineDetails(
 		const account = holding?.account ?? (isSame(lease, known) ? known?.holding?.account : undefined);
 		return {
 			...lease,
-			// The first waiting caller creates the line, so a Lease that the host does not list has no waiting callers.
+			// A Lease that the host does not list is too new for its watch, so no caller waits for it yet.
 			waiting: lease.problem !== undefined || !host ? undefined : (known?.waiting ?? 0),
 			holding: holding && { ...holding, ...(account !== undefined && { account }) },
 		};

@@ -1,6 +1,5 @@
-// Finds workloads whose pod template a budget selects, but which have fewer selected pods than they want, because a user or a webhook gave
-// some of their pods other labels. The budget does not count those pods as healthy, so they use it up until a user corrects the labels.
-// Used only in messages: no decision depends on it.
+// Finds workloads whose pod template a budget selects, but some of whose pods have other labels, from a user or a webhook. The budget does
+// not count those pods as healthy, so they use it up until a user corrects the labels. Used only in messages: no decision depends on it.
 import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
@@ -10,10 +9,10 @@ interface MislabelledQuestion {
 	readonly namespace: string;
 	/** The owners of workloads whose template the budget selects. */
 	readonly matched: readonly Owner[];
-	/** All pods that the budget selects, and the owners that decide for them, by the uids of the pods' controllers. */
+	/** All pods that the budget selects, and the owners whose scale counts for them, by the uids of the pods' controllers. */
 	readonly selected: readonly PodRecord[];
 	readonly owners: ReadonlyMap<string, Owner>;
-	/** All pods of the namespace; called only if a workload has fewer selected pods than it wants. */
+	/** All pods of the namespace. Called only if a workload has fewer selected pods than it wants. */
 	readonly pods: () => Iterable<PodRecord>;
 }
 
@@ -50,8 +49,8 @@ export function mislabelledWorkloads({
 }
 
 /**
- * Whether a pod with the controller `direct` probably belongs to `controller`: directly, or through a ReplicaSet whose name looks like one
- * that this Deployment gave. The answer is only for a message, so no request is made.
+ * Whether a pod with the controller `direct` probably belongs to `controller`: directly, or through a ReplicaSet that is named like one of
+ * this Deployment. A guess is enough for a message, and costs no request.
  */
 function isProbablyOf(controller: ControllerReference, direct: ControllerReference): boolean {
 	if (controllerKey(direct) === controllerKey(controller)) return direct.uid === controller.uid;

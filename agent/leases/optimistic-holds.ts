@@ -3,7 +3,7 @@
 //
 // Guarantee: a hold that is found here and is unbroken was counted after this process asked for it. Every request that is sent at this
 // instant goes over the API connection that was open before that count. So the API server has not been restarted since, and etcd was not
-// restored: everything written between count and commit is still there to be noticed. The age of the count is limited by asked-counts.ts.
+// restored: everything written between count and commit is still there to be noticed. asked-counts.ts limits the age of the count.
 // Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/budget/cluster.ts";
@@ -12,14 +12,13 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 export interface OptimisticHold {
 	/** The hold as it was counted, with the fingerprint of its Lease. */
 	readonly counted: UnwrittenHold;
-	/** Uids of candidates that were counted as not healthy: they cost nothing then. */
+	/** Uids of candidates that were counted as not healthy, so that they cost nothing. */
 	readonly unready: ReadonlySet<string>;
 	readonly connection: number;
 }
 
 /**
- * The limit on holds and uids of unready candidates together, 100 bytes each. The oldest holds are forgotten first, and then their commits
- * do not stand.
+ * The limit on holds and uids of unready candidates together, 100 bytes each. If the oldest hold was forgotten, its commit does not stand.
  */
 const mostRemembered = 20_000;
 
@@ -54,13 +53,13 @@ export class OptimisticHolds {
 		const unready = new Set<string>();
 		for (const state of outcome.count.candidates)
 			if (state.kind === "present" && !state.healthy) unready.add(state.pod.uid);
-		// Each answer has its own id: a duplicated request is counted twice, and its caller uses one of the counts.
+		// Each answer has its own id, because a duplicated request is counted twice, and its caller uses one of the counts.
 		const id = this.#newId();
 		this.#remember(id, { counted, unready, connection });
 		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
 	}
 
-	/** Returns the hold; undefined if this process was not asked for it, or has forgotten it. */
+	/** Undefined if this process was not asked for the hold, or has forgotten it. */
 	find({ unwritten }: Acquisition): OptimisticHold | undefined {
 		return unwritten && this.#holds.get(unwritten.lease);
 	}

@@ -3,7 +3,7 @@
 //
 // Guarantee: a controller is left out of a count only while the view shows at least as many healthy pods of it as it wants, and at least
 // one. In addition, none of its pods, terminating ones included, may be selected or reserved. Any looser rule allows one eviction too many
-// in a rollout, or if replacements get their labels late: each workload would look relabelled while a pod of its own is down. Nothing is
+// in a rollout, or if replacements get their labels late: a workload would look relabelled while a pod of its own is down. Nothing is
 // written, so the controller counts again as soon as that changes.
 import { type ControllerReference, type PodRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";
@@ -60,8 +60,8 @@ async function isPodOf(
 }
 
 /**
- * Returns the pods whose owner is worth a request: those whose own controller is named after this one. If there are none, it returns all
- * pods, or none if they have too many ReplicaSets, so that a count in a large namespace needs only a few requests.
+ * Returns the pods whose controllers are named after this one, as owners to request. If there are none, it returns all pods, or none if
+ * they have too many ReplicaSets. So a count in a large namespace needs only a few requests.
  */
 function worthAsking({ name }: ControllerReference, pods: readonly PodRecord[]): readonly PodRecord[] {
 	const named = pods.filter(({ controller }) => controller?.name === name || controller?.name.startsWith(`${name}-`));

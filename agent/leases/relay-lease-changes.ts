@@ -1,9 +1,9 @@
-// Passes what the watch shows of Leases on to the steps that work on them and to the callers that wait for one.
+// Passes changes of Leases in the watch on to steps on these Leases and to callers that wait for them.
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** Starts to pass the changes on, and returns a function that stops this. `report` is called with the error if a Lease cannot be read. */
+/** Returns a function that stops this. Calls `report` with the error if a Lease cannot be read. */
 export function relayLeaseChanges(
 	view: Pick<LeaseView, "find" | "onChange">,
 	local: Pick<LocalCluster, "leases" | "leaseChanged">,

@@ -2,15 +2,15 @@
 //
 // Assumption: a ReplicaSet changes its owner only if a user edits its labels or owner by hand. Then its former Deployment makes pods to
 // replace those of the ReplicaSet, so the two have more pods than the Deployment wants. The count notices that and asks again
-// (expected-pods.ts). Until those pods exist, a count may use an owner that is up to 5 s old: no older than what a watch that counts as
-// alive may show. The number of pods that the Deployment wants is never kept.
+// (expected-pods.ts). Until those pods exist, a count may use an owner that is up to 5 s old. A watch that counts as alive may be as old.
+// The number of pods that the Deployment wants is never remembered.
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** How many owners are kept: enough for several hundred workloads, and less than a megabyte. */
+/** Enough for several hundred workloads, and less than a megabyte. */
 const maxKept = 2_000;
 
 interface KnownOwner {
@@ -30,14 +30,14 @@ export class ReplicaSetOwners {
 		this.#clock = clock;
 	}
 
-	/** Returns the Deployment that owns exactly this ReplicaSet; undefined if it must be requested. */
+	/** Returns the Deployment that owns exactly this ReplicaSet. Undefined if it must be requested. */
 	find(replicaSet: ControllerReference, namespace: string): ControllerReference | undefined {
 		const known = this.#known.get(keyOf(replicaSet, namespace));
 		if (known?.uid !== replicaSet.uid || this.#clock.now() - known.askedAt >= signOfLifeMs) return undefined;
 		return known.deployment;
 	}
 
-	/** Requests a scale. If the object is a ReplicaSet, keeps the owner that the answer names. */
+	/** Requests a scale. If the object is a ReplicaSet, remembers the owner that the answer names. */
 	async ask(controller: ControllerName, namespace: string, ask: () => Promise<ScaleAnswer>): Promise<ScaleAnswer> {
 		const askedAt = this.#clock.now();
 		const answer = await ask();
@@ -53,7 +53,7 @@ export class ReplicaSetOwners {
 }
 
 /**
- * Returns the Deployment that owns the object of this answer. Without one, a ReplicaSet decides for itself, as in getPodReplicaSet of
+ * Returns the Deployment that owns the object of this answer. A ReplicaSet without one counts by its own scale, as in getPodReplicaSet of
  * pkg/controller/disruption.
  */
 export function deploymentOf(answer: ScaleAnswer): ControllerReference | undefined {

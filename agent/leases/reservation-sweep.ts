@@ -1,7 +1,8 @@
-// Ends abandoned reservations: on evidence after a while, and by the fence after their deadline or after a half-finished cancel. Releases
-// Leases of dead holders: another run could take them over, but an unused Lease would name its dead holder forever. A failed cancel is
-// tried again less and less often, because a reservation for a pod that never existed would otherwise cost many requests. Times start when
-// this process first saw a reservation, its mark, or a holder's last sign of life. They only decide how soon others may continue.
+// Ends abandoned reservations: on evidence after a while, and by the fence after their deadline or after a half-finished cancel. Also
+// releases Leases of dead holders: another run could take them over, but an unused Lease would name its dead holder forever. A failed
+// cancel is tried again less and less often, because a reservation for a pod that never existed would otherwise cost many requests. Times
+// start when this process first saw a reservation, its mark, or a holder's last sign of life. They only decide how soon others may
+// continue.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease/lease.ts";
@@ -12,18 +13,18 @@ import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** The next acquire ends evident reservations in a write that it makes anyway, so only idle budgets are swept. */
+/** The next acquire ends evident reservations in a write that it makes anyway, so the sweep is for idle budgets. */
 const evidenceDelayMs = 10_000;
-/** A cancel is about five requests; one that takes longer than this counts as abandoned. */
+/** A cancel takes about five requests. If it takes longer than this, it counts as abandoned. */
 const resumeAfterMs = 5_000;
-/** A cancel that did not end its reservation is retried after this time, then after twice as long, and so on. */
+/** The pause before a failed cancel is tried again. It doubles each time. */
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
-/** Limits the retries in one pass, over all Leases: each costs at least two requests, and the API server has other callers. */
+/** Limits the retries in one pass, over all Leases, because each costs the API server at least two requests. */
 const mostRetries = 20;
 /** How many attempts are made before a reservation is reported. After 30 s and three retries, anything that was only slow has arrived. */
 const tellAfterAttempts = 4;
-/** Twice the lease duration: a run that wants the Lease has taken it by then. */
+/** Twice the lease duration, so that a run that wants the Lease has taken it by then. */
 const silentHolderMs = 2 * leaseDurationMs;
 
 interface ReservationSweepOptions {
@@ -39,14 +40,14 @@ interface ReservationSweepOptions {
 export class ReservationSweep {
 	readonly #options: ReservationSweepOptions;
 	readonly #seenAt = new Map<string, number>();
-	/** By id: cancels that have not ended their reservation. */
+	/** By reservation id: cancels that have not ended their reservation. */
 	readonly #attempts = new Map<string, { readonly count: number; readonly nextAt: number }>();
 
 	constructor(options: ReservationSweepOptions) {
 		this.#options = options;
 	}
 
-	/** Makes one pass over all Leases. Each budget's problem is reported, and none holds up the others. */
+	/** Makes one pass over all Leases. A budget's problem is reported, and does not stop the pass. */
 	async sweep(): Promise<void> {
 		const standing = new Set<string>();
 		const retries = { left: mostRetries };
@@ -93,7 +94,7 @@ export class ReservationSweep {
 		];
 	}
 
-	/** Whether a cancel may be tried now; if so, the attempt counts. */
+	/** Whether a cancel may be tried now. If so, the attempt counts. */
 	#isDue(id: string, retries: { left: number }): boolean {
 		const { clock } = this.#options;
 		const before = this.#attempts.get(id);
@@ -108,8 +109,8 @@ export class ReservationSweep {
 	}
 
 	/**
-	 * Reports reservations that may never end. If a pod does not exist, only a view past the reservation's version proves that, and the
-	 * view may never get there.
+	 * Reports reservations that may never end. If a pod does not exist, only a view past the reservation's version proves that, and the view
+	 * may never get there.
 	 */
 	#tellEndless({ name, budget, state }: BudgetLease): void {
 		const { cluster, pods, report } = this.#options;

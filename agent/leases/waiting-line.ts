@@ -1,4 +1,4 @@
-// Keeps a fair line for each Lease that another caller holds: first come, first served. A caller that is gone loses its place.
+// Keeps a fair line for each Lease that another caller holds: first come, first served. A caller that has gone away loses its place.
 //
 // The line guarantees only the order of the callers that wait here, and nothing about safety. A caller that bypasses the line (through
 // another agent, or while this one restarts) only makes the wait longer.
@@ -8,7 +8,7 @@ import type { Clock } from "../process/clock.ts";
 type Held = Extract<AcquireOutcome, { kind: "held" }>;
 
 /**
- * Makes one attempt to get the Lease. `handover` is true if the caller stands in line for it. `retryAfterMs`: how long until the holding
+ * Makes one attempt to get the Lease. `handover` is true if the caller stands in line for it. `retryAfterMs` is the time until the hold
  * ends, unless it is renewed.
  */
 export type Attempt = (
@@ -39,7 +39,6 @@ export class WaitingLine {
 		this.#clock = clock;
 	}
 
-	/** Returns how many callers wait for this Lease. */
 	length(lease: string): number {
 		return this.#lines.get(lease)?.waiters.length ?? 0;
 	}

@@ -33,7 +33,6 @@ export class WatchedBudgets {
 		return this.#namespaces.get(namespace)?.states.values() ?? [];
 	}
 
-	/** Returns the budgets of the namespace `name` that select pods with these labels. */
 	selecting(name: string, labels: Labels): readonly WatchedState[] {
 		const namespace = this.#namespaces.get(name);
 		if (!namespace) return [];

@@ -28,7 +28,7 @@ export class WatchedState {
 	readonly leaseName: string;
 	/** Undefined if the budget cannot be read. */
 	readonly selector: BudgetSpec["selector"] | undefined;
-	/** The latest state for readers; the same object until the state changes. Undefined before the first count. */
+	/** The latest state for readers. It stays the same object until the state changes. Undefined before the first count. */
 	told: WatchedBudget | undefined;
 	/** When the last count began, by the agent's clock. */
 	countedAt = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,7 @@ export class WatchedState {
 		this.#tell({ budget: this.budget, state: { unknown } });
 	}
 
-	/** Counts, and sets `told`. Rejects if the count fails. */
+	/** Sets `told`. Rejects if the count fails. */
 	async count({ counting, clock, lease, fleet }: WatchedCountOptions): Promise<void> {
 		this.countedAt = clock.now();
 		if (!this.selector) {
