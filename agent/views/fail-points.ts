@@ -1,5 +1,5 @@
-// Adds no fail points. Builds for crash tests (scripts/build.ts --test) replace this file with test/fail-points/agent-fail-points.ts. The
-// shipped program has no such code, whatever its environment says.
+// Adds no fail points to the shipped program. Builds for crash tests (scripts/build.ts --test) replace this file with
+// test/fail-points/agent-fail-points.ts.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { WatchSink } from "../kubernetes/watch-sink.ts";

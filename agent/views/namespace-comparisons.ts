@@ -4,7 +4,7 @@ import type { WatchComparison } from "./watch-comparison.ts";
 
 type Comparison = Pick<WatchComparison<unknown>, "isRecent" | "isIdle" | "wanted" | "close">;
 
-/** With five kinds, 125 small lists a second. A drain needs fewer namespaces. */
+/** With five kinds, they cost 125 small lists a second. A drain needs fewer namespaces. */
 const mostNamespaces = 50;
 
 export class NamespaceComparisons {
@@ -19,7 +19,7 @@ export class NamespaceComparisons {
 		return this.#compared.get(namespace)?.every(({ isRecent }) => isRecent) ?? false;
 	}
 
-	/** Compares the namespace for a while. Does nothing if too many others are compared: counts there list workloads themselves. */
+	/** Compares the namespace for a while. Does nothing if too many others are compared: counts there then list workloads themselves. */
 	wanted(namespace: string): void {
 		const known = this.#compared.get(namespace);
 		if (!known && this.#compared.size >= mostNamespaces) this.#forgetIdle();

@@ -1,7 +1,7 @@
-// Keeps the agent's memory of its Leases and budgets, each from one watch. The views show when something may have changed, and which signs
-// of life a Lease's holder has given. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view
-// only after a recent comparison with a list. It takes Leases from the view only if the view has reached the version of the Lease under
-// which pods are counted.
+// Keeps the agent's Leases and budgets in memory, each from one watch. The views show when something may have changed, and which signs of
+// life a Lease's holder has given. Neither is proof by itself. A decision reads each budget, and takes names of budgets from the view only
+// after a recent comparison with a list. It takes Leases from the view only if the view has reached the version of the Lease under which
+// pods are counted.
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -20,7 +20,7 @@ import type { Clock } from "../process/clock.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
 /**
- * The event of a process's own write arrives at about the same time as the write's answer. A watch that is later by more than this is in
+ * The event of a process's own write arrives at about the same time as the write's answer. A watch that lags by more than this is in
  * trouble.
  */
 const reachedWithinMs = 500;
@@ -28,18 +28,18 @@ const reachedWithinMs = 500;
 interface ObjectView {
 	/** Whether the first list is done. */
 	readonly synced: boolean;
-	/** Whether the first list is done and the watch showed a sign of life in the last 5 s. */
+	/** Whether the first list is done, and the watch has shown a sign of life in the last 5 s. */
 	readonly live: boolean;
 }
 
 export interface LeaseView extends ObjectView {
 	/** Returns the latest version of this Lease that the watch has shown. There may be a later one. */
 	find(name: string): LeaseObject | undefined;
-	/** Returns the Leases that belong to budgets. */
+	/** Returns the Leases of budgets, without that of the known members. */
 	leases(): Iterable<LeaseObject>;
 	/**
-	 * Resolves to true once the view has everything up to this version; to false if it does not get there within half a second, or if its
-	 * watch is dead.
+	 * Resolves with true once the view has everything up to this version. Resolves with false if it does not get there within half a second,
+	 * or if its watch is dead.
 	 */
 	reached(version: string): Promise<boolean>;
 	/** Calls back with the name of every Lease that was added, changed or deleted. */
@@ -49,15 +49,15 @@ export interface LeaseView extends ObjectView {
 export interface BudgetView extends ObjectView {
 	/** Whether the watch is alive, and its last successful comparison with a consistent list began in the last 5 s. */
 	readonly proven: boolean;
-	/** Compares the view with lists for a while: a caller needs budgets, and will probably need them again soon. */
+	/** Compares the view with lists for a while, because a caller that needs budgets will probably need them again soon. */
 	wanted(): void;
-	/** Returns the budgets of a namespace, or of all namespaces. */
+	/** If no namespace is named, it returns the budgets of all namespaces. */
 	budgets(namespace?: string): Iterable<MemberBudget>;
 	/** Calls back with the namespace of every budget that was added, changed or deleted. */
 	onChange(listener: (namespace: string) => void): () => void;
 }
 
-/** Keeps the objects of one watch, by a key. */
+/** Stores the objects of one watch, by a key. */
 export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	readonly keyOf: (object: T) => string;
 	readonly #clock: Pick<Clock, "now" | "after">;
@@ -80,7 +80,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.synced && this.#clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
 
-	/** The version that the watch has reached; "" before the first list. */
+	/** The version that the watch has reached, or "" before the first list. */
 	get resourceVersion(): string {
 		return this.#resourceVersion;
 	}
@@ -93,12 +93,11 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.#objects.values();
 	}
 
-	/** See LeaseView. */
 	reached(version: string): Promise<boolean> {
 		return this.becomes(() => compareResourceVersions(this.#resourceVersion, version) >= 0);
 	}
 
-	/** Resolves to true once the condition holds; to false if it does not within half a second, or if the watch is dead. */
+	/** Resolves with true once the condition holds. Resolves with false if it does not hold within half a second, or if the watch is dead. */
 	async becomes(isSo: () => boolean): Promise<boolean> {
 		const has = (): boolean => this.live && isSo();
 		if (has() || !this.live) return has();
@@ -182,13 +181,12 @@ export interface ViewOptions {
 	readonly warn: (message: string) => void;
 }
 
-/** A view, and the function that ends its watch. */
 interface OpenView<V> {
 	readonly view: V;
 	close(): void;
 }
 
-/** Watches all of the agents' Leases in the lease namespace. */
+/** Watches the Leases of all agents in the lease namespace. */
 export function createLeaseView(options: ViewOptions & { readonly namespace: string }): OpenView<LeaseView> {
 	const { clock, namespace } = options;
 	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
@@ -202,8 +200,8 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 	};
 	const { cluster } = options.connection;
 	const project = (object: unknown): LeaseObject => readWatchedLease(object, cluster);
-	// Counts rest on Leases, so they are listed again whenever the watch ended: another API server, or an etcd from a backup, may answer
-	// next.
+	// Counts depend on Leases, so they are listed again whenever the watch ended. Another API server, or an etcd that was restored from a
+	// backup, may answer next.
 	const watch = startWatch({ ...options, resource, project, sink: store, listsAnew: true });
 	return { view: leaseViewOf(store), close: () => watch.close() };
 }
@@ -256,7 +254,7 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 	};
 }
 
-/** Yields all Leases except that of the known members, which belongs to no budget: it is not swept, counted or deleted. */
+/** The Lease of the known members belongs to no budget, so it is not swept, counted or deleted. */
 function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }

@@ -5,11 +5,11 @@
 // it had. How far V lags behind the cluster is not promised: a caller that needs a version waits for it with `reached`.
 //
 // Assumption: the API server sends the events of one resource in the order of their versions and leaves none out. A bookmark says that no
-// event up to it is missing, and a consistent list is at least as new as its request. Versions that go back (etcd restored from a backup)
-// break these: then everything is dropped, and nothing is answered before a new list.
+// event up to it is missing, and a consistent list is at least as new as its request. If versions go back (etcd was restored from a
+// backup), this does not hold: everything is dropped, and nothing is answered before a new list.
 //
-// `live` is only about time: it says whether changes of pods are seen soon. While it is false, counts list first, and no reservation ends
-// on evidence without such a list, because a dead watch may show what was before a restore of etcd.
+// `live` says whether changes of pods are seen soon. While it is false, counts list first, and no reservation ends on evidence without such
+// a list, because a dead watch may show what was before a restore of etcd.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
@@ -20,52 +20,51 @@ import type { Clock } from "../process/clock.ts";
 import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 
-/** Whether a view has reached a version. `below` means that even a list that began after the question is older than that version. */
+/** `below`: even a list that began after the question is older than the wanted version. */
 type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
 	/** Whether the first list is done. Before that, nothing here is an answer. */
 	readonly synced: boolean;
-	/** Whether the first list is done and the watch showed a sign of life in the last 5 s. */
+	/** Whether the first list is done, and the watch has shown a sign of life in the last 5 s. */
 	readonly live: boolean;
-	/** The version that this view has reached: the highest of list, events and bookmarks; "" before the first list. */
+	/** The version that this view has reached: the highest of list, events and bookmarks. "" before the first list. */
 	readonly resourceVersion: string;
-	/** Returns the pods of a namespace. Read them before you await anything: the next event changes them. */
+	/** Read the pods before you await anything, because the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
-	/** Returns the pods of a namespace whose labels are selected. Read them before you await anything. */
+	/** Read the pods before you await anything. */
 	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
 	/**
-	 * Returns the milliseconds between the changes of a pod that keeps changing without any effect on a count (heartbeats in annotations);
-	 * undefined for other pods.
+	 * Returns the milliseconds between the changes of a pod that keeps changing without any effect on a count (heartbeats in annotations).
+	 * Returns undefined for other pods.
 	 */
 	changesEveryMs(uid: string): number | undefined;
 	/**
-	 * Returns a version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, of the event that shows
-	 * another pod under its name, or of the first list without it. For a uid that was never seen, or whose deletion is no longer
-	 * remembered, it is that of the latest list or of a later deletion. "" while the pod is here. It proves nothing about a pod that was
-	 * read at a later version.
+	 * Returns a version at which this uid is known to be gone, as low as the view can prove. It is the version of the pod's DELETE, of the
+	 * event that shows another pod under its name, or of the first list without it. For a uid that was never seen, or whose deletion is no
+	 * longer remembered, it is that of the latest list or of a later deletion. "" while the pod is here. It proves nothing about a pod that
+	 * was read at a later version.
 	 */
 	goneSince(uid: string): string;
 	/**
-	 * Resolves when the view has reached `version`. If its own watch does not get there within a second, the view lists. If that list is
-	 * older than `version`, the result says so: then `version` was seen before etcd was restored from a backup. Rejects if the list fails,
-	 * or if `signal` aborts.
+	 * Resolves when the view has reached `version`. If its watch does not get there within a second, the view lists. The answer `below` means
+	 * that `version` was seen before etcd was restored from a backup. Rejects if the list fails, or if `signal` aborts.
 	 */
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
 	/** Whether the view reaches `version` within this time, by its watch or by a list that another caller requested. */
 	arrives(version: string, withinMs: number): Promise<boolean>;
 	/** Replaces the content with a consistent list that starts after this call. */
 	refresh(): Promise<void>;
-	/** Calls back for every namespace whose pods changed or may have changed; the returned function unsubscribes. */
+	/** Calls back for every namespace whose pods changed or may have changed. The returned function unsubscribes. */
 	onChange(listener: PodListener): () => void;
 }
 
-/** `change`: the one pod that changed; left out if any pod of the namespace may have changed. */
+/** `change` is the one pod that changed. It is left out if any pod of the namespace may have changed. */
 export type PodListener = (namespace: string, change?: PodChange) => void;
 
-/** A new pod has no `before`, a deleted one no `after`. */
+/** A new pod has no `before`, and a deleted one no `after`. */
 export interface PodChange {
 	readonly before?: PodRecord | undefined;
 	readonly after?: PodRecord | undefined;
@@ -77,9 +76,9 @@ interface PodStoreOptions {
 	readonly listPods: ClusterApi["listPods"];
 	/** How long `reached` waits for the watch before it lists. */
 	readonly listAfterMs?: number;
-	/** How many deletions are remembered by uid; older ones are answered with a later version. */
+	/** How many deletions are remembered by uid. For older ones, goneSince() returns a later version. */
 	readonly deletionsKept?: number;
-	/** Called if a list was older than the view: the watch that feeds the store must start over too. */
+	/** Called if a list was older than the view, because the watch that feeds the store must start over too. */
 	readonly onWentBack?: () => void;
 }
 
@@ -88,7 +87,7 @@ interface Waiter {
 	readonly arrived: () => void;
 }
 
-/** Implements PodView. A watch feeds it, or a test; the only requests that it makes itself are lists. */
+/** Implements PodView. A watch or a test feeds it, and the only requests that it makes itself are lists. */
 export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #options: PodStoreOptions;
 	readonly #byUid = new Map<string, PodRecord>();
@@ -101,7 +100,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#resourceVersion = "";
 	#synced = false;
 	#lastSignAt = Number.NEGATIVE_INFINITY;
-	/** Counts the resets: a list that was requested before one is not an answer after it. */
+	/** Counts the resets, because a list that was requested before a reset is not an answer after it. */
 	#life = 0;
 	#listing: Promise<string> = Promise.resolve("");
 	#nextListing: Promise<string> | undefined;
@@ -118,7 +117,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#synced;
 	}
 
-	// Judged at each call and not by a timer: a process that slept must not report its view as live before its timers ran.
+	// Judged at each call and not by a timer: a process that slept must not report its view as live before its timers run.
 	get live(): boolean {
 		return this.#synced && this.#options.clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
@@ -127,7 +126,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#resourceVersion;
 	}
 
-	/** The number of pods in all namespaces. */
+	/** In all namespaces. */
 	get size(): number {
 		return this.#byUid.size;
 	}
@@ -163,7 +162,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		if (this.#has(version)) return { kind: "reached" };
 		const { clock, listAfterMs = 1_000 } = this.#options;
 		const { promise, resolve, reject } = Promise.withResolvers<ViewReach>();
-		// Whichever gets there first: the watch, a list that another caller requested, or our own list.
+		// Resolved by the watch, by a list that another caller requested, or by the list below, whichever comes first.
 		const arrived = () => resolve({ kind: "reached" });
 		const waiter: Waiter = { version, arrived };
 		const aborted = () => reject(signal?.reason);
@@ -196,10 +195,10 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		await this.#listAnew();
 	}
 
-	/** Lists, and returns the version of the list, which begins after this call. */
+	/** Returns the version of a list that begins after this call. */
 	#listAnew(): Promise<string> {
-		// The list under way may show a state from before this call. So this call waits for the next list, which all callers until its
-		// start share.
+		// The list under way may show a state from before this call. So this call waits for the next list, which all callers until its start
+		// share.
 		this.#nextListing ??= this.#startAfter(this.#listing);
 		return this.#nextListing;
 	}
@@ -310,7 +309,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	#put(pod: PodRecord): void {
-		// A uid has one name and a name one uid, whatever is sent: a pod that is stored twice would count twice.
+		// Whatever is sent, a uid has one name and a name has one uid: a pod that is stored twice would count twice.
 		const before = this.#byUid.get(pod.uid);
 		const isMoved = before && (before.name !== pod.name || before.namespace !== pod.namespace);
 		if (isMoved) this.#remove(before);
@@ -336,7 +335,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	#rememberDeletion(uid: string, resourceVersion: string): void {
 		this.#deletedAt.set(uid, resourceVersion);
-		// 10,000 are all pods of a large cluster, replaced once. They take about 2 MB.
+		// 10,000 deletions are all pods of a large cluster, replaced once. They take about 2 MB.
 		if (this.#deletedAt.size <= (this.#options.deletionsKept ?? 10_000)) return;
 		for (const [oldest, version] of this.#deletedAt) {
 			this.#deletedAt.delete(oldest);

@@ -1,5 +1,5 @@
 // Groups the pods of a view by the object of their labels, which the pods of one controller share (pod-projection.ts). So a selector is
-// compared with a few sets of labels instead of 10,000 pods. The result is kept until the sets of labels change, because a watch on 1,000
+// compared with a few sets of labels instead of 10,000 pods. The result is cached until the sets of labels change, because a watch on 1,000
 // budgets uses 1,000 selectors again and again.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { type LabelSelector, matchesSelector } from "../../disruption/budget/selector.ts";
@@ -8,7 +8,7 @@ type Labels = PodRecord["labels"];
 
 interface Namespace {
 	readonly byLabels: Map<Labels, Set<PodRecord>>;
-	/** The result of each selector; a new map once the sets of labels change. */
+	/** The result of each selector. Replaced when the sets of labels change. */
 	selected: WeakMap<LabelSelector, readonly Set<PodRecord>[]>;
 }
 
@@ -26,7 +26,7 @@ export class PodsByLabels {
 		alike.add(pod);
 	}
 
-	/** Removes exactly this record; other records of the same pod stay. */
+	/** Removes exactly this record. Other records of the same pod stay. */
 	remove(pod: PodRecord): void {
 		const namespace = this.#namespaces.get(pod.namespace);
 		const alike = namespace?.byLabels.get(pod.labels);
@@ -36,7 +36,6 @@ export class PodsByLabels {
 		if (namespace.byLabels.size === 0) this.#namespaces.delete(pod.namespace);
 	}
 
-	/** Replaces one record with another. */
 	replace(before: PodRecord, after: PodRecord): void {
 		// Added first, so that labels which both records have stay in place.
 		this.add(after);

@@ -1,4 +1,4 @@
-// Opens the agent's views of its cluster: pods, its own Leases, budgets, and each kind of workload, each from one watch.
+// Opens the agent's views of its cluster (pods, its own Leases, budgets, and each kind of workload), each from one watch.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";

@@ -1,6 +1,6 @@
-// Checks whether a watch still reports all objects (budgets or workloads). While callers need these objects, the watch is compared with
-// consistent lists at intervals. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget that
-// it misses would not be enforced, and a workload that it misses would not be expected.
+// Checks whether a watch still reports all objects (budgets or workloads). While callers need these objects, it compares the watch with
+// consistent lists at intervals. A watch can answer pings and yet report nothing, for example if the watch cache of an API server is stuck.
+// A budget that it misses would not be enforced, and a workload that it misses would not be expected.
 //
 // Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has shown since
 // that the object is gone. With `versionOf`, it has shown the object in its version at B, or a later one.
@@ -9,16 +9,14 @@ import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { ListedVersions } from "../cluster-api/workload-calls.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** The objects that the watch has shown, as ObjectStore keeps them. */
+/** The part of ObjectStore that a comparison needs. */
 interface WatchedObjects<T> {
 	readonly keyOf: (object: T) => string;
 	readonly live: boolean;
-	/** The version that the watch has reached. */
 	readonly resourceVersion: string;
 	get(key: string): T | undefined;
 	values(): Iterable<T>;
 	onChange(listener: (object: T) => void): () => void;
-	/** Resolves to true once the condition holds; to false if it does not within half a second, or if the watch is dead. */
 	becomes(isSo: () => boolean): Promise<boolean>;
 }
 
@@ -27,10 +25,10 @@ interface WatchComparisonOptions<T> {
 	readonly list: () => Promise<ListedVersions>;
 	/** If left out, all objects that the watch shows are compared. */
 	readonly isListed?: (object: T) => boolean;
-	/** If left out, only names are compared: code that relies on more than names reads the objects. */
+	/** If left out, only names are compared. Code that needs more than names then reads the objects. */
 	readonly versionOf?: (object: T) => string;
 	readonly clock: Pick<Clock, "now" | "after">;
-	/** Called if the live watch shows other objects than a list does, and does not catch up: it must be opened again. */
+	/** Called if the live watch shows other objects than a list does, and does not catch up. The watch must then be opened again. */
 	readonly onDifferent: (names: readonly string[]) => void;
 	/** Called if the list failed. */
 	readonly report: (problem: unknown) => void;
@@ -40,7 +38,7 @@ interface WatchComparisonOptions<T> {
 export const comparedWithinMs = 5_000;
 /** This leaves 3 of the 5 s for a slow list. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
-/** A running drain asks more often than that; an agent without callers lists nothing. */
+/** Longer than the pause between two requests of a running drain. An agent without callers lists nothing. */
 const idleAfterMs = 30_000;
 
 export class WatchComparison<T> {
@@ -55,7 +53,7 @@ export class WatchComparison<T> {
 		this.#options = options;
 	}
 
-	/** Whether the last successful comparison began in the last 5 s. Judged at each call: a process that slept has not compared. */
+	/** Judged at each call, because a process that slept has not compared. */
 	get isRecent(): boolean {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
 	}
@@ -65,7 +63,7 @@ export class WatchComparison<T> {
 		return !this.#running;
 	}
 
-	/** Compares for a while: a caller asks, and will probably ask again soon. */
+	/** Compares for a while, because a caller that asks will probably ask again soon. */
 	wanted(): void {
 		this.#wantedAt = this.#options.clock.now();
 		if (this.#running || this.#closed) return;
@@ -129,10 +127,10 @@ function differences<T>(
 	const different: string[] = [];
 	for (const [key, version] of versions) {
 		const found = store.get(key);
-		// Shown at that version or later since before the list: a missing object was deleted after the list, and a newer one changed after
-		// it.
+		// The watch has shown the object at that version or later since before the list. So a missing object was deleted after the list, and a
+		// newer one changed after it.
 		const isShown = compareResourceVersions(shownAt.get(key) ?? "", version) >= 0;
-		// Not "newer": in a history that was lost when etcd was restored, an older object may have a higher version.
+		// Only an equal version is the same. After a restore of etcd, an older object from the lost history may have a higher version.
 		const isSame = found !== undefined && (versionOf?.(found) ?? version) === version;
 		if (!isSame && !isShown) different.push(key);
 	}

@@ -1,7 +1,6 @@
-// Keeps the agent's memory of workloads, from one watch on each of Kubernetes' own workload kinds, over all namespaces. It watches whole
-// objects, because metadata alone has no pod template, and keeps only a small part of each. A count relies on these watches in a namespace
-// only if a recent comparison with consistent lists found no difference there (watch-comparison.ts). Those are lists of that namespace,
-// never of the cluster.
+// Keeps workloads in memory, from one watch on each of Kubernetes' own workload kinds, over all namespaces. It watches whole objects,
+// because metadata alone has no pod template, and keeps only a small part of each. A count uses these watches in a namespace only if a
+// recent comparison with consistent lists of that namespace found no difference (watch-comparison.ts).
 import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
 import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
@@ -14,7 +13,8 @@ export interface WorkloadView {
 	/** Whether the watches are alive, and the last successful comparisons of this namespace with consistent lists began in the last 5 s. */
 	isProven(namespace: string): boolean;
 	/**
-	 * Compares the namespace for a while, unless too many others are compared: a caller counts there, and will probably count again soon.
+	 * Compares the namespace for a while, because a caller that counts there will probably count again soon. Does nothing if too many other
+	 * namespaces are compared.
 	 */
 	wanted(namespace: string): void;
 	workloads(namespace: string): Iterable<WorkloadRecord>;
