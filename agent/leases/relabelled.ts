@@ -3,7 +3,7 @@
 //
 // Guarantee: a controller is left out of a count only while the view shows at least as many healthy pods of it as it wants, and at least
 // one. In addition, none of its pods, terminating ones included, may be selected or reserved. Any looser rule allows one eviction too many
-// in a rollout, or if replacements get their labels late: a workload would look relabelled while a pod of its own is down. Nothing is
+// in a rollout, or if replacements get their labels late. A workload would then look relabelled while a pod of its own is down. Nothing is
 // written, so the controller counts again as soon as that changes.
 import { type ControllerReference, type PodRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";

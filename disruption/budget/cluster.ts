@@ -12,8 +12,8 @@ export interface PodReference {
 }
 
 /**
- * One hold of one budget's Lease, identified by the Lease's uid, its transitions and the nonce together. A Lease that was deleted and
- * created again restarts its transitions. A late duplicate of an acquire must not revive a lost hold.
+ * One hold of one budget's Lease, identified by the Lease's uid, its transitions and the nonce. All three are needed: a Lease that was
+ * deleted and created again restarts its transitions, and a late duplicate of an acquire must not revive a lost hold.
  */
 export interface Acquisition {
 	readonly budget: BudgetName;
@@ -57,7 +57,7 @@ export interface AcquireRequest {
 	readonly mayBeUnwritten?: boolean;
 }
 
-/** If `wait` is set, the caller waits in the fair line until `signal` aborts. Otherwise it does not wait. */
+/** With `wait`, the caller waits in the fair line until `signal` aborts. */
 export interface AcquireOptions {
 	readonly wait: boolean;
 	readonly signal: AbortSignal;
@@ -136,7 +136,7 @@ export type CandidateState =
 			readonly controller?: ControllerReference;
 			/**
 			 * Why no controller says how many such pods there should be: the pod has none, or it is gone. The pod then counts as one expected pod.
-			 * Its eviction would lower that number, so bounds that need the number never grant it.
+			 * Its eviction would lower the number of expected pods, so bounds that need this number never grant it.
 			 */
 			readonly unexpected?: string;
 			/** The holder that was granted the pod, and since when (seconds since the epoch). Only that holder may use the reservation. */

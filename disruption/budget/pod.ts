@@ -118,7 +118,7 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 }
 
 /**
- * Returns undefined if no owner controls the object. Throws the error of `garbled` if a reference cannot be read: a pod that is misread as
+ * Returns undefined if no owner controls the object. Throws the error of `garbled` if a reference cannot be read. A pod that is misread as
  * one without a controller would be counted alone, or evicted under a drain's --force.
  */
 export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {

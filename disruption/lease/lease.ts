@@ -19,8 +19,8 @@ import { isResourceVersion, latestResourceVersion } from "../resource-version.ts
 /** Long enough for a round over a slow link (three round trips of a second, with room), and short enough to wait for after a crash. */
 export const leaseDurationMs = 10_000;
 /**
- * A caller that was handed the Lease in line may have died during its wait. It must renew within this time after its answer was sent, or
- * the agent that handed the Lease over releases it. Two round trips of a second fit in.
+ * A caller that was handed the Lease in line may have died during its wait. It must show a sign of life within this time after its answer
+ * was sent, or the agent that handed the Lease over releases it. Two round trips of a second fit in.
  */
 export const handoverDurationMs = 2_000;
 /** The lease duration of 10 s, minus 2 s for the answer to arrive and the first renewal to come back. A count that takes longer fails. */

@@ -2,7 +2,7 @@
 // expect no pod until its controller makes the next one.
 //
 // Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). For other kinds, an
-// agent knows only the pods that it sees, so it remembers their controllers from the first count that sees a pod.
+// agent knows only the pods that it sees, so it remembers their controllers from the first count that sees one of these pods.
 //
 // Controllers are remembered by group, kind and name, but not by uid. So a workload that is deleted and created again between two rounds is
 // still expected. Kinds without a scale are left out: a Job adds nothing to the number of expected pods, and its runs would fill the Lease.

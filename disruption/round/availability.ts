@@ -1,4 +1,4 @@
-// Predicts what a round would decide now. It counts without an acquisition, which is cheap and writes nothing, so the result is only a
+// Predicts what a round would decide now. It counts without an acquisition: that is cheap and writes nothing, but the result is only a
 // hint.
 import type { Member } from "../budget/cluster.ts";
 import { decideWithStates, type Judgement } from "../budget/decide.ts";

@@ -23,7 +23,7 @@ interface LookPorts extends Pick<GrantPorts, "members" | "holder" | "runtime"> {
 export class GrantLooks {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #ports: LookPorts;
-	/** The last look predicted that a round would do something. */
+	/** The last look predicted that a round would be worth its cost. */
 	#nextRoundLikely = false;
 	/** How many rounds in a row granted nothing although a look had predicted an answer. */
 	#emptyRounds = 0;
@@ -110,7 +110,7 @@ export class GrantLooks {
 			if (request.last && isSameWait(judgement, request.last, holder)) request.last = judgement;
 			else waiting.tell(judgement, this.nextMs());
 		}
-		// The other pods wait for the same budgets.
+		// Pods that were not looked at wait for the same budgets.
 		for (const { request } of line.all()) {
 			const { last } = request;
 			if (last?.budget) request.last = byBudget.get(formatBudgetName(last.budget)) ?? last;

@@ -11,9 +11,9 @@ export interface RoundRuntime {
 	/** Resolves after `ms`, or immediately when `signal` aborts. */
 	sleep(ms: number, signal: AbortSignal): Promise<void>;
 	/**
-	 * Called when something could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries again and rejects
-	 * if that fails too. It may be called at any time and repeatedly, because no eviction will be sent under what it gives back. Without
-	 * `giveBack`, the renewal of a Lease failed, and is repeated while the Lease is held.
+	 * Called when a hold or a reservation could not be given back. It ends by itself, by the lease time or by the fence. `giveBack` tries
+	 * again and rejects if that fails too. It may be called at any time and repeatedly, because no eviction will be sent under what it gives
+	 * back. Without `giveBack`, the renewal of a Lease failed, and is repeated while the Lease is held.
 	 */
 	onLeftBehind?(problem: unknown, giveBack?: () => Promise<void>): void;
 }

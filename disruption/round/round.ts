@@ -2,7 +2,7 @@
 //
 // Guarantee: a round issues a ticket only after a conditional write in every cluster, for every budget. Each of these writes found the
 // acquisition unbroken since before its count. From that write on, the pod counts as unavailable for every run. So rounds whose commits all
-// stood follow one another in the same order in every cluster, and the later round counted the reservations of the earlier one (two-phase
+// stood follow one another in the same order in every cluster. The later round counted the reservations of the earlier one (two-phase
 // locking with the locks checked at the end). A pod is not granted if its own agent gave it no reservation, because the pod is gone or the
 // budget no longer selects it. Its reservations under other budgets are taken back.
 //

@@ -21,7 +21,7 @@ export class Semaphore {
 		over?.addEventListener("abort", leave, { once: true });
 		const hasPlace = await promise;
 		over?.removeEventListener("abort", leave);
-		// The place was assigned just as the caller left.
+		// The caller was given a place just as it left.
 		if (!hasPlace && !this.#waiting.delete(go)) this.release();
 		return hasPlace;
 	}
