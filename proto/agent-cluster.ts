@@ -93,7 +93,6 @@ export interface WatchOptions {
 	readonly onUpdate: (update: BudgetsUpdate) => void;
 }
 
-/** The agent does not support watches of budgets. */
 export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }

@@ -7,7 +7,6 @@ import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { callUnary, type UnaryCall } from "./unary.ts";
 
 export interface Greeting {
-	/** The greeter's cluster id. */
 	readonly id: string;
 	/** The name that the greeter's cluster gives itself, or "". */
 	readonly name: string;

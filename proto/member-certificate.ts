@@ -19,7 +19,6 @@ export function findMemberId(subjectAltName: string | undefined): string | undef
 	return /^[A-Za-z0-9._-]{1,253}$/.exec(uri.slice(`URI:${prefix}`.length))?.[0];
 }
 
-/** Says for people which cluster a certificate names. */
 export function describeMember(subjectAltName: string | undefined): string {
 	const id = findMemberId(subjectAltName);
 	return id === undefined ? `no one cluster (no URI ${memberUri("ID")})` : `cluster id "${id}"`;

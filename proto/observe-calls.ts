@@ -11,7 +11,7 @@ export interface ObservedCall {
 	headers(headers: Readonly<Record<string, unknown>>): void;
 	sent(message: unknown): void;
 	received(message: unknown): void;
-	/** `code` is the code's name, "OK" or another. `details` is the other side's explanation. */
+	/** `code` is the name of the status code. `details` is the other side's explanation. */
 	ended(code: string, details: string): void;
 }
 

@@ -29,7 +29,6 @@ interface ErrorDetails {
 }
 
 interface ErrorKind {
-	/** The status with which the error is sent. */
 	readonly code: status;
 	/** Statuses that mean this error if they carry no reason of a domain error. */
 	readonly foreignCodes: readonly status[];

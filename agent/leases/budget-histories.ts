@@ -61,7 +61,7 @@ export class BudgetHistories {
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** Returns the histories of the budgets in the wanted namespaces that have at least one sample. */
+	/** Leaves out budgets without a sample. */
 	all(wants: (namespace: string) => boolean): readonly BudgetHistory[] {
 		return [...this.#tracks.values()].flatMap((track) => {
 			if (!wants(track.budget.namespace)) return [];

@@ -29,14 +29,11 @@ export interface BudgetWatchOptions {
 const beatEveryMs = 2_000;
 /** The shortest time between two counts of one budget: people do not read faster. */
 const countEveryMs = 500;
-/**
- * How many counts run at the same time: as many as a plugin requests of one member. The first count of each budget requests scales from the
- * API server.
- */
+/** How many counts run at the same time, to limit the requests for scales. A plugin requests as many counts of one member. */
 const countsAtOnce = 24;
 /** The pause before a failed count is tried again. */
 const retryMs = 10_000;
-/** How many budgets with old scales are counted again at each beat at most, so that a thousand are not requested in the same second. */
+/** The most budgets with old scales that one beat counts again, so that a thousand are not requested in the same second. */
 const scalesPerBeat = 20;
 
 interface Reader {
@@ -120,7 +117,7 @@ export class BudgetWatch {
 		beat();
 	}
 
-	/** Sends a reader what is known, and notes what it is still owed. Called when the reader starts, and when everything starts again. */
+	/** Sends a reader what is known, and notes in `owed` what is missing. Called when the reader starts, and when everything starts again. */
 	#tellAll(reader: Reader): void {
 		reader.owed = new Set();
 		this.#align();
@@ -150,7 +147,7 @@ export class BudgetWatch {
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
-	/** Aligns a namespace once for all changes that are reported together: a list of all budgets reports each of them. */
+	/** Aligns a namespace once for many changes, because a list of all budgets reports each budget. */
 	#alignSoon(namespace: string): void {
 		if (this.#toAlign.size === 0) {
 			queueMicrotask(() => {

@@ -3,8 +3,9 @@
 // Guarantee: after a reservation was removed here, no eviction that was sent under it can hit the pod that was granted.
 // (1) Mark the reservation, by id: every confirmation from now on answers no.
 // (2) Touch the pod: every eviction that was confirmed before the mark names an older version and gets a 409.
-// (3) Read the pod. If it is alive, remove the reservation, if it is still the marked one. If the pod is terminating, finished or replaced,
-// remove the reservation with the version read as `observed`. A 404 has no version, so the view (or a list) must end that reservation.
+// (3) Read the pod. If it is alive, remove the reservation, provided that it is still marked. If the pod is terminating, finished or
+// replaced, remove the reservation with the version read as `observed`. A 404 has no version, so the view (or a list) must end that
+// reservation.
 // An agent that resumes another agent's cancel starts with a touch of its own. Two cancels at the same time are harmless: each removes only
 // the ids that it was asked for, and ids are never reused.
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.

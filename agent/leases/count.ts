@@ -60,7 +60,7 @@ export interface CountOptions {
 /** A count, with its findings for the next write of the Lease and for the commit. */
 export interface CountResult {
 	readonly count: Count;
-	/** The view's version after the list that a count from a Lease without `observed` needs. Otherwise "". */
+	/** If the Lease has no `observed`, the view's version after the list that the count then needs. Otherwise "". */
 	readonly listedAt: string;
 	/** Keys of remembered controllers that no longer exist. */
 	readonly forgottenControllers: ReadonlySet<string>;

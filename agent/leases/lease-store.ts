@@ -223,7 +223,9 @@ export class LeaseStore {
 		);
 	}
 
-	/** The Leases of `#told`, without those from another connection, whose versions may mean another state there. */
+	/**
+	 * `#told`, emptied when the connection has changed: an etcd that was restored from a backup may assign the same version to another state.
+	 */
 	get #known(): Map<string, BudgetLease> {
 		const connection = this.#api.connection();
 		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();

@@ -12,7 +12,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 export interface OptimisticHold {
 	/** The hold as it was counted, with the fingerprint of its Lease. */
 	readonly counted: UnwrittenHold;
-	/** Uids of candidates that were counted as not healthy, so that they cost nothing. */
+	/** Uids of candidates that were counted as not healthy, and so cost nothing. */
 	readonly unready: ReadonlySet<string>;
 	readonly connection: number;
 }

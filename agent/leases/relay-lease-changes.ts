@@ -1,4 +1,4 @@
-// Passes changes of Leases in the watch on to steps on these Leases and to callers that wait for them.
+// Passes changes of Leases from the watch to the LeaseStore, and wakes callers that wait for these Leases.
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { LocalCluster } from "./local-cluster.ts";

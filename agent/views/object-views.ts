@@ -113,7 +113,6 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return has();
 	}
 
-	/** Calls back with every object that was added, changed or deleted. */
 	onChange(listener: (object: T) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -71,7 +71,7 @@ export class WatchComparison<T> {
 		void this.#keepComparing();
 	}
 
-	/** Makes one comparison. Rejects if the list fails. */
+	/** Rejects if the list fails. */
 	async compare(): Promise<void> {
 		const { store, list, clock, onDifferent } = this.#options;
 		const beganAt = clock.now();
