@@ -19,8 +19,8 @@ export class LeaseLostError extends BoundedError {
 }
 
 /**
- * A Lease that cannot be read. Nothing that depends on it is granted until a person has fixed or deleted it. Agents also report
- * reservations that may never end with this error.
+ * A Lease that cannot be read. Nothing that depends on it is granted until a person has fixed or deleted it. Agents also use this error to
+ * report reservations that may never end.
  */
 export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";

@@ -3,7 +3,7 @@
 
 /**
  * The characters that printable() escapes: control characters except newline and tab, other line ends, characters that change the writing
- * direction, and characters without width. It keeps variation selectors, and the joiner between two emoji.
+ * direction, and invisible characters (formats, tags, fillers). It keeps variation selectors, and the joiner between two emoji.
  */
 const steering =
 	/(?![\n\t]|\p{Variation_Selector})(?!(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d\p{Extended_Pictographic})[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;

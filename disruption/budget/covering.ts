@@ -30,9 +30,7 @@ export function coveringBudgets(
 	return [...found.keys()].toSorted().flatMap((key) => found.get(key) ?? []);
 }
 
-/**
- * Caches the selectors of specs that come from a watch, because callers pass the same specs many times. Only a frozen spec cannot change.
- */
+/** Caches the selectors of frozen specs, which cannot change, because callers pass the same specs many times. */
 const known = new WeakMap<object, LabelSelector | undefined>();
 
 function findSelector(spec: unknown): LabelSelector | undefined {

@@ -1,8 +1,8 @@
 // Decides which pods are healthy, and how many of a budget's healthy pods count.
 //
 // Guarantee: a cluster's healthy pods count only up to the number that it expects, if that is known. A member may claim healthy pods that
-// do not exist. Such a claim pays for disruptions in other members only up to the number of pods that the member expects. Pods that are
-// about to be evicted are subtracted first (withPodsDown), so a cluster with a surplus pod, as in a surging rollout, can spare it.
+// do not exist. Such a claim allows disruptions in other members only up to the number of pods that the member expects. Pods that are about
+// to be evicted are subtracted first (withPodsDown), so a cluster with a surplus pod, as in a surging rollout, can spare it.
 import type { Count } from "./cluster.ts";
 import type { PodRecord } from "./pod.ts";
 
