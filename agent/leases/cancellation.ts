@@ -6,8 +6,10 @@
 // (3) Read the pod. If it is alive, remove the reservation, provided that it is still marked. If the pod is terminating, finished or
 // replaced, remove the reservation with the version read as `observed`. A 404 has no version, so the view (or a list) must end that
 // reservation.
+//
 // An agent that resumes another agent's cancel starts with a touch of its own. Two cancels at the same time are harmless: each removes only
 // the ids that it was asked for, and ids are never reused.
+//
 // Assumption: the API server honours resourceVersion preconditions, and a touch with a new value makes a new version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";

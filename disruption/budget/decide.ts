@@ -6,8 +6,9 @@
 // - All members that have such a budget agree on its selector, and all members support the features that it uses.
 // - The pod is not reserved, and waits for no pre-activity.
 // - At least the desired number stays healthy after this grant and all earlier ones, unless every member that has the budget suspends it.
-// allowance.ts and healthy.ts say how bounds and healthy pods count.
 // - Under a bound that needs the number of expected pods, the pod has a controller that says how many pods there should be.
+//
+// allowance.ts and healthy.ts say how bounds and healthy pods count.
 import {
 	type Allowance,
 	allowanceOf,
