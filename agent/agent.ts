@@ -1,4 +1,4 @@
-// Starts the whole agent, and stops it again.
+// Assembles, starts and stops the agent.
 import { AgentUnavailableError, GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease/lease.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -66,11 +66,13 @@ interface Listening {
 	readonly certificates: Certificates;
 }
 
-/** Two requests to the API server with 5 s each; they run in parallel for all Leases. */
+/** Releasing a Lease takes two requests of at most 5 s each; all Leases are released in parallel. */
 const releaseMs = 10_000;
-/** A call has 5 s; a caller that waits in line connects again. */
+/** Calls have 5 s to end; callers waiting in line reconnect. */
 const renewMs = 5_000;
-/** A call has 5 s, and waiting callers are sent away immediately. Together with releaseMs this ends within the 25 s that main.ts allows. */
+/**
+ * Calls have 5 s to end; callers waiting in line are sent away immediately. Together with releaseMs, this stays below the 25 s of main.ts.
+ */
 const drainMs = 6_000;
 
 export class Agent {
@@ -81,7 +83,6 @@ export class Agent {
 	readonly #report: (problem: unknown) => void;
 	readonly #periodic: PeriodicWork;
 	readonly #stopping = new AbortController();
-	/** Closes everything, in the reverse order of opening. */
 	readonly #closers = new AsyncDisposableStack();
 
 	constructor(options: AgentOptions) {
@@ -95,7 +96,7 @@ export class Agent {
 		return this.#stopping.signal.aborted;
 	}
 
-	/** Resolves when the ports are open. The agent is ready later, when the first lists are done. Rejects if it cannot start. */
+	/** Resolves when the ports are open; readiness follows when the first lists are done. Rejects if the agent cannot start. */
 	async start(): Promise<void> {
 		const { config, env, log } = this.#options;
 		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
@@ -309,7 +310,7 @@ export class Agent {
 			member: (...asked) => peers.member(...asked),
 			others: (caller) => peers.othersFor(caller),
 		});
-		// Registered before the ports open: once one is open, callers can acquire Leases, and the agent may be stopped at any time.
+		// Registered before the ports open: from then on callers can acquire Leases, and the agent may be stopped at any time.
 		this.#closers.defer(async () => {
 			const reason = `the agent of cluster "${clusterName}" is shutting down`;
 			stopping.abort(new AgentUnavailableError(reason, clusterName));
@@ -339,7 +340,6 @@ export class Agent {
 	}
 }
 
-/** Counts the reservations that the watch on Leases shows. Leases that cannot be read are left out. */
 function countReservations(view: Views["leases"]): number {
 	let count = 0;
 	for (const object of view.leases()) {
@@ -352,7 +352,6 @@ function countReservations(view: Views["leases"]): number {
 	return count;
 }
 
-/** Waits for the work, but no longer than this. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	const timer = setTimeout(resolve, ms);

@@ -1,4 +1,4 @@
-// Starts what the agent does by itself, besides answering calls.
+// Starts the agent's periodic work.
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
 import type { BudgetHistories } from "./leases/budget-histories.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
@@ -20,14 +20,14 @@ interface BackgroundJobsOptions {
 	readonly views: Views;
 	readonly histories: BudgetHistories;
 	readonly clock: Clock;
-	/** Whether another agent of this cluster sweeps first, and is the one that deletes. */
+	/** Whether another agent of this cluster sweeps first and does the cleanup. */
 	readonly isFollower: () => boolean;
 	readonly report: (problem: unknown) => void;
 }
 
-/** Deadlines of reservations are 5 to 30 s, so a second more or less does not matter. */
+/** Reservations have deadlines of 5 to 30 s, so a second more or less does not matter. */
 const sweepEveryMs = 1_000;
-/** If the first agent has not done the work by then, the others do it. */
+/** How much later the followers sweep, in case the first agent did not. */
 const followerDelayMs = 5_000;
 
 export function startBackgroundJobs(options: BackgroundJobsOptions): void {
@@ -53,7 +53,7 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): void {
 		report,
 	});
 	const pauseMs = () => sweepEveryMs;
-	// Before the first lists there is no evidence.
+	// Before the first lists are done, a missing object proves nothing.
 	periodic.begin({ pauseMs, pass: async () => (views.synced ? sweep.sweep() : undefined) });
 	periodic.begin({ pauseMs, pass: async () => (views.synced && !isFollower() ? cleanup.cleanUp() : undefined) });
 	periodic.begin(histories.job);

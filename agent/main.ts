@@ -5,7 +5,7 @@ import { Agent } from "./agent.ts";
 import { parseConfig } from "./process/config.ts";
 import { createLogger, type Logger, reasonOf } from "./process/log.ts";
 
-/** Less than the 30 s that the Deployment grants, so that the log can still say why. */
+/** Less than the Deployment's grace period of 30 s, so that the agent can still log why it ends. */
 const stopWithinMs = 25_000;
 
 async function main(): Promise<void> {
@@ -63,7 +63,7 @@ function endOnSignals(agent: Agent, log: Logger): void {
 try {
 	await main();
 } catch (error) {
-	// A wrong flag, file or address: the reason is all that a person needs.
+	// A wrong flag, file or address needs no stack trace.
 	const known = error instanceof Error && (reasonOf(error) !== undefined || error.message.startsWith("cannot "));
 	console.error(known ? `error: ${error.message}` : error);
 	process.exit(1);
