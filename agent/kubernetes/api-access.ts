@@ -1,5 +1,5 @@
-// Finds out how the agent reaches its own API server: with the Pod's ServiceAccount, or with a kubeconfig. Tokens, certificates and CAs in
-// files are read again whenever they are needed, because all of them rotate. TLS is always verified.
+// Defines how the agent reaches its own API server: with the Pod's ServiceAccount or with a kubeconfig. Files with tokens, certificates and
+// CAs are read again when needed, because they are rotated. TLS is always verified.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { BoundedError } from "../../disruption/bounded-error.ts";
@@ -7,7 +7,6 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 
-/** The material for a TLS handshake, as the files have it at this moment. */
 interface TlsMaterial {
 	readonly ca?: string | Buffer;
 	readonly cert?: string | Buffer;
@@ -58,7 +57,7 @@ export async function kubeconfigAccess(options: {
 	readonly path: string;
 	readonly context?: string;
 }): Promise<ApiAccess> {
-	const { parse } = await import("yaml"); // Loaded only when it is needed, to save memory.
+	const { parse } = await import("yaml"); // Imported only here, to save memory.
 	const file = resolve(options.path);
 	const fail = (why: string): ApiAccessError => new ApiAccessError(`cannot use kubeconfig "${file}": ${why}`);
 	let config: unknown;
@@ -119,10 +118,7 @@ function readToken(path: string): string {
 	return token;
 }
 
-/**
- * Returns a function that reads the material. `NAME-data` in base64 wins over the file `NAME`, as in client-go. Undefined if there is
- * neither.
- */
+/** As in client-go, `NAME-data` in base64 takes precedence over the file `NAME`. */
 function material(
 	object: Readonly<Record<string, unknown>>,
 	name: string,

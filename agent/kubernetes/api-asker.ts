@@ -1,4 +1,4 @@
-// Sends single requests to the API server. Each gets its answer, or a clear error. The ClusterApi and the paged lists of watches use it.
+// Sends single requests to the API server and turns unexpected answers into errors.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "./api-connection.ts";
 import { type ApiQuestion, refusal } from "./api-refusal.ts";
@@ -12,7 +12,7 @@ export interface ApiAsker {
 	/** Returns the answer if its status is 2xx or one of `expected`. Otherwise rejects with AgentUnavailableError and the reason. */
 	ask(options: AskOptions, ...expected: readonly number[]): Promise<ApiAnswer>;
 	refusal(answer: ApiAnswer, question: ApiQuestion): AgentUnavailableError;
-	/** Reads an answer; a TypeError thrown there becomes an AgentUnavailableError. */
+	/** Runs the reader; a TypeError that it throws becomes an AgentUnavailableError. */
 	read<T>(question: ApiQuestion, reader: () => T): T;
 }
 

@@ -1,9 +1,9 @@
 // Connects the agent to its own API server. All requests and watches share one HTTP/2 session, which is opened again when it ends.
-// Guarantee: every request is answered or rejected within its deadline, even if the server is frozen; an incomplete answer is never taken
-// for a complete one. Nothing is retried here: the caller decides.
+// Guarantee: every request is answered or rejected within its deadline, even if the server is frozen. An incomplete answer is never taken
+// for a complete one. Requests are not retried here.
 //
-// It replaces @kubernetes/client-node 2.0, whose `import()` raises the resident memory by 90 MB, while node:http2 adds 12 MB (Node 24). The
-// connections of that package send no pings: it notices a frozen server after 30 s of silence, but a view is dead after 5 s.
+// @kubernetes/client-node 2.0 is not used: importing it costs 90 MB of memory, node:http2 costs 12 MB (Node 24). It also sends no pings,
+// and notices a frozen server only after 30 s; a view is dead after 5 s.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
@@ -14,7 +14,7 @@ import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
-/** Half of a lease duration, so a slower request is as good as lost. The API server normally answers in milliseconds. */
+/** Half of a lease duration. The API server normally answers in milliseconds. */
 const requestDeadlineMs = 5_000;
 /** How long the headers of a watch may take: long enough for a busy API server to fill its watch cache. */
 const openDeadlineMs = 10_000;
@@ -43,7 +43,7 @@ export interface ApiAnswer {
 }
 
 export interface ApiRequest {
-	/** Resolves with any answer, a refusal too; rejects with AgentUnavailableError if there was none. */
+	/** Resolves with any answer, including a refusal. Rejects with AgentUnavailableError if there was none. */
 	request(options: ApiRequestOptions): Promise<ApiAnswer>;
 }
 
@@ -65,8 +65,8 @@ export interface ApiConnection extends ApiRequest {
 	/** How long the server has owed an answer or a sign of life; 0 if it owes none. */
 	readonly silentMs: number;
 	/**
-	 * The number of the session that carries what is sent now, even if that session must still be opened. A session belongs to one API
-	 * server, and ends with it.
+	 * The number of the session that a request sent now would use, even if that session must still be opened. A session does not outlive
+	 * its API server.
 	 */
 	readonly session: number;
 	/** Whether that session is established. */
@@ -76,17 +76,15 @@ export interface ApiConnection extends ApiRequest {
 	 * Rejects with AgentUnavailableError if the connection broke, and with any error that `line` threw.
 	 */
 	stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined>;
-	/** Ends everything that is under way; later requests reject. */
+	/** Ends all requests and streams; later requests reject. */
 	close(): void;
 }
 
-/** The parts of a request that messages name. */
 type Described = Pick<ApiRequestOptions, "path" | "what"> & { readonly method?: string };
 
 export function createApiConnection(options: {
 	readonly access: ApiAccess;
 	readonly clock: Clock;
-	/** For messages. */
 	readonly cluster: string;
 	readonly userAgent?: string;
 }): ApiConnection {
@@ -169,7 +167,7 @@ class HttpApiConnection implements ApiConnection {
 		const refusal: Buffer[] = [];
 		let openedAt = Number.POSITIVE_INFINITY;
 		let ended = false;
-		// Once the reader's stream is over, nothing more of it is shown: a line that failed must not be skipped.
+		// After a failed line no later line is delivered, because a watch must not skip a change.
 		let over = false;
 		const lines = new LineSplitter((line) => {
 			if (!over && !signal.aborted) options.line(line);
@@ -247,7 +245,7 @@ class HttpApiConnection implements ApiConnection {
 			if (body !== undefined) stream.end(body);
 			return { session, stream };
 		} catch (error) {
-			// A file cannot be read, TLS material is garbled, or the session ended at this very moment.
+			// A file cannot be read, TLS material is invalid, or the session has just ended.
 			const why = error instanceof Error ? error.message : String(error);
 			throw this.#unavailable(options, why, { cause: error, silent: "unknown" });
 		}
@@ -296,7 +294,7 @@ function onClose(
 	let status = 0;
 	let failure: unknown;
 	stream.on("response", (headers) => (status = headers[":status"] ?? 0));
-	// If there was no connection, the stream's own error says only that it was cancelled.
+	// Without a connection, the stream's own error says only that it was cancelled.
 	stream.on("error", (error) => (failure ??= error.cause ?? error));
 	stream.on("close", () => {
 		const cutOff = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR;

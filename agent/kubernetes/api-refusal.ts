@@ -14,7 +14,6 @@ export interface ApiQuestion {
 	readonly namespace?: string;
 }
 
-/** The agent has no permission for this request. */
 export class MissingRightError extends AgentUnavailableError {}
 
 export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {
@@ -35,7 +34,7 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 				return `its API server refuses to ${verb} ${target} (${said})`;
 		}
 	};
-	// The API server did answer, but it is still where a person must look.
+	// After 429 and 5xx, the API server is the cause although it answered.
 	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
 	const message = `cannot ${question.what} in cluster "${cluster}": ${why()}`;
 	if (answer.status === 403) return new MissingRightError(message, cluster);
@@ -48,13 +47,13 @@ export function saidText(answer: ApiAnswer): string {
 	return message === "" ? String(answer.status) : `${answer.status}: ${message}`;
 }
 
-/** Returns the message of a metav1.Status, or the start of a body that is a text. "" if there is neither. */
+/** Returns the message of a metav1.Status or the start of a plain text body; "" if there is neither. */
 export function statusMessage(answer: ApiAnswer): string {
 	const message = isRecord(answer.body) ? answer.body["message"] : answer.body;
 	return typeof message === "string" ? message.trim().slice(0, 500) : "";
 }
 
-/** Whether a 404 is about the object of this name, and not about its namespace, or a resource that the server does not know. */
+/** Whether a 404 means that this object is missing, and not its namespace or resource type. */
 export function isMissingObject(answer: ApiAnswer, name: string): boolean {
 	if (answer.status !== 404 || !isRecord(answer.body)) return false;
 	const details = answer.body["details"];

@@ -1,5 +1,5 @@
-// Keeps one HTTP/2 session to the API server, with a ping every 2 s. A ping without an answer for 5 s ends the session and everything on
-// it. So a frozen server or a broken connection is noticed even if few requests are sent.
+// Keeps one HTTP/2 session to the API server. It pings every 2 s, and ends if a ping has no answer for 5 s, so a frozen server is noticed
+// even without requests.
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
@@ -8,7 +8,7 @@ const pingIntervalMs = 2_000;
 const pingDeadlineMs = 5_000;
 const connectDeadlineMs = 5_000;
 
-// Large enough that a watch or a long list does not wait for its window, and small enough that 10,000 pods do not pile up in it.
+// Large enough that watches and long lists do not wait for the window, small enough that 10,000 pods do not pile up in it.
 const streamWindowBytes = 256 * 1024;
 const sessionWindowBytes = 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class ApiSession {
 	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
-	/** When a sign of life was requested that has not come yet: first the connection itself, then a ping. */
+	/** When the missing sign of life was requested: the connection itself, later a ping. */
 	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {
@@ -32,7 +32,7 @@ export class ApiSession {
 			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
 		});
-		// Each stream adds listeners of its own, and many streams may be open: watches, and the requests of all rounds.
+		// Each stream adds listeners, and there may be many streams.
 		this.http2.setMaxListeners(0);
 		this.#askedAt = clock.now();
 		const cancelDeadline = this.#timer(connectDeadlineMs, () => {
@@ -40,7 +40,7 @@ export class ApiSession {
 		});
 		this.http2.on("connect", () => {
 			cancelDeadline();
-			// The connection was established just when it was given up.
+			// The session was given up at the same moment.
 			if (this.http2.destroyed) return;
 			this.#connected = true;
 			this.http2.setLocalWindowSize(sessionWindowBytes);
@@ -57,12 +57,11 @@ export class ApiSession {
 		});
 	}
 
-	/** Whether new requests may be sent on it. */
+	/** Whether new requests may be sent on this session. */
 	get usable(): boolean {
 		return this.#usable && !this.http2.closed && !this.http2.destroyed;
 	}
 
-	/** Whether the API server has accepted the connection. */
 	get connected(): boolean {
 		return this.#connected;
 	}
@@ -72,12 +71,13 @@ export class ApiSession {
 		return this.#askedAt === undefined ? 0 : this.#clock.now() - this.#askedAt;
 	}
 
-	/** Why the session failed; undefined if it did not. */
 	get failure(): Error | undefined {
 		return this.#failure;
 	}
 
-	/** Calls back for every answered ping with the instant at which it was *sent*: everything written before has arrived. */
+	/**
+	 * Calls back for every answered ping with the time at which it was sent: everything that the server wrote before that time has arrived.
+	 */
 	onPulse(listener: (sentAt: number) => void): () => void {
 		this.#pulse.add(listener);
 		return () => void this.#pulse.delete(listener);

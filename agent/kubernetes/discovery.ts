@@ -1,4 +1,4 @@
-// Finds the resource of a kind, and whether it has `scale`, as the API server reports it.
+// Asks the API server for the resource of a kind, and whether the resource has a scale subresource.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/lease/remembered-controllers.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../process/clock.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { saidText } from "./api-refusal.ts";
 
-/** An API group other than core, apps and batch answers with a server error: probably its service is down, but the API server is not. */
+/** An API group other than core, apps and batch answers with a server error. Its own service is probably down, but the API server works. */
 export class SilentGroupError extends AgentUnavailableError {
 	readonly apiVersion: string;
 	readonly said: string;
@@ -20,7 +20,6 @@ export class SilentGroupError extends AgentUnavailableError {
 	}
 }
 
-/** Status codes of a server, or of a service behind it, that has trouble. */
 export const serverErrors = [500, 502, 503, 504] as const;
 
 export interface DiscoveredKind {
@@ -33,12 +32,11 @@ export interface DiscoveredKind {
 
 export interface Discovery {
 	/**
-	 * Finds the kind in this version, or else in another served version of the group; undefined if none has it. A kind that was found is
-	 * remembered for a minute. A missing scale is remembered only for the groups core, apps and batch, where that does not change. A
-	 * missing kind is not remembered.
+	 * Finds the kind in this version, else in another served version of its group; undefined if none has it. A found kind is remembered for
+	 * a minute. A missing kind is not remembered, nor a missing scale outside of the groups core, apps and batch.
 	 */
 	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
-	/** Forgets the kinds of this group, because one of them was not as discovered: the next `find` asks again. */
+	/** Forgets the kinds of this group. Call it when one of them was not as discovered. */
 	forget(apiVersion: string): void;
 }
 
@@ -69,7 +67,7 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 	async function findIn(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined> {
 		const before = remembered.get(apiVersion);
 		const found = (await kindsOf(apiVersion)).get(kind);
-		// A missing kind or scale may be out of date: a CRD may have been installed or changed since.
+		// A missing kind or scale may be outdated: a CRD may have been installed or changed since.
 		const settled = found?.hasScale === true || (found !== undefined && fixedGroups.test(apiVersion));
 		if (settled || remembered.get(apiVersion) !== before) return found;
 		remembered.delete(apiVersion);
@@ -81,7 +79,7 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 			const found = await findIn(apiVersion, kind);
 			const group = groupOf(apiVersion);
 			if (found || group === "") return found;
-			// The reference may be older than the versions that are served.
+			// The reference may name a version that is no longer served.
 			for (const version of await servedVersions(asker, group)) {
 				const other = version === apiVersion ? undefined : await findIn(version, kind);
 				if (other) return other;
@@ -95,8 +93,8 @@ export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Dis
 }
 
 /**
- * Returns GROUP/VERSION of each served version; empty if the list of all groups does not have this one. A 404 alone is not proof: any
- * component between the agent and the API server may answer with it.
+ * Returns GROUP/VERSION of each served version; empty if the list of all groups lacks this one. A 404 alone is no proof: any component
+ * between the agent and the API server may send it.
  */
 async function servedVersions(asker: ApiAsker, group: string): Promise<readonly string[]> {
 	const path = "/apis";
@@ -112,7 +110,7 @@ async function servedVersions(asker: ApiAsker, group: string): Promise<readonly 
 	return asker.read(question, () => {
 		const groups = isRecord(answer.body) ? answer.body["groups"] : undefined;
 		if (!Array.isArray(groups) || !groups.every(isRecord)) throw new TypeError("it has no list of groups");
-		// Every API server has that group.
+		// Every API server has this group, so a list without it cannot be trusted.
 		if (!groups.some(({ name }) => name === "apps")) throw new TypeError("it has no group apps");
 		const found = groups.find(({ name }) => name === group);
 		if (!found) return [];

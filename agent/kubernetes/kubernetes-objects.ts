@@ -1,4 +1,4 @@
-// Reads objects as the API server sends them, strictly: anything unexpected is an error and never becomes a default.
+// Reads objects as the API server sends them, strictly: unexpected content is an error and never becomes a default.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
@@ -29,7 +29,7 @@ export function listPage(body: unknown): {
 	readonly continueToken: string;
 } {
 	const metadata = isRecord(body) ? body["metadata"] : undefined;
-	// An empty list has items too: without the field, its content is unknown.
+	// Even an empty list has items, so without the field the content is unknown.
 	const items: unknown = isRecord(body) ? body["items"] : undefined;
 	if (!isRecord(metadata) || !Array.isArray(items))
 		throw new TypeError("cannot read list: it has no metadata or no items");
@@ -42,10 +42,9 @@ export function listPage(body: unknown): {
 	return { items, resourceVersion, continueToken: token };
 }
 
-/** The media type of a list with only metadata. */
 export const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/** Puts an empty array in place of null. An empty list of metadata has null for its items (Go's nil slice). */
+/** Replaces null items with an empty array. An empty list of metadata has null items (Go's nil slice). */
 export function withItems(body: unknown): unknown {
 	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
 }

@@ -1,6 +1,6 @@
-// Keeps the versions that the API server's answers have reached, for each resource. A consistent answer may be older than one that was seen
-// before its request. Then etcd was restored from a backup: nothing that is kept is true any more, and a watch that resumed would stay
-// silent without an error.
+// Keeps the highest version that the API server's answers have reached, for each resource. If a consistent answer is older than the highest
+// version before its request, etcd was restored from a backup. Then all kept state is invalid, and a resumed watch would stay silent
+// without an error.
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 
 /** The highest version that had been seen when a request was sent. */
@@ -13,7 +13,7 @@ interface SeenMark {
 export class SeenVersions {
 	readonly #highest = new Map<string, string>();
 	readonly #listeners = new Set<(resource: string) => void>();
-	/** Counts how many times the server went back: answers to requests that were sent before prove nothing. */
+	/** How often the versions went back. Answers to requests that were sent before that prove nothing. */
 	#life = 0;
 
 	/** Call this before a request whose answer is then passed to `answered`. */
@@ -48,7 +48,7 @@ export class SeenVersions {
 		for (const listener of this.#listeners) listener(resource);
 	}
 
-	/** Calls back when the server went back, before the answer is passed on. The returned function unsubscribes. */
+	/** Calls back when the versions went back, before the answer is returned. The returned function unsubscribes. */
 	onWentBack(listener: (resource: string) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-// Reads one line of a watch, strictly.
+// Parses one line of a watch strictly.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
@@ -9,7 +9,7 @@ type WatchLine =
 			readonly object: unknown;
 			readonly resourceVersion: string;
 	  }
-	/** `initialEventsEnd`: the events before it were the whole list at this version. */
+	/** `initialEventsEnd`: the events before this one were the whole list. */
 	| { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
 	| { readonly type: "ERROR"; readonly code: number; readonly message: string };
 

@@ -1,8 +1,7 @@
-// Keeps the version that a watch has reached, and decides where it may resume.
+// Keeps the version that a watch has reached, and decides whether it may resume there.
 //
-// Guarantee: a watch resumes from a version only over the session to the API server that reported that version; over any other session
-// everything is listed again. A restarted API server may have an etcd from a backup, which may have reached or passed that version through
-// other changes. A watch that its server ends normally, every few minutes, costs no list.
+// Guarantee: a watch resumes from a version only over the session that reported that version. Over any other session everything is listed
+// again: a restarted API server may have an etcd from a backup, which may have reached that version through other changes.
 export class WatchPlace {
 	#version = "";
 	#session = 0;
@@ -13,17 +12,14 @@ export class WatchPlace {
 		this.#session = session;
 	}
 
-	/**
-	 * Forgets the version, because the reported state cannot be trusted or the server has forgotten the version. Returns false if there was
-	 * none.
-	 */
+	/** Forgets the version, so that the next watch starts with a list. Returns false if there was none. */
 	forget(): boolean {
 		const wasKnown = this.#version !== "";
 		this.#version = "";
 		return wasKnown;
 	}
 
-	/** Returns the version to resume from over this session; "" if everything must be listed. */
+	/** Returns the version to resume from over this session; "" if a list is needed. */
 	resumeFrom(session: number): string {
 		return session === this.#session ? this.#version : "";
 	}

@@ -1,4 +1,4 @@
-// Describes what a watch reports to the store of its objects. Versions only rise, except after `reset`.
+// Describes what a watch reports to the store of its objects. Versions never fall, except after `reset`.
 export interface WatchEvent<T> {
 	readonly type: "ADDED" | "MODIFIED" | "DELETED";
 	readonly object: T;

@@ -1,15 +1,13 @@
 // Keeps one list and watch running: lists, watches from there, and starts over if the API server has forgotten the version.
 //
-// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes only over the
-// session that it ran on; over any other session it lists again (watch-place.ts). Otherwise, if etcd was restored from a backup meanwhile,
-// the API server could accept a watch from a version of the lost history, and the view would keep what that history showed.
+// Guarantee: the sink gets every change in order, or a whole list, never a part of one. A watch resumes only over its own session, because
+// another API server may have a restored etcd (watch-place.ts).
 //
-// A view that was dead is alive again only with a list that began afterwards: a watch resumes only if it ended normally and is open again
-// within 5 s of its last sign of life. Otherwise a view could be used as soon as the watch is open, and before the events of all that time
-// have arrived.
+// A dead view comes alive only with a new list. A watch resumes only if it ended normally and is open again within 5 s of its last sign of
+// life. Otherwise the view could be used before the events of the gap have arrived.
 //
-// It replaces ListWatch of @kubernetes/client-node 2.0 (its memory: see api-connection.ts). That one skips lines that it cannot read, keeps
-// whole objects and requests no bookmarks. It also does not notice a server whose versions went back.
+// ListWatch of @kubernetes/client-node 2.0 is not used: it skips unreadable lines, keeps whole objects, requests no bookmarks and does not
+// notice versions that went back.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
@@ -40,14 +38,14 @@ interface WatchOptions<T> {
 	readonly project: (object: unknown) => T;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
-	/** If true, a watch that ended never resumes, but lists again. For few objects. */
+	/** If true, an ended watch lists again instead of resuming. Only for few objects. */
 	readonly listsAnew?: boolean;
 }
 
 export interface Watch {
-	/** Opens it again, with a list: what it reported cannot be trusted. */
+	/** Starts over with a list, because the reported state cannot be trusted. */
 	restart(): void;
-	/** Ends it; the sink gets no more calls. */
+	/** Ends the watch; the sink gets no more calls. */
 	close(): void;
 }
 
@@ -123,12 +121,11 @@ class ObjectWatch<T> implements Watch {
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
 		const { connection, sink } = this.#options;
 		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
-		// The session of the watch has ended too, perhaps because its API server was being stopped: what the watch reported is no longer a
-		// view.
+		// The session has ended too, perhaps because its API server is stopping: the reported state can no longer be trusted.
 		if (!isKnown() && this.#place.forget()) sink.watchLost();
 		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
 		if (!isKnown()) await this.#list(signal);
-		// The session may have ended with the list.
+		// The session may have ended during the list.
 		if (signal.aborted || !isKnown()) return;
 		return this.#watch(signal);
 	}
@@ -197,7 +194,7 @@ class ObjectWatch<T> implements Watch {
 			timeoutSeconds,
 			...query,
 		});
-		// The stream is opened now, over this session.
+		// stream() is called in the same turn, so it uses this session.
 		const { session } = connection;
 		const refused = await connection
 			.stream({
@@ -223,7 +220,7 @@ class ObjectWatch<T> implements Watch {
 			return;
 		}
 		if (refused && list && !list.done && [400, 405, 422].includes(refused.status)) {
-			this.#canStreamLists = false; // Before 1.32, or with the feature gate WatchList off.
+			this.#canStreamLists = false; // Kubernetes before 1.32, or the feature gate WatchList is off.
 			return;
 		}
 		if (refused) throw this.#asker.refusal(refused, question);
@@ -244,7 +241,7 @@ class ObjectWatch<T> implements Watch {
 				if (event.initialEventsEnd) this.#finish(list, resourceVersion, session);
 				return;
 			}
-			// Changes that are made meanwhile arrive between the objects of the list.
+			// Changes made during the list arrive between its objects.
 			const { uid } = this.#asker.read(question, () => objectMeta(event.object));
 			if (event.type === "DELETED") list.objects.delete(uid);
 			else
@@ -271,7 +268,7 @@ class ObjectWatch<T> implements Watch {
 	#finish(list: StreamedList<T>, resourceVersion: string, session: number): void {
 		const { clock, connection, sink } = this.#options;
 		list.done = true;
-		if (connection.versions.answered(list.mark, resourceVersion)) return; // The watch starts over.
+		if (connection.versions.answered(list.mark, resourceVersion)) return; // The listeners have aborted this attempt.
 		this.#version = resourceVersion;
 		this.#place.reached(resourceVersion, session);
 		sink.replace([...list.objects.values()], resourceVersion);
@@ -317,7 +314,6 @@ class ExpiredError extends Error {
 	override readonly name = "ExpiredError";
 }
 
-/** A list that is still arriving as events. */
 interface StreamedList<T> {
 	/** By uid. */
 	readonly objects: Map<string, T>;
