@@ -12,7 +12,6 @@ const { group, version, resource } = budgetApi;
 const budgetsIn = (namespace: string | undefined): string =>
 	`/apis/${group}/${version}/${namespace === undefined ? "" : `namespaces/${namespace}/`}${resource}`;
 
-/** Every budget of the cluster, for lists and for the watch. */
 export const allBudgets: ListedResource = {
 	name: "budgets",
 	path: budgetsIn(undefined),
@@ -20,7 +19,6 @@ export const allBudgets: ListedResource = {
 	group,
 };
 
-/** Returns the resourceVersion of every budget, from a consistent list with only metadata. */
 export async function listBudgetVersions(asker: ApiAsker): Promise<ListedVersions> {
 	const { versions } = asker.connection;
 	const mark = versions.mark(allBudgets.name);

@@ -1,5 +1,5 @@
-// Describes the agent's requests to its own API server. agent/cluster-api/create-cluster-api.ts sends them to a real one. The exploration
-// has a small simulated one with resourceVersions and conflicts. Both pass the same contract tests.
+// Describes the agent's requests to its own API server. create-cluster-api.ts sends them to a real API server,
+// test/explore/simulated-api.ts to a simulated one. Both pass the same contract tests.
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
@@ -8,53 +8,54 @@ import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
-/** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
+/** Another write came first (409 Conflict or AlreadyExists): read again before judging. */
 export class ConflictError extends BoundedError {
 	override readonly name = "ConflictError";
 	readonly reason = "Conflict";
 }
 
-/** The object that has this name now, with any uid. */
+/** Names a controller, whatever its uid. */
 export type ControllerName = Omit<ControllerReference, "uid">;
 
 /** How many pods a controller wants, or why that is unknown. */
 export type ScaleAnswer =
-	/** `uid`: of the object that has the name now. `ownedBy`: its own controller. If that is a Deployment, its scale counts instead. */
+	/**
+	 * `uid`: the object that has the name now. `ownedBy`: its own controller; if that is a Deployment, the Deployment's scale counts
+	 * instead.
+	 */
 	| {
 			readonly kind: "replicas";
 			readonly replicas: number;
 			readonly uid: string;
 			readonly ownedBy?: ControllerReference;
 	  }
-	/** A DaemonSet that was changed, and whose controller has not yet reported the new number of nodes. */
+	/** A DaemonSet has changed, and its controller has not yet reported the new number of nodes. */
 	| { readonly kind: "unsettled"; readonly uid: string }
 	/**
-	 * A custom resource whose scale has no number, or whose API gives none now. `why` names the field or the answer; `passes`: the number
-	 * may be known in a moment, without any action on the resource.
+	 * The scale of a custom resource has no number, or its API gives none now. `why` names the field or the answer. `passes`: the number
+	 * may become known without any action on the resource.
 	 */
 	| { readonly kind: "unstated"; readonly why: string; readonly passes: boolean }
-	/** No object has the name (404), or no served version of the group has the kind. */
+	/** No object has this name (404), or no served version of the group has the kind. */
 	| { readonly kind: "gone" }
 	/** The kind is served but has no scale subresource, for example a Job. */
 	| { readonly kind: "withoutScale" };
 
-/** A pod at this moment, by a consistent read. */
 export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; readonly pod: PodRecord };
 
-/** The result of a touch: the pod's new version, or that no pod with that uid exists any more. */
+/** The pod's new version, or that no pod with this uid exists any more. */
 export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: string } | { readonly kind: "gone" };
 
 /**
- * Every method rejects with AgentUnavailableError (API server not reachable, 5xx, 429, no permission) unless its comment says otherwise;
- * none answers from a guess. Methods that return Leases also reject with GarbledLeaseError if one cannot be read. "Consistent" means: at
- * least as new as the moment of the call.
+ * Unless a comment says otherwise, requests reject with AgentUnavailableError (API server not reachable, 5xx, 429, no permission). Requests
+ * for Leases also reject with GarbledLeaseError if a Lease cannot be read. "Consistent" means: at least as new as the moment of the call.
  */
 export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
 	/**
-	 * Returns the number of the connection that a request sent right now would use; undefined if none is open. While the number stays the
-	 * same, no request has gone to a restarted API server.
+	 * The number of the connection that a request sent now would use; undefined if none is open. While the number stays the same, no
+	 * request has gone to a restarted API server.
 	 */
 	connection(): number | undefined;
 	/** Consistent GET by name; undefined if it does not exist. */
@@ -66,7 +67,7 @@ export interface ClusterApi {
 	/** DELETE with preconditions uid and resourceVersion; rejects with ConflictError if it was changed or deleted. */
 	deleteLease(lease: LeaseObject): Promise<void>;
 	/**
-	 * Returns all of the agents' Leases for a budget namespace, at least as new as `notOlderThan` (a Lease's resourceVersion), or by a
+	 * Returns all Leases of agents for a budget namespace: at least as new as `notOlderThan` (a Lease's resourceVersion), or by a
 	 * consistent LIST if that is "".
 	 */
 	listLeases(options: {
@@ -77,23 +78,23 @@ export interface ClusterApi {
 	getBudget(budget: BudgetName): Promise<MemberBudget | undefined>;
 	/** Consistent LIST of a namespace, or of all namespaces. */
 	listBudgets(namespace?: string): Promise<readonly MemberBudget[]>;
-	/** Consistent GET of ConfigMap `xpdb-fleet`; rejects if it names another Lease namespace than this agent uses. */
+	/** Consistent GET of ConfigMap `xpdb-fleet`. Rejects if it names another Lease namespace than this agent uses. */
 	getFleet(): Promise<DeclaredFleet>;
-	/** Consistent GET by namespace and name: the answer may have another uid. */
+	/** Consistent GET by namespace and name. The pod found may have another uid. */
 	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;
 	/** Consistent LIST of all pods, with the list's resourceVersion. */
 	listPods(): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }>;
 	/**
-	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid. The value must never have been
-	 * used before, so that the pod's resourceVersion changes and a late eviction gets a 409.
+	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid. The value must be new, so that
+	 * the pod's resourceVersion changes and a late eviction gets a 409.
 	 */
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, so that its pre-activities can see it. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
 	/**
-	 * Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError if the agent may not list them.
+	 * Consistent LISTs of a namespace's workloads of Kubernetes' own kinds. Rejects with MissingRightError if the agent may not list them.
 	 */
 	listWorkloads(namespace: string): Promise<readonly WorkloadRecord[]>;
-	/** GET by name: returns how many pods a controller wants, and which controller owns it. */
+	/** Reads by name how many pods a controller wants, and which controller owns it. */
 	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
 }

@@ -1,4 +1,4 @@
-// Connects the agent to its own cluster: the connection to its API server, the cluster's id, and its name for people.
+// Connects the agent to its own cluster: opens the connection, and reads the cluster's id and display name.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAccess } from "../kubernetes/api-access.ts";
 import { type ApiConnection, createApiConnection } from "../kubernetes/api-connection.ts";
@@ -18,13 +18,13 @@ export interface ConnectClusterOptions {
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
-	/** Called if the API server gives no usable answer yet (it is asked again after a second), or if the fleet cannot be read. */
+	/** Called when the API server gives no usable answer (retried every second), or when the fleet cannot be read. */
 	readonly onTrouble: (error: AgentUnavailableError) => void;
 }
 
 const retryMs = 1_000;
 
-/** Connects, and keeps trying while the API server gives no usable answer. Rejects with the reason of `signal` when it aborts. */
+/** Connects, and retries while the API server gives no usable answer. Rejects with the reason of `signal` when it aborts. */
 export async function connectCluster(options: ConnectClusterOptions): Promise<ConnectedCluster> {
 	const { access, config, clock } = options;
 	const apiOptions = {
@@ -40,7 +40,7 @@ export async function connectCluster(options: ConnectClusterOptions): Promise<Co
 }
 
 /**
- * Returns the fleet's name for this cluster, or else its id. Uses a connection of its own, because messages of a connection name the
+ * Returns the fleet's name for this cluster, or else its id. Uses its own connection, because the messages of a connection name the
  * cluster.
  */
 async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectClusterOptions): Promise<string> {
@@ -49,7 +49,7 @@ async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectCluste
 	try {
 		const api = await askUntilAnswered(() => createClusterApi(connection, apiOptions), options);
 		const { members } = await api.getFleet().catch((error: unknown) => {
-			// There is no fleet yet, or it cannot be read: every count reports that, and it may be fixed while the agent runs.
+			// The fleet is missing or unreadable: every count reports that, and it may be fixed while the agent runs.
 			if (error instanceof AgentUnavailableError) options.onTrouble(error);
 			else throw error;
 			return { members: [] };

@@ -1,9 +1,9 @@
-// Reads how many pods a controller wants, by the rules of the finders in pkg/controller/disruption: for Kubernetes' own workload kinds from
-// the object itself, for all other kinds from its scale subresource. DaemonSets, which those finders leave out, count by the number of
-// nodes that their controller has found for them.
+// Reads how many pods a controller wants, by the rules of the finders in pkg/controller/disruption. Kubernetes' own workload kinds are read
+// from the object itself, all other kinds from the scale subresource. A DaemonSet, which those finders leave out, wants as many pods as its
+// controller has found nodes.
 //
-// Guarantee: a controller is `gone` only if the API server said so of this very name (404), or if no served version of its group has the
-// kind. Any other refusal or failure is an error, or `unstated`, never a number.
+// Guarantee: a controller is `gone` only if the API server answered 404 for this very name, or if no served version of its group has the
+// kind. Any other refusal or failure is an error or `unstated`, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { controllerOf } from "../../disruption/budget/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
@@ -28,13 +28,12 @@ export async function getScale(
 	const { cluster } = asker.connection;
 	const unreadable = (why: string): AgentUnavailableError =>
 		new AgentUnavailableError(`cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
-	// These parts come from pods and Leases. None of them may lead to another path.
+	// These parts come from pods and Leases, and must not change the request's path.
 	if (
 		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))
 	) {
 		throw unreadable("the reference to it cannot be the one of an object");
 	}
-	// Kubernetes' own kinds are found without discovery.
 	const workload = findWorkloadKind(controller);
 	if (workload) return ofWorkload(controller, workload, namespace, asker);
 	const kind = await discovery.find(controller.apiVersion, controller.kind).catch((error: unknown) => {
@@ -45,7 +44,7 @@ export async function getScale(
 		const why = `its API ${kind.apiVersion} does not answer (${kind.said})`;
 		return { kind: "unstated", why, passes: true };
 	}
-	// The kind was uninstalled, and all its objects with it.
+	// When a kind is uninstalled, its objects are deleted.
 	if (!kind) return { kind: "gone" };
 	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
 }
@@ -73,16 +72,13 @@ async function ofWorkload(
 		if (controller.kind === "DaemonSet") return ofDaemonSet(answer.body, uid);
 		const owner = controllerOf(answer.body);
 		const replicas = replicasOf(answer.body);
-		// The API server fills in defaults: an object without replicas is incomplete.
+		// The API server fills in this default, so an object without it is incomplete.
 		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
 		return { kind: "replicas", replicas, uid, ...(owner && { ownedBy: owner }) };
 	});
 }
 
-/**
- * Reads how many pods a DaemonSet wants. Its controller reports the number of nodes, and the generation of the DaemonSet that this number
- * is for.
- */
+/** The number of nodes is valid only if the DaemonSet's controller has observed the current generation. */
 function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
 	const generation = numberIn(object, "metadata", "generation");
 	if (generation === undefined) throw new TypeError("it has no metadata.generation");
@@ -124,10 +120,7 @@ async function ofScale(options: {
 	});
 }
 
-/**
- * Returns the answer for a scale without a number. An API server answers 500 if the field that a custom resource names for its replicas is
- * not set.
- */
+/** An API server answers 500 if the field that a custom resource names for its replicas is not set. */
 function unstated(answer: ApiAnswer): ScaleAnswer {
 	const [, field] = /the spec replicas field "(.+?)" does not exist/.exec(statusMessage(answer)) ?? [];
 	return field === undefined
@@ -140,7 +133,7 @@ function replicasOf(object: unknown): number | undefined {
 	return numberIn(object, "spec", "replicas");
 }
 
-/** Returns a whole number that is small enough to be sent; undefined if it was left out. Throws TypeError on anything else. */
+/** Returns a whole number from 0 to 2^31 - 1; undefined if it was left out. Throws TypeError on anything else. */
 function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
 	const fields = isRecord(object) ? (object[part] ?? {}) : {};
 	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);

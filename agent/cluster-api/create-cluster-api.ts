@@ -1,6 +1,8 @@
-// Implements ClusterApi with the real API server. Guarantee: consistent reads are GETs by name or lists without resourceVersion, which
-// Kubernetes answers from etcd or from a cache that has caught up with etcd. Every update or deletion of a Lease names the version that it
-// was derived from, and every write to a pod names its uid. Any unexpected answer rejects.
+// Implements ClusterApi with the real API server.
+//
+// Guarantee: consistent reads are GETs by name or lists without resourceVersion, which Kubernetes answers from etcd or from a cache that
+// has caught up with etcd. Every update or deletion of a Lease names the version that it was derived from, and every write to a pod names
+// its uid. Any unexpected answer rejects.
 import { type ApiAsker, type AskOptions, createApiAsker } from "../kubernetes/api-asker.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
 import { createDiscovery } from "../kubernetes/discovery.ts";
@@ -23,7 +25,7 @@ export interface ClusterApiOptions {
 	readonly clock?: Pick<Clock, "now">;
 }
 
-/** Creates the ClusterApi. Requests the cluster's id, and rejects if it cannot be read. */
+/** Creates the ClusterApi. Rejects if the cluster's id cannot be read. */
 export async function createClusterApi(connection: ApiConnection, options: ClusterApiOptions): Promise<ClusterApi> {
 	const asker = createApiAsker(connection);
 	const { clock = systemClock } = options;

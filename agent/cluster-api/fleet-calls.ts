@@ -1,8 +1,8 @@
 // Reads the declared fleet from the API server.
 //
-// Guarantee: an agent gets no fleet if it keeps its Leases in another namespace than the declaration says. Agents of one cluster that keep
-// two sets of Leases would not see each other's reservations. Each count, list of budgets and description reads the fleet, so an agent with
-// the wrong namespace answers none of them.
+// Guarantee: an agent gets no fleet if it keeps its Leases in another namespace than the fleet declares. Agents of one cluster with two
+// sets of Leases would not see each other's reservations. Counts, lists of budgets and descriptions read the fleet first, so such an agent
+// answers none of them.
 import { fleetKeys, InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -30,7 +30,7 @@ export function createFleetCalls(
 	};
 	const fail = (why: string, cause?: unknown): AgentUnavailableError =>
 		new AgentUnavailableError(`cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
-	// Parsed again only if its text has changed: every count reads it.
+	// Every count reads the fleet, so an unchanged text is not parsed again.
 	let parsed: { readonly text: string; readonly fleet: DeclaredFleet } | undefined;
 	return {
 		async getFleet() {

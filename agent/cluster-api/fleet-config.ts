@@ -1,5 +1,5 @@
-// Parses ConfigMap `xpdb-fleet`: key `members` and the optional keys `forgotten` and `namespaces`, each a list in YAML or JSON, and the
-// optional key `leaseNamespace`. Other keys are ignored here.
+// Parses ConfigMap `xpdb-fleet`. The key `members` and the optional keys `forgotten` and `namespaces` are lists in YAML or JSON. The
+// optional key `leaseNamespace` is plain text. Other keys are ignored.
 import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -7,7 +7,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Reads the ConfigMap's data. Throws InvalidFleetError. */
+/** Throws InvalidFleetError. */
 export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	return readDeclaredFleet({
 		members: await parseValue(data, "members"),
@@ -17,16 +17,13 @@ export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	});
 }
 
-/**
- * Returns the parsed value; undefined if the key is missing. Tries JSON first: to save memory, the agent loads the YAML parser only if it
- * needs it.
- */
+/** Returns the parsed value; undefined if the key is missing. Tries JSON first, because loading the YAML parser costs memory. */
 async function parseValue(data: Data, key: string): Promise<unknown> {
 	if (!Object.hasOwn(data, key)) return undefined;
 	const text = data[key];
 	if (typeof text !== "string") throw new InvalidFleetError(`${key} is not a text`);
 	const value = await parseText(text, key);
-	// The parser returns null for an empty text, and an existing key must never count as a missing one.
+	// The parser returns null for an empty text. An existing key must not count as missing.
 	return value ?? null;
 }
 

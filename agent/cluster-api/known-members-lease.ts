@@ -1,5 +1,5 @@
-// Reads and formats the Lease that keeps every cluster that this one ever listed, or that greeted it: one annotation in JSON, with a
-// version. It is read strictly: if a list were misread, a missing member would go unnoticed.
+// Reads and formats the Lease that records every cluster that this one ever listed or was greeted by. The record is one annotation in JSON
+// with a version. It is parsed strictly, so that a misread list cannot hide a missing member.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
@@ -10,21 +10,20 @@ export const knownMembersLease = "xpdb-known-members";
 export const knownMembersAnnotation = "xpdb.form3.tech/known-members";
 
 const schemaVersion = 1;
-/** 300 bytes each at the usual lengths, 800 at most; annotations are limited to 256 KiB. */
+/** A member takes 300 bytes at the usual lengths and 800 at most; annotations are limited to 256 KiB. */
 export const maxKnownMembers = 300;
 
 /** A cluster that was once listed here, or that greeted this one. */
 export interface KnownMember {
 	readonly id: string;
-	/** For people; as it was last listed, or as it called itself. */
+	/** As last listed, or as the cluster called itself; for people. */
 	readonly name: string;
-	/** Its address, if it was listed with one. */
 	readonly address?: string;
-	/** Seconds since 1970, by the clock of the agent that saw it first; for people. */
+	/** Seconds since 1970, by the clock of the agent that saw the member first; for people. */
 	readonly since: number;
 }
 
-/** Reads the known members. Throws GarbledLeaseError if any part of them cannot be understood. `cluster` is the name for messages. */
+/** Throws GarbledLeaseError if any part cannot be understood. `cluster` is the name for messages. */
 export function parseKnownMembers(
 	{ annotations, unreadable }: Pick<LeaseObject, "annotations" | "unreadable">,
 	cluster: string,

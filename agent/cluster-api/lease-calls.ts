@@ -59,7 +59,7 @@ export function createLeaseCalls(
 			}
 			if (answer.status === 404) throw asker.refusal(answer, options);
 			const written = readLease(answer.body, cluster);
-			// A write that changes nothing keeps the version.
+			// A write without changes keeps the version.
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
 		},
@@ -78,7 +78,7 @@ export function createLeaseCalls(
 			if (answer.status === 404) throw asker.refusal(answer, options);
 		},
 		async listLeases({ budgetNamespace, notOlderThan }) {
-			// With a version, this is not a consistent list: the API server's cache has that very Lease immediately, but learns only every
+			// With a version, the list need not be consistent: the API server's cache has that very Lease immediately. It learns only every
 			// 100 ms that no other Lease was written since.
 			const fresh =
 				notOlderThan === ""
@@ -99,8 +99,8 @@ export function createLeaseCalls(
 }
 
 /**
- * Makes the API server forget which client wrote which field, and record no fields in later writes. These Leases are never applied, and
- * comparing fields was a third of what a write costs the API server.
+ * Clears managedFields, and keeps later writes from recording any. These Leases are never applied, and comparing fields took a third of the
+ * API server's time for a write.
  */
 const untracked = [{}] as const;
 

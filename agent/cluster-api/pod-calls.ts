@@ -10,7 +10,6 @@ import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import { type ListedResource, listPaged } from "../kubernetes/paged-list.ts";
 import type { ClusterApi, PodRead } from "./cluster-api.ts";
 
-/** Every pod of the cluster, for lists and for the watch. */
 export const allPods: ListedResource = { name: "pods", path: "/api/v1/pods", resource: "pods", group: "" };
 
 const cancelledCondition = "xpdb.form3.tech/ReservationCancelled";
@@ -36,7 +35,7 @@ export function createPodCalls(
 		return { kind: "present", pod: asker.read(options, () => project(answer.body)) };
 	}
 
-	/** Patches the status of the pod with this uid. Returns the answer; undefined if no pod with that uid exists any more. */
+	/** Patches the status of the pod with this uid. Returns undefined if no pod with this uid exists any more. */
 	async function patchStatus(
 		pod: PodReference,
 		patch: Pick<AskOptions, "body" | "contentType" | "what">,
@@ -55,8 +54,8 @@ export function createPodCalls(
 		if (answer.status < 300) return { answer, options };
 		if (isMissingObject(answer, name)) return undefined;
 		if (answer.status === 404) throw asker.refusal(answer, options);
-		// If the pod has another uid, the answer is "field is immutable" (422) or a conflict. Other errors look the same, so only reading
-		// the pod shows which it is.
+		// If the pod has another uid, the answer is "field is immutable" (422) or a conflict. Other errors have the same status, so only
+		// reading the pod tells them apart.
 		const found = await getPod(pod);
 		if (found.kind === "gone" || found.pod.uid !== pod.uid) return undefined;
 		throw asker.refusal(answer, options);
@@ -78,7 +77,7 @@ export function createPodCalls(
 				lastTransitionTime: new Date().toISOString().replace(/\.[0-9]+Z$/, "Z"),
 			};
 			const patched = await patchStatus(pod, {
-				// A strategic patch merges conditions by their type, so that no other condition is lost.
+				// A strategic merge patch merges conditions by type, so no other condition is lost.
 				contentType: "application/strategic-merge-patch+json",
 				body: { metadata: { uid: pod.uid }, status: { conditions: [condition] } },
 				what,
@@ -86,7 +85,7 @@ export function createPodCalls(
 			if (!patched) return { kind: "gone" };
 			const { answer, options } = patched;
 			if (!hasCondition(answer.body, value)) {
-				// An admission webhook removed it: then the version may not have changed, and a late eviction could still hit.
+				// An admission webhook removed it. The version may then be unchanged, and a late eviction could still succeed.
 				throw new AgentUnavailableError(
 					`cannot ${what} in cluster "${asker.connection.cluster}": the API server left out condition ${cancelledCondition}`,
 					asker.connection.cluster,

@@ -1,12 +1,12 @@
-// Turns pods into records that are cheap to keep. Pods of one controller share one object for equal labels and one for the controller's
-// reference, and strings that many pods have in common are kept once. Without this, 10,000 pods take three times the memory.
+// Turns pods into records that take little memory. Pods of one controller share their labels and the controller's reference, and common
+// strings are kept once. Without this, 10,000 pods take three times the memory.
 import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/budget/pod.ts";
 import type { PodStatus } from "../../disruption/budget/pod-status.ts";
 
-/** With more than this many different strings, the cache is cleared: later pods then share only among themselves. */
+/** With more different strings than this, the cache is cleared: later pods then share only among themselves. */
 const maxShared = 20_000;
 
-/** Returns a projection with a cache of what it has seen. It throws TypeError on an object that is not a complete pod. */
+/** Returns a projection with its own cache. It throws TypeError on an object that is not a complete pod. */
 export function createPodProjection(): (pod: unknown) => PodRecord {
 	const strings = new Map<string, string>();
 	const byController = new Map<string, { controller: ControllerReference; labels: Readonly<Record<string, string>> }>();
@@ -19,7 +19,7 @@ export function createPodProjection(): (pod: unknown) => PodRecord {
 		return text;
 	}
 
-	/** Shares the texts of a status: the scheduler reports the same ones for many pods. */
+	/** The scheduler reports the same texts for many pods. */
 	function shareStatus({ state, message, ...status }: PodStatus): PodStatus {
 		return {
 			...status,

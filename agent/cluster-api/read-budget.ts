@@ -4,10 +4,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { longestSuspensionText, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/**
- * Reads a budget, with its spec unparsed: the code that decides judges whether it can be enforced. Throws TypeError if its metadata cannot
- * be read.
- */
+/** Reads a budget without parsing its spec, which the decision validates. Throws TypeError if the metadata cannot be read. */
 export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);
 	const namespace = recordAt(object, "metadata")["namespace"];
@@ -22,7 +19,7 @@ export function readBudget(object: unknown): MemberBudget {
 	};
 }
 
-/** Returns the annotation for people; undefined if it is missing, invalid or too long. */
+/** Returns the annotation; undefined if it is missing, not a text or too long. */
 function suspensionOf(annotations: unknown): string | undefined {
 	const text = isRecord(annotations) ? annotations[suspensionAnnotation] : undefined;
 	return typeof text === "string" && text.length <= longestSuspensionText ? text : undefined;

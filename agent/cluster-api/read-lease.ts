@@ -1,4 +1,4 @@
-// Reads a Lease as the API server sends it, strictly: anything unexpected is an error and never becomes a default.
+// Reads a Lease as the API server sends it, strictly: unexpected content is an error and never becomes a default.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -6,7 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
-/** Reads a Lease. Throws GarbledLeaseError. `cluster` is the name for messages. */
+/** Throws GarbledLeaseError. `cluster` is the name for messages. */
 export function readLease(object: unknown, cluster: string): LeaseObject {
 	try {
 		const { name, uid, resourceVersion } = objectMeta(object);
@@ -36,8 +36,8 @@ export function readLease(object: unknown, cluster: string): LeaseObject {
 }
 
 /**
- * Reads a Lease for a watch. An unreadable Lease is kept as unreadable, so that it blocks only the namespace of its budget, or all
- * namespaces if it names none (watched-leases.ts). Throws GarbledLeaseError if it cannot even be identified.
+ * Reads a Lease for a watch. A Lease that cannot be read is kept as unreadable: it blocks only the namespace of its budget, or all
+ * namespaces if it names none (watched-leases.ts). Throws GarbledLeaseError if it has no identity.
  */
 export function readWatchedLease(object: unknown, cluster: string): LeaseObject {
 	try {

@@ -1,9 +1,8 @@
-// Shares reads: parallel counts of many budgets read the same objects. Equal requests in the same turn of the event loop share one, which
-// is sent after all of them were made. So each answer is as new as if it had been requested alone.
+// Lets parallel counts of many budgets share their reads. Equal requests of one turn of the event loop become one request, sent after that
+// turn. So each answer is as new as if it had been requested alone.
 import { controllerKey } from "../../disruption/lease/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
-/** Calls back in the next turn of the event loop. */
 type NextTurn = (run: () => void) => void;
 
 export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmediate): ClusterApi {

@@ -1,18 +1,17 @@
-// Lists workloads of Kubernetes' own kinds from the API server: those of one namespace, projected page by page, or only their versions. No
-// list here covers the whole cluster; only a watch starts with such a list.
+// Lists workloads of Kubernetes' own kinds: those of one namespace, or only their versions. Only a watch lists the whole cluster.
 import type { ApiAsker } from "../kubernetes/api-asker.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import { type ListedResource, listPaged } from "../kubernetes/paged-list.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { createWorkloadProjection, type WorkloadKind, workloadKinds } from "./workload-record.ts";
 
-/** The versions in a consistent list: the resourceVersion of each object by NAMESPACE/NAME, and the list's own. */
+/** The resourceVersion of each object by NAMESPACE/NAME, and that of the list. */
 export interface ListedVersions {
 	readonly versions: ReadonlyMap<string, string>;
 	readonly resourceVersion: string;
 }
 
-/** Returns the collection of all objects of a kind, for the watch, or of those in one namespace. */
+/** Returns the collection of all objects of a kind, or of those in one namespace. */
 export function workloadsIn({ apiVersion, plural, prefix }: WorkloadKind, namespace?: string): ListedResource {
 	return {
 		name: plural,

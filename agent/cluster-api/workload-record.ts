@@ -1,5 +1,5 @@
-// Reads what the agent keeps of a workload of Kubernetes' own kinds: its identity and version, whether a Deployment owns it, and the labels
-// of its pod template. How many pods it wants is read by name at every count.
+// Reads what the agent keeps of a workload: its identity and version, whether a Deployment owns it, and the labels of its pod template. How
+// many pods the workload wants is read by name at every count.
 import { type ControllerReference, controllerOf } from "../../disruption/budget/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -9,9 +9,9 @@ import { isResourceVersion } from "../../disruption/resource-version.ts";
 export interface WorkloadRecord extends ControllerReference {
 	readonly namespace: string;
 	readonly resourceVersion: string;
-	/** The labels of its pod template; empty if a Deployment decides instead. */
+	/** Labels of the pod template; empty if a Deployment owns the workload. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** Whether a Deployment owns it. If so, the Deployment's scale counts instead. */
+	/** Whether a Deployment owns the workload, so that the Deployment's scale counts instead. */
 	readonly isOfDeployment: boolean;
 }
 
@@ -31,26 +31,21 @@ export const workloadKinds: readonly WorkloadKind[] = [
 	{ apiVersion: "v1", kind: "ReplicationController", plural: "replicationcontrollers", prefix: "/api/v1" },
 ];
 
-/** Finds one of these kinds, in any version of its group; undefined for any other kind. */
+/** Accepts any version of the kind's group. */
 export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference, "apiVersion" | "kind">) {
 	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
 }
 
-/**
- * Whether the owner is a Deployment. With any other owner, the object itself decides, as in getPodReplicaSet of pkg/controller/disruption.
- */
+/** With any other owner, the object itself decides, as in getPodReplicaSet of pkg/controller/disruption. */
 export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "kind"> | undefined): boolean {
 	return owner?.kind === "Deployment" && groupOf(owner.apiVersion) === "apps";
 }
 
 const noLabels: Readonly<Record<string, string>> = {};
-/** With more than this many different texts, the cache is cleared. */
+/** With more different texts than this, the cache is cleared. */
 const maxShared = 20_000;
 
-/**
- * Returns a projection that keeps one copy of each text which many objects have in common. It throws TypeError on an object that cannot be
- * read.
- */
+/** Returns a projection that keeps one copy of texts that many objects have in common. It throws TypeError on an unreadable object. */
 export function createWorkloadProjection({ apiVersion, kind }: WorkloadKind): (object: unknown) => WorkloadRecord {
 	const texts = new Map<string, string>();
 	const share = (text: string): string => {
@@ -99,7 +94,7 @@ function workloadRecord(
 	};
 }
 
-/** Reads the labels of the pod template. A template without labels is valid; an object without a template is not. */
+/** A template without labels is valid; an object without a template is not. */
 function templateLabels(object: unknown, unreadable: (what: string) => TypeError): Readonly<Record<string, string>> {
 	const template = partOf(object, "spec")["template"];
 	if (!isRecord(template)) throw unreadable(`its spec.template is ${quote(template)}`);
