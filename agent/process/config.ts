@@ -1,5 +1,5 @@
-// Reads the agent's configuration: flags, each with an environment variable (XPDB_LISTEN_ADDRESS for --listen-address; a flag wins). A
-// contradictory, invalid or missing value is refused with the reason, before anything is started.
+// Reads the agent's configuration: flags, each with an environment variable (XPDB_LISTEN_ADDRESS for --listen-address). A flag takes
+// precedence. A contradictory, invalid or missing value is refused before anything starts.
 import { isIP } from "node:net";
 import yargs from "yargs";
 import {
@@ -42,7 +42,6 @@ export type LogLevel = (typeof logLevels)[number];
 
 const logLevels = ["trace", "debug", "info", "warn", "error"] as const;
 
-/** The configuration is invalid; the message is all that a person needs. */
 export class ConfigError extends BoundedError {
 	override readonly name = "ConfigError";
 	readonly reason = "Config";
@@ -81,7 +80,7 @@ const defaults: Partial<Record<Flag, string>> = {
 	"log-level": "info",
 };
 
-/** Reads flags and environment; throws ConfigError. For `--help`, returns the text to print instead. */
+/** Throws ConfigError. For `--help`, returns the text to print instead. */
 export async function parseConfig(args: readonly string[], env: Environment): Promise<AgentConfig | { help: string }> {
 	let help = "";
 	const parser = yargs()
@@ -158,20 +157,19 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 }
 
 /**
- * Reads the addresses to listen on. A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port. So a team that may
- * use a port-forward to its agents would reach every port that listens there. By default, only the port for callers listens there. Kubelets
- * and other agents connect to the Pod's address.
+ * A port-forward connects to the Pod's loopback address, and RBAC cannot limit it to one port. So by default only the port for callers
+ * listens there. Kubelets and other agents connect to the Pod's address.
  */
 function readAddresses(
 	needed: (flag: Flag) => string,
 	podIp: string,
 ): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
 	const read = (flag: Flag, defaultHost: string): Address => parseAddress(flag, needed(flag), defaultHost);
-	// Accepts both IP versions if the Pod's address is IPv6.
+	// "::" accepts both IP versions.
 	const listen = read("listen-address", isIP(podIp) === 6 ? "::" : "0.0.0.0");
 	const peerListen = read("peer-listen-address", podIp);
 	const httpListen = read("http-listen-address", podIp);
-	// Port 0 means a free port each time.
+	// Port 0 means any free port.
 	const ports = [listen, peerListen, httpListen].map(({ port }) => port).filter((port) => port !== 0);
 	if (new Set(ports).size < ports.length) {
 		throw new ConfigError(
@@ -181,7 +179,7 @@ function readAddresses(
 	return { listen, peerListen, httpListen };
 }
 
-/** Parses HOST:PORT, with an IPv6 host in brackets, or :PORT. */
+/** Accepts HOST:PORT, with an IPv6 host in brackets, or :PORT. */
 function parseAddress(flag: Flag, text: string, defaultHost: string): Address {
 	const match = /^(?:\[([^\]]+)\]|([^:]+))?:([0-9]{1,5})$/.exec(text);
 	const host = match?.[1] ?? match?.[2] ?? defaultHost;
@@ -208,7 +206,6 @@ function variableOf(flag: string): string {
 	return `XPDB_${flag.replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** Formats HOST:PORT as gRPC and people write it. */
 export function formatAddress({ host, port }: Address): string {
 	return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }

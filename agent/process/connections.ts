@@ -1,8 +1,7 @@
-// Limits the connections of one port. Until a call on it was admitted, a connection lives only for seconds, and may be closed for a newer
-// one. A connection on which calls are only refused is ended. A client can open a closed connection again, and no decision depends on it.
+// Limits the connections of one port. Until a call on it was admitted, a connection lives only for seconds, and may be closed in favor of a
+// newer one. A connection with nothing but refused calls is closed. Clients can reconnect, and no decision depends on a connection.
 import { isLoopback } from "./is-loopback.ts";
 
-/** The parts of a socket that are needed here. */
 export interface Connection {
 	readonly remoteAddress?: string | undefined;
 	readonly remotePort?: number | undefined;
@@ -14,7 +13,7 @@ interface Known {
 	readonly connection: Connection;
 	readonly address: string;
 	readonly stopWaiting: () => void;
-	/** The caller that was last admitted over it; "" until one was. */
+	/** The caller that was last admitted over this connection; "" if none was. */
 	caller: string;
 	refusals: number;
 }
@@ -23,27 +22,27 @@ interface ConnectionsOptions {
 	readonly after: (ms: number, action: () => void) => () => void;
 }
 
-/** About 60 KB each with TLS and HTTP/2: 15 MB of the 120 MB between a working agent and its limit of 224Mi. */
+/** A connection takes about 60 KB with TLS and HTTP/2: 15 MB of the 120 MB that a working agent leaves of its limit of 224Mi. */
 const maxConnections = 256;
-/** Loopback has no such limit: people come from there by port-forward, and share that address. */
+/** Does not apply to loopback: everyone who uses a port-forward has that address. */
 const maxPerAddress = 64;
-/** An account that a team shares; half of the connections stay for others. */
+/** A team may share one account; half of the connections stay for other callers. */
 const maxPerCaller = 128;
-/** Time for a handshake, and for a review by an API server under load, which may take 5 s. */
+/** Time for a handshake, and for a token review, which may take 5 s. */
 const unprovenMs = 10_000;
-/** A plugin whose token just expired has some calls under way. */
+/** A plugin whose token has just expired may have several open calls. */
 const maxRefusals = 20;
-/** Time for the refusal to reach its caller. */
+/** Lets the refusal reach its caller. */
 const lingerMs = 100;
 /**
- * A packet may have some 400 calls, and each costs half a millisecond. A client that sends this many over one connection, although they are
- * refused, ignores refusals.
+ * One packet may hold some 400 calls, and each costs half a millisecond. A client that sends this many although they are refused ignores
+ * refusals.
  */
 const maxCallsWhileEnding = 100;
 
 export class Connections {
 	readonly #options: ConnectionsOptions;
-	/** By "ADDRESS:PORT" of the other end, as grpc-js names a peer; oldest first. */
+	/** By "ADDRESS:PORT" of the client, as grpc-js names a peer; oldest first. */
 	readonly #byPeer = new Map<string, Known>();
 
 	constructor(options: ConnectionsOptions) {
@@ -54,7 +53,7 @@ export class Connections {
 		return this.#byPeer.size;
 	}
 
-	/** Takes in a new connection, and may close another one for it. Returns whether it may be served. */
+	/** Registers a new connection, and may close another one for it. Returns whether it may be served. */
 	accept(connection: Connection): boolean {
 		const { remoteAddress: address = "", remotePort: port = 0 } = connection;
 		const fromThere = [...this.#byPeer.values()].filter((known) => known.address === address);
@@ -79,10 +78,7 @@ export class Connections {
 		return true;
 	}
 
-	/**
-	 * Records that a call of this caller was admitted over the connection from that peer. Closes the caller's oldest connection if it has
-	 * too many.
-	 */
+	/** Records that a call of this caller was admitted. Closes the caller's oldest connection if there are too many. */
 	admitted(peer: string, caller: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
@@ -93,15 +89,12 @@ export class Connections {
 		if (theirs.length > maxPerCaller) theirs[0]?.connection.destroy();
 	}
 
-	/** Whether the connection from that peer is about to be closed: ignore what still comes over it. */
+	/** Whether the connection from this peer is about to be closed. Ignore its later calls. */
 	isEnding(peer: string): boolean {
 		return (this.#byPeer.get(peer)?.refusals ?? 0) >= maxRefusals;
 	}
 
-	/**
-	 * Records that a call from that peer was refused before any part of it was read, was never sent completely, or was cancelled before it
-	 * was judged.
-	 */
+	/** Records that a call from this peer was refused unread, never sent completely, or cancelled before it was judged. */
 	refused(peer: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
@@ -110,7 +103,7 @@ export class Connections {
 		if (known.refusals === maxCallsWhileEnding) known.connection.destroy();
 	}
 
-	/** Closes the connections that exist now when the time is over. */
+	/** After this time, closes the connections that exist now. */
 	endAfter(ms: number): void {
 		const standing = [...this.#byPeer.values()];
 		this.#options.after(ms, () => {

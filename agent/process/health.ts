@@ -1,8 +1,8 @@
-// Serves /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus. They reveal no more than these need.
+// Serves /healthz, /readyz and /metrics over plain HTTP for kubelets and Prometheus.
 //
-// Guarantee: a connection costs one request of at most 8 KB and one answer. Anything after that is never read, so requests cannot be
-// pipelined. Connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server makes an object
-// of every request in a packet before it can be refused: 2,000 requests in 72 KB ended the agent.
+// Guarantee: a connection costs one request of at most 8 KB and one answer. Later data is never read, so requests cannot be pipelined.
+// Connections are limited (connections.ts), and simultaneous scrapes share one collection. Node's HTTP server is not used: it parses every
+// request of a packet before any can be refused, and 2,000 requests in 72 KB ended the agent.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Clock } from "./clock.ts";
 import { type Address, formatAddress } from "./config.ts";
@@ -42,7 +42,6 @@ const statusTexts = {
 /** A collection takes milliseconds, and Prometheus scrapes once a second at most. */
 const metricsGoodForMs = 250;
 
-/** Listens; rejects if it cannot. */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
 	const { address, clock } = options;
 	const connections = new Connections({ after: (ms, action) => clock.after(ms, action) });
@@ -79,11 +78,11 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
 
 type FirstRequest = Exclude<ReadHttpRequest, { readonly kind: "incomplete" }>;
 
-/** Calls back once, with the first request, and reads nothing after it. */
+/** Calls back with the first request and reads nothing after it. */
 function readOne(socket: Socket, onRequest: (request: FirstRequest) => void): void {
 	let head = Buffer.alloc(0);
 	const read = (chunk: Buffer): void => {
-		// A copy: a part of the chunk would keep all of it in memory.
+		// Copied, because a slice would keep the whole chunk in memory.
 		head = Buffer.concat([head, chunk.subarray(0, longestHead - head.length)]);
 		const request = readHttpRequest(head);
 		if (request.kind === "incomplete") return;
@@ -131,7 +130,7 @@ function respond(socket: Socket, request: FirstRequest, { status, body, type }: 
 	];
 	socket.write(`${head.join("\r\n")}\r\n\r\n`);
 	const hasBody = request.kind !== "request" || request.method !== "HEAD";
-	// Close once everything is sent: a client that sent more than one request loses the rest.
+	// The client may have sent more data, which is dropped.
 	socket.end(hasBody ? body : "", () => socket.destroy());
 }
 

@@ -1,4 +1,4 @@
-// Reads the head of an HTTP/1 request, as far as the agent needs it: method and path. Nothing else of it is trusted or kept.
+// Reads method and path from the head of an HTTP/1 request. Nothing else of the head is used.
 
 export interface HttpRequest {
 	readonly kind: "request";
@@ -10,17 +10,17 @@ export interface HttpRequest {
 /** The maximum length of a head. Kubelets and Prometheus send some 300 bytes. */
 export const longestHead = 8 * 1024;
 
-/** The result for the bytes so far; `tooLong`: the head has reached the maximum length without an end. */
+/** `tooLong`: the head has reached its maximum length without an end. */
 export type ReadHttpRequest =
 	| HttpRequest
 	| { readonly kind: "incomplete" }
 	| { readonly kind: "garbled" }
 	| { readonly kind: "tooLong" };
 
-/** Reads a request. `bytes` is everything that has arrived so far. */
+/** `bytes` is everything that has arrived so far. */
 export function readHttpRequest(bytes: Buffer): ReadHttpRequest {
 	const end = bytes.subarray(0, longestHead).indexOf("\r\n\r\n");
-	// A client that does not start with a method is refused without waiting for the end.
+	// Data that does not start with a method is refused without waiting for the end of the head.
 	const [line = ""] = bytes.toString("latin1", 0, end < 0 ? longestHead : end).split("\r\n", 1);
 	if (!/^[A-Z]{0,20}( |$)/.test(line)) return { kind: "garbled" };
 	if (end < 0) return { kind: bytes.length < longestHead ? "incomplete" : "tooLong" };

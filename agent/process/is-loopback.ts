@@ -1,4 +1,4 @@
-/** Whether the address is the loopback address, as Node writes it: a socket for both IP versions gives IPv4 addresses a prefix. */
+/** Accepts addresses as Node writes them: a socket for both IP versions adds a prefix to IPv4 addresses. */
 export function isLoopback(address: string): boolean {
 	return address === "::1" || address.replace("::ffff:", "") === "127.0.0.1";
 }

@@ -1,9 +1,8 @@
-// Caches answers for a while, with one request at a time for each key, and a bounded number of answers. A failure is not an answer and is
-// not kept.
+// Caches a limited number of answers, with one request at a time for each key. Failures are not cached.
 
 interface Kept<Answer> {
 	readonly answer: Promise<Answer>;
-	/** Infinite while the request is under way. */
+	/** Infinity while the request is running. */
 	until: number;
 }
 
@@ -11,7 +10,7 @@ interface KeptAnswersOptions<Answer> {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	readonly keepForMs: (answer: Answer) => number;
-	/** The maximum number of answers. To make room, expired ones are dropped first, and then the oldest; they can be requested again. */
+	/** The maximum number of answers. Expired answers are dropped first, then the oldest. */
 	readonly max: number;
 }
 
@@ -23,13 +22,12 @@ export class KeptAnswers<Answer> {
 		this.#options = options;
 	}
 
-	/** Whether there is an answer, or a request for it is under way. */
+	/** Whether there is a valid answer or a running request. */
 	has(key: string): boolean {
 		const known = this.#byKey.get(key);
 		return known !== undefined && this.#options.now() < known.until;
 	}
 
-	/** Returns the kept answer, or else the answer to a request that is sent now. */
 	async get(key: string, ask: () => Promise<Answer>): Promise<Answer> {
 		const now = this.#options.now();
 		const known = this.#byKey.get(key);
@@ -38,7 +36,7 @@ export class KeptAnswers<Answer> {
 		this.#keep(key, kept, now);
 		try {
 			const answer = await kept.answer;
-			// Counted from before the request, so that a slow answer is not used for longer.
+			// Counts from before the request, so that a slow answer is not used for longer.
 			kept.until = now + this.#options.keepForMs(answer);
 			return answer;
 		} catch (error) {

@@ -1,30 +1,27 @@
 // Defines the agent's metrics for Prometheus.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** The earliest expiry among the certificates of each file. */
+/** The earliest expiry in each file. */
 export interface CertificateExpiry {
 	readonly certificateAt: Date;
 	readonly caAt: Date;
 }
 
 interface MetricsSources {
-	/** How many reservations the Leases of this cluster have. */
 	readonly reservations: () => number;
-	/** How many callers wait in line here. */
 	readonly waiting: () => number;
-	/** How many callers watch budgets here. */
 	readonly watchers: () => number;
 	readonly pods: () => number;
 	readonly certificateExpiry: () => CertificateExpiry;
-	/** Undefined before the fleet was read. */
+	/** Undefined until the fleet has been read. */
 	readonly members: () => Readonly<Record<"listed" | "forgotten" | "missing", number>> | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** From a Lease write (3 ms) over a list just after a write (100 ms) to the deadline of a call (5 s). */
+/** From a Lease write (3 ms) to the deadline of a call (5 s); more for Acquire, which includes the time in line. */
 const callBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Up to the lease duration of 10 s, and what renewals add. */
+/** Up to the lease duration of 10 s, and more for renewed leases. */
 const heldBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60];
 
 export function createMetrics({ version }: { readonly version: string }) {
@@ -75,11 +72,10 @@ export function createMetrics({ version }: { readonly version: string }) {
 	);
 	return {
 		registry,
-		/** Sets what the gauges read from now on. Until then, they show 0 or nothing. */
+		/** Adds sources for the gauges. A gauge without a source shows 0 or nothing. */
 		readFrom(more: Partial<MetricsSources>): void {
 			sources = { ...sources, ...more };
 		},
-		/** Counts are among these calls, with the label method="Count". */
 		calls: new Histogram({
 			name: "xpdb_call_seconds",
 			help: "Calls by method, port and gRPC status; Acquire includes the time in line",

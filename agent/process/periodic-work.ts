@@ -1,12 +1,12 @@
-// Runs all of the agent's periodic work. A pass that fails is reported, and the next one still comes.
+// Runs the agent's periodic work. A failed pass is reported and does not stop the job.
 import type { Clock } from "./clock.ts";
 
 export interface PeriodicJob {
-	/** Returns the pause before the first pass, and from the end of each pass to the next. */
+	/** The pause before the first pass and after each pass. */
 	readonly pauseMs: () => number;
-	/** If true, the first pass does not wait. */
+	/** If true, the first pass starts immediately. */
 	readonly isDueAtOnce?: boolean;
-	/** Makes one pass. `ending` aborts when the work ends. Returns "done" if no other pass is needed. */
+	/** `ending` aborts when the work ends. Return "done" if no other pass is needed. */
 	readonly pass: (ending: AbortSignal) => void | "done" | Promise<void | "done">;
 }
 
@@ -18,14 +18,13 @@ interface PeriodicWorkOptions {
 export class PeriodicWork {
 	readonly #options: PeriodicWorkOptions;
 	readonly #ending = new AbortController();
-	/** One for each job. */
 	readonly #timers: { cancel: () => void }[] = [];
 
 	constructor(options: PeriodicWorkOptions) {
 		this.#options = options;
 	}
 
-	/** Starts a job. Each job goes at its own pace: a pass that takes long does not delay other jobs. */
+	/** Starts a job. Jobs are independent: a slow pass does not delay other jobs. */
 	begin(job: PeriodicJob): void {
 		const { clock, report } = this.#options;
 		const { signal } = this.#ending;

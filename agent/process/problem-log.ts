@@ -1,12 +1,12 @@
-// Counts and logs problems that no caller receives. The same problem is not logged over and over.
+// Counts and logs problems that no caller receives. Repeated problems are counted but not logged again.
 import { type Logger, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** How long the same problem is not logged again. An unreachable API server causes several failures a second. */
+/** How long a problem is not logged again. An unreachable API server causes several failures a second. */
 const quietForMs = 10_000;
 const maxRemembered = 100;
 
-/** Returns a function that takes any thrown value. */
+/** The returned function accepts any thrown value. */
 export function createProblemLog(metrics: Metrics, log: Logger, now: () => number): (problem: unknown) => void {
 	const loggedAt = new Map<string, number>();
 	return (problem) => {

@@ -2,12 +2,12 @@
 export class Readiness {
 	readonly #checks: (() => string | undefined)[] = [];
 
-	/** Adds a check that is called each time: it returns why the agent is not ready, or undefined. */
+	/** The check returns why the agent is not ready, or undefined. It is called at each look. */
 	add(check: () => string | undefined): void {
 		this.#checks.push(check);
 	}
 
-	/** Makes the agent not ready, for this reason, until the returned function is called. */
+	/** Makes the agent not ready for this reason until the returned function is called. */
 	waitFor(reason: string): () => void {
 		let isOver = false;
 		this.add(() => (isOver ? undefined : reason));
@@ -16,7 +16,6 @@ export class Readiness {
 		};
 	}
 
-	/** The reasons why the agent is not ready; empty if it is. */
 	get reasons(): readonly string[] {
 		return this.#checks.map((check) => check()).filter((reason) => reason !== undefined);
 	}

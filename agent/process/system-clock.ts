@@ -1,4 +1,4 @@
-// Reads the process's own clock. performance.now() does not go backwards, and changes of the wall clock do not affect it.
+// Reads the process's clock. performance.now() never goes backwards and ignores changes of the wall clock.
 import type { Clock } from "./clock.ts";
 
 export const systemClock: Clock = {

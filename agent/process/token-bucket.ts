@@ -1,4 +1,4 @@
-// Limits how often something may happen: `perSecond` on average, and `burst` in quick succession after a quiet time.
+// Limits a rate: `perSecond` on average, and `burst` in quick succession after a quiet time.
 interface TokenBucketOptions {
 	readonly perSecond: number;
 	readonly burst: number;
@@ -17,13 +17,12 @@ export class TokenBucket {
 		this.#at = options.now();
 	}
 
-	/** Whether nothing was taken recently, so that it is in the state of a new bucket. */
 	get isFull(): boolean {
 		this.#fill();
 		return this.#left >= this.#options.burst;
 	}
 
-	/** Whether the action may happen now. If so, it is counted. */
+	/** Returns whether the action may happen now. If so, it is counted. */
 	take(): boolean {
 		this.#fill();
 		if (this.#left < 1) return false;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Returns the work's result. If it does not come in time, rejects with `late`, and ignores the work's outcome. */
+/** Returns the work's result. If the result does not come in time, rejects with `late` and ignores the work. */
 export async function withinTime<T>(
 	work: Promise<T>,
 	{ clock, ms, late }: { readonly clock: Pick<Clock, "after">; readonly ms: number; readonly late: () => Error },
