@@ -1,7 +1,7 @@
-// Keeps the agent's certificate, its key and the fleet's CA, and reads them again when the files change. New connections use the new ones,
-// and listeners end the existing connections, so that a removed CA is no longer accepted. The certificate must name this very cluster as a
-// member. Files that do not fit together (an unfinished rotation, a wrong file) are never used: the last valid ones stay, and the problem
-// is reported once.
+// Keeps the agent's certificate, its key and the fleet's CA, and reads the files again when they change. New connections use the new
+// material, and listeners end existing connections, so that a removed CA is no longer accepted. The certificate must name this cluster as a
+// member. Files that do not fit together, for example during a rotation, are never used: the last valid ones stay, and the problem is
+// reported once.
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
@@ -19,7 +19,7 @@ interface CertificateFiles {
 	readonly caFile: string;
 }
 
-/** All as PEM. */
+/** PEM. */
 export interface CertificateMaterial {
 	readonly certificate: string;
 	readonly privateKey: string;
@@ -39,7 +39,7 @@ interface CertificatesOptions {
 	readonly report: (problem: Error) => void;
 }
 
-/** With the 5 s for calls under way on old connections, a removed CA is out within a lease duration of 10 s. */
+/** Together with the 5 s for calls on old connections, a removed CA is out within a lease duration of 10 s. */
 const pollMs = 2_000;
 
 export class Certificates {
@@ -48,10 +48,9 @@ export class Certificates {
 	#current: CertificateMaterial;
 	#expiry: CertificateExpiry;
 	#marks: AgentCertificates;
-	/** The cluster id that the certificate must name, as soon as it is known. */
+	/** The cluster id that the certificate must name, once it is known. */
 	#member: string | undefined;
 	#lastProblem = "";
-	/** Reads the files again. */
 	readonly job: PeriodicJob = { pauseMs: () => pollMs, pass: () => this.#poll() };
 
 	/** Throws CertificateError if the files cannot be used. */
@@ -74,12 +73,11 @@ export class Certificates {
 		return this.#expiry;
 	}
 
-	/** The certificates that are in use, for people. */
 	get marks(): AgentCertificates {
 		return this.#marks;
 	}
 
-	/** Requires from now on that the certificate names this cluster. Throws CertificateError if it names another one, or none. */
+	/** From now on, requires that the certificate names this cluster. Throws CertificateError if the current one does not. */
 	requireMember(clusterId: string): void {
 		const { files } = this.#options;
 		requireMemberOf(parseBundle(this.#current.certificate, files.certificateFile)[0], { files, member: clusterId });
@@ -92,7 +90,7 @@ export class Certificates {
 		return () => void this.#listeners.delete(listener);
 	}
 
-	/** Returns credentials for a server whose callers show a certificate of the fleet's CA, or none if `peers` is false. */
+	/** Returns credentials for a server. With `peers`, callers must show a certificate of the fleet's CA; otherwise none is requested. */
 	serverCredentials({ peers }: { readonly peers: boolean }): ServerCredentials {
 		const credentials = new RotatingServerCredentials(this.#current, peers);
 		this.onChange((material) => credentials.rotate(material));
@@ -103,7 +101,7 @@ export class Certificates {
 		let read: ReadMaterial;
 		try {
 			const files = readFiles(this.#options.files);
-			// The files in use were already checked; parsing keys and contexts again would be most of an idle agent's work.
+			// Parsing unchanged keys and contexts again would be most of an idle agent's work.
 			const { expiry, marks } = this;
 			read = isSame(files, this.#current)
 				? { material: this.#current, expiry, marks }
@@ -126,7 +124,7 @@ export class Certificates {
 	}
 }
 
-/** grpc-js swaps the secure context of its listening sockets whenever the options are updated. */
+/** grpc-js swaps the secure context of its listening sockets when the options are updated. */
 class RotatingServerCredentials extends ServerCredentials {
 	constructor(material: CertificateMaterial, peers: boolean) {
 		super(
@@ -144,7 +142,7 @@ class RotatingServerCredentials extends ServerCredentials {
 	}
 }
 
-/** A handshake takes a second at worst, on a busy machine. A client that starts none must not keep a connection for Node's two minutes. */
+/** A handshake takes a second at most on a busy machine. Node's default of two minutes would let idle clients keep connections. */
 const handshakeMs = 5_000;
 const tls13 = { minVersion: "TLSv1.3" } as const;
 
@@ -170,7 +168,7 @@ function isSame(a: CertificateMaterial, b: CertificateMaterial): boolean {
 	return a.certificate === b.certificate && a.privateKey === b.privateKey && a.ca === b.ca;
 }
 
-/** Checks the files. Throws CertificateError if they cannot be used. */
+/** Throws CertificateError if the files cannot be used. */
 function checked(
 	material: CertificateMaterial,
 	{ files, serverName }: CertificatesOptions,
@@ -197,10 +195,7 @@ function checked(
 	};
 }
 
-/**
- * Throws CertificateError unless the certificate names this member, because peers identify the agent by that name. `member` is unknown
- * until the API server has said which cluster this is; then any one member will do.
- */
+/** Peers identify the agent by this name. Until the API server has told the cluster's id, `member` is undefined, and any member will do. */
 function requireMemberOf(
 	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
 	{ files, member }: { readonly files: CertificateFiles; readonly member: string | undefined },
