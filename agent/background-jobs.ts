@@ -25,7 +25,7 @@ interface BackgroundJobsOptions {
 	readonly report: (problem: unknown) => void;
 }
 
-/** Reservations have deadlines of 5 to 30 s, so a second more or less does not matter. */
+/** The sweep's own deadlines are 5 to 30 s, so a second more or less does not matter. */
 const sweepEveryMs = 1_000;
 /** How much later the followers sweep, in case the first agent did not. */
 const followerDelayMs = 5_000;

@@ -11,7 +11,6 @@ export interface ListedVersions {
 	readonly resourceVersion: string;
 }
 
-/** Returns the collection of all objects of a kind, or of those in one namespace. */
 export function workloadsIn({ apiVersion, plural, prefix }: WorkloadKind, namespace?: string): ListedResource {
 	return {
 		name: plural,

@@ -50,8 +50,9 @@ export function inClusterAccess(options: {
 }
 
 /**
- * Returns access with one context of a kubeconfig. Rejects with ApiAccessError if it cannot be used. Does not use the KubeConfig of
- * @kubernetes/client-node: loading that package costs the agent 90 MB, and it does not support `tokenFile`.
+ * Returns access with one context of a kubeconfig. Rejects with ApiAccessError if the kubeconfig cannot be used.
+ *
+ * KubeConfig of @kubernetes/client-node is not used: loading that package costs the agent 90 MB, and it does not support `tokenFile`.
  */
 export async function kubeconfigAccess(options: {
 	readonly path: string;

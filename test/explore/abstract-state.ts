@@ -1,9 +1,8 @@
-// Summarizes the state of a run, without versions, ids and clocks. The number of new summaries that a scenario still brings tells whether
-// more of its schedules are worth their time. The lag of views is left out, because it would make the number of states endless.
+// Summarizes the state of a run without versions, ids and clocks. The number of new summaries shows whether more schedules of a scenario
+// are worth their time. The lag of views is left out, because it would make the number of states endless.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { World } from "./world.ts";
 
-/** By Lease object: each version of a Lease is parsed once. */
 const leaseWords = new WeakMap<LeaseObject, string>();
 
 /** Returns a 32-bit FNV-1a hash of the summary. */
@@ -25,9 +24,7 @@ export function abstractState(world: World): number {
 	return hashText(words.join("|"));
 }
 
-/**
- * Returns the Lease's holder (its phase if the Lease names none) and its reservations, each with its pod and whether it is being cancelled.
- */
+/** In a reservation's row, index 2 is the pod, and index 6 tells whether it is being cancelled. */
 function wordOf(lease: LeaseObject): string {
 	const known = leaseWords.get(lease);
 	if (known !== undefined) return known;

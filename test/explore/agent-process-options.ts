@@ -10,16 +10,14 @@ import type { StreamFaults } from "./streamed-views.ts";
 export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly name: string;
 	readonly server: SimulatedApiServer;
-	/** Carries an API call over the simulated network. */
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
 	/** If set, the watches on pods and Leases run over simulated streams. */
 	readonly streams: StreamFaults | undefined;
 	/** Called with errors that the code under test must never throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
-	/** Returns all members that the agent's cluster declares, as the agent calls them. */
 	readonly members: (from: Agent) => readonly AgentCluster[];
-	/** Returns the budget as the other clusters have it now. No network is simulated for this question. */
+	/** Returns the current budgets of the other clusters, without the simulated network. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
 	/** Whether the agent remembers its members and greets them. */
 	readonly knowsMembers: boolean;

@@ -34,7 +34,6 @@ export class AgentProcess extends WatchingProcess {
 	readonly #api: ClusterApi;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
-	/** The fleet as the agent's API server has it. */
 	readonly fleet: RecentFleet;
 	/** Undefined if the agent does not remember members. */
 	readonly greetings: Greetings | undefined;
@@ -71,7 +70,7 @@ export class AgentProcess extends WatchingProcess {
 		const known = options.knowsMembers ? simulatedMembership(membership) : undefined;
 		this.greetings = known?.greetings;
 		const { api: judged } = known ?? { api: asked };
-		// Equal requests of one step share a read. A step stands for one turn of the event loop in production.
+		// One step stands for one turn of the event loop in production, so its equal requests share a read.
 		this.#api = withWatchedLeases(withSharedReads(judged, queueMicrotask), leaseViewOf(this.leases));
 		this.local = new LocalCluster({
 			api: this.#api,
@@ -121,7 +120,7 @@ export class AgentProcess extends WatchingProcess {
 		this.task("sweeps", () => this.#sweep.sweep());
 	}
 
-	/** Sweeps twice, with more than half a minute between, so that the second sweep acts on what the first one saw. */
+	/** Sweeps twice, more than 30 s apart, so that the second sweep acts on what the first one saw. */
 	sweepOverdue(): void {
 		this.sweep();
 		this.clock.jump(overdueMs);
@@ -129,7 +128,7 @@ export class AgentProcess extends WatchingProcess {
 		this.sweep();
 	}
 
-	/** Looks twice for Leases without a budget, with a minute of idle time between. */
+	/** Cleans up twice, a minute of idle time apart, because only idle Leases are deleted. */
 	cleanUp(): void {
 		this.task("cleans up", async () => {
 			await this.#cleanup.cleanUp();
@@ -139,7 +138,6 @@ export class AgentProcess extends WatchingProcess {
 		});
 	}
 
-	/** Greets every member once. */
 	greets(): void {
 		this.task("greets", async () => this.greetings?.greetAll());
 	}

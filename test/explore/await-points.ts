@@ -1,5 +1,5 @@
-// Defines awaitPoint(), which the driven code calls around each operand of an `await`, so that a run can stop a process there. Only the
-// threads that explore load the code with these calls (driven-sources.ts). The shipped code has none of them.
+// Defines awaitPoint(), which driven code calls around each operand of an `await`, so that a run can stop a process there. Only threads
+// that explore load code with these calls (driven-sources.ts); the shipped code has none.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { StoppableProcess } from "./await-stops.ts";
 

@@ -2,19 +2,16 @@
 // then its clock has moved on.
 import type { Step } from "./scheduler.ts";
 
-/** The parts of a simulated process that a stop needs. */
 export interface StoppableProcess {
 	readonly name: string;
 	readonly alive: boolean;
-	/** The process does nothing until it is resumed. */
 	isStopped: boolean;
 	readonly clock: { jump(ms: number): void };
 	readonly stops: AwaitStops | undefined;
 }
 
-/** One stop: which occurrence of which place in which process, and for how long. */
 export interface PlannedStop {
-	/** The process and the place. */
+	/** For example "drain-1 disruption/round/round.ts:5". */
 	readonly where: string;
 	readonly nth: number;
 	readonly ms: number;
@@ -23,10 +20,9 @@ export interface PlannedStop {
 /** Returns the stop that is planned for a process at a place. Called at most once for each pair. */
 export type StopPlan = (where: string) => PlannedStop | undefined;
 
-/** An await of a process. */
 interface Place {
 	readonly planned: PlannedStop | undefined;
-	/** How many times the process has come here. Counted only if a stop is planned. */
+	/** Counted only if a stop is planned. */
 	passed: number;
 }
 
@@ -36,18 +32,15 @@ interface StandingStop {
 	readonly goOn: () => void;
 }
 
-/**
- * Longer than the time for which a Lease, a grant or a list of budgets holds. Two stops together can outlast the 20 s in which a count can
- * be committed. Some stops are shorter than all of these times.
- */
+/** Outlasts a Lease, a grant and a list of budgets. Two stops together can outlast the 20 s in which a count can be committed. */
 const longestStopMs = 18_000;
-/** A run meets 100 to 300 pairs of process and place. About two of them stop. */
+/** A run meets 100 to 300 pairs of process and place, so about two of them stop. */
 const chancePerPlace = 0.012;
 const mostStops = 4;
 
 /**
- * Draws for each place, with the same chance, whether the process stops there, and then at which occurrence. So a rare await is stopped
- * almost as often as a frequent one.
+ * Draws for each place, with the same chance, whether the process stops there, and at which occurrence. So a rare await is stopped almost
+ * as often as a frequent one.
  */
 export function drawnStops(random: () => number): StopPlan {
 	return (where) => {
@@ -63,10 +56,8 @@ export function knownStops(stops: readonly PlannedStop[]): StopPlan {
 }
 
 export class AwaitStops {
-	/** The stops that took place. */
 	readonly made: PlannedStop[] = [];
 	readonly #plan: StopPlan;
-	/** Whether a process is never stopped. */
 	readonly #spares: (process: StoppableProcess) => boolean;
 	/** By process and place. */
 	readonly #places = new Map<string, Map<string, Place>>();
@@ -77,7 +68,6 @@ export class AwaitStops {
 		this.#spares = spares;
 	}
 
-	/** Returns the stop that begins at this await. Undefined if the process does not stop. */
 	findStop({ name }: StoppableProcess, place: string): PlannedStop | undefined {
 		if (this.made.length >= mostStops) return undefined;
 		let places = this.#places.get(name);
@@ -90,7 +80,7 @@ export class AwaitStops {
 		return known.passed === planned.nth ? planned : undefined;
 	}
 
-	/** Stops the process, and resolves when it is resumed. Resolves at once for a process that is dead or spared. */
+	/** Resolves when the process is resumed; at once for a process that is dead or spared. */
 	async stop(process: StoppableProcess, planned: PlannedStop): Promise<void> {
 		if (!process.alive || this.#spares(process)) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -100,7 +90,6 @@ export class AwaitStops {
 		await promise;
 	}
 
-	/** Adds the steps that resume stopped processes, one for each stop. */
 	addSteps(steps: Step[]): void {
 		for (const stop of this.#standing) {
 			const { process, planned } = stop;

@@ -176,7 +176,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		scenarios: ["relabelled"],
 		edits: [
 			{ file: binding, symbol: "bindToVersion", find: "!sameLabels($$all)", replace: "false" },
-			// This check refuses the new labels too, if other budgets cover the pod with them.
+			// Without this edit, judgeCoverage() would refuse the new labels if other budgets cover the pod.
 			{
 				file: eviction,
 				symbol: "confirmAnew",

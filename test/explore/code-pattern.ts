@@ -30,7 +30,7 @@ interface Match {
 	readonly holes: ReadonlyMap<string, string>;
 }
 
-/** Returns the text with the edit made. Throws unless its place occurs exactly once. `original` is the text before all other edits. */
+/** Returns the edited text. Throws unless the pattern matches exactly once. `original` is the text before all other edits. */
 export function editCode(text: string, edit: CodeEdit, original = text): string {
 	refuseLocals(symbolIn(original, edit), edit);
 	const pattern = parsePattern(edit.find);
@@ -55,7 +55,7 @@ function replacement(text: string, kind: Kind, holes: ReadonlyMap<string, string
 		return found;
 	});
 	if (kind === "expression") return `(${filled})`;
-	// To remove a property, an empty spread replaces it, so that no extra comma is left.
+	// An empty spread replaces a removed property, so that no extra comma is left.
 	return kind === "property" ? filled.trim().replace(/^\{/, "").replace(/\}$/, "") || "...{}" : filled;
 }
 
@@ -96,7 +96,6 @@ function findSymbol(program: SyntaxNode, symbol: string): SyntaxNode | undefined
 	return undefined;
 }
 
-/** Finds where the pattern occurs: as one node, or as neighbours in a list of statements. */
 function findMatches(scope: SyntaxNode, { kind, nodes }: Pattern, text: string): readonly Match[] {
 	const matches: Match[] = [];
 	walk(scope, (node) => {
@@ -188,7 +187,7 @@ function matchesList(
 	return next !== undefined && matchesNode(first, next, holes, text) && matchesList(rest, others, holes, text);
 }
 
-/** Returns the name of `$$x`, which can stand for arguments, statements or properties. Undefined for another node. */
+/** Returns the name of a hole `$$x`; undefined for any other node. */
 function nameOfMany(node: SyntaxNode): string | undefined {
 	const inner =
 		node.type === "ExpressionStatement" ? node["expression"] : node.type === "Property" ? node["key"] : node;
@@ -238,7 +237,7 @@ function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	return names;
 }
 
-/** Returns every name that is read or written, without the names of properties and holes. */
+/** Returns the names that the code reads or writes, without property names and holes. */
 function namesIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	for (const root of nodes) {

@@ -58,7 +58,7 @@ export class CommandJudge {
 		if (this.#data.dryRun) this.#broken(`${what} by a dry run`);
 	}
 
-	/** Called when a pod was evicted. `pod` is its state before that. */
+	/** Called when a pod was evicted. `pod` is the state before the eviction. */
 	evicted({ server }: SimulatedCluster, pod: PodRecord): void {
 		const { orderBy, nodes } = this.#data;
 		if (!nodes || orderBy === undefined) return;

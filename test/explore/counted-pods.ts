@@ -1,5 +1,5 @@
 // Counts the healthy pods of a budget for the judge. A cluster counts for at most as many pods as it expects. Otherwise an extra pod of a
-// rollout in one cluster would make up for a missing pod of another cluster.
+// rollout in one cluster would make up for a missing pod of another.
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Slot, Workload } from "./workload.ts";
 
@@ -8,7 +8,7 @@ export interface ClusterSlot {
 	readonly cluster: SimulatedCluster;
 }
 
-/** Returns how many of these slots count. Their pods are up, or the judge excuses that they are down. */
+/** `slots`: those whose pods are up, or whose failure the judge excuses. */
 export function countedPods(slots: readonly ClusterSlot[]): number {
 	const pods = new Map<SimulatedCluster, number>();
 	const workloads = new Map<SimulatedCluster, Set<Workload>>();
@@ -21,7 +21,7 @@ export function countedPods(slots: readonly ClusterSlot[]): number {
 	return sum;
 }
 
-/** Returns the most pods that count. Pods without a controller and pods of a Job have no limit, because they are expected one by one. */
+/** Pods without a controller and pods of a Job have no limit, because they are expected one by one. */
 function mostOf(workloads: Iterable<Workload>): number {
 	let most = 0;
 	for (const { hasScale, replicas } of workloads) most += hasScale ? replicas : Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
-// A thin plugin process, for runs in which the eviction engine (plugin-process.ts) is too much. In exhaustive searches, each timer and look
-// of the engine multiplies the states. In some random runs, as many rounds as possible should meet.
+// A plugin process without the eviction engine of plugin-process.ts. In exhaustive searches, each timer and look of the engine would
+// multiply the states. In some random runs, as many rounds as possible should meet.
 //
-// It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. It ends when all its pods are
-// gone or its attempts are used up. The code around these two calls imitates the plugin.
+// It requests grants with the shipped runRound, and evicts granted pods with the shipped evictUnderTicket. The other code imitates the
+// plugin. It ends when its pods are gone or its attempts are used up.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import { coveringBudgets } from "../../disruption/budget/covering.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -25,9 +25,9 @@ const betweenAttemptsMs = 1_000;
 export class DrainProcess extends Drain {
 	/** Never aborted: a process that ends early dies instead. */
 	readonly #running = new AbortController();
-	/** Whether the last round had to wait for other rounds. */
+	/** Whether the last round had to wait in line. */
 	#contended = false;
-	/** By path. A pod is removed once it is gone from this process's point of view. */
+	/** By path; without the pods that this process is done with. */
 	readonly #pods: Map<string, RoundCandidate>;
 
 	constructor(data: DrainData, world: DrainWorld) {
@@ -66,7 +66,7 @@ export class DrainProcess extends Drain {
 		await Promise.all(verdicts.map((verdict) => this.#use(verdict, round)));
 	}
 
-	/** Runs one round. Returns no verdicts if the round lost a Lease. */
+	/** Returns no verdicts if the round lost a Lease. */
 	async #run(
 		candidates: readonly RoundCandidate[],
 		budgets: readonly RoundBudget[],
@@ -87,7 +87,7 @@ export class DrainProcess extends Drain {
 		);
 		try {
 			const { signal } = this.#running;
-			// As in grant-queue.ts: after a round that had to wait in line, the next one waits from the start.
+			// As in grant-queue.ts: after a round that waited in line, the next one waits from the start.
 			const contended = this.#contended;
 			this.#contended = false;
 			const queued = (): void => {
@@ -128,7 +128,7 @@ export class DrainProcess extends Drain {
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
 	}
 
-	/** Evicts a pod that needs no grant. The eviction names only the pod's uid. */
+	/** The eviction names only the pod's uid. */
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
 		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
@@ -155,7 +155,7 @@ export class DrainProcess extends Drain {
 		});
 	}
 
-	/** Finds all budgets of all members that cover one of the pods, as a plugin does before a round, and the pods that no budget covers. */
+	/** Returns the budgets of all members that cover these pods, and the pods that no budget covers. */
 	#coverage(candidates: readonly RoundCandidate[]): {
 		readonly budgets: readonly RoundBudget[];
 		readonly uncovered: readonly RoundCandidate[];
@@ -175,7 +175,7 @@ export class DrainProcess extends Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
-	/** Lists the budgets as they are when the list is requested, without the network, as #coverage() does. */
+	/** Lists the current budgets without the network, as #coverage() does. */
 	#currentBudgets(): CurrentBudgets {
 		return {
 			list: async () => ({

@@ -9,7 +9,6 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Wire } from "./wire.ts";
 import { type ProcessOptions, SimulatedProcess, sleepOn } from "./simulated-process.ts";
 
-/** The parts of the world that a drain needs. */
 export interface DrainWorld {
 	readonly options: ProcessOptions & { readonly writtenHolds: boolean };
 	readonly scenario: { readonly name: string };
@@ -18,9 +17,8 @@ export interface DrainWorld {
 	cluster(id: string): SimulatedCluster;
 	dies(drain: Drain): void;
 	member(from: Drain, id: string): AgentCluster;
-	/** Returns the ids of the members that this cluster declares now. */
 	memberIds(clusterId: string): readonly string[];
-	/** Gives clients of a cluster's agents, and the members that a plugin met over them. Undefined unless calls go over the wire. */
+	/** Undefined unless calls go over the wire. */
 	readonly wire: Pick<Wire, "client" | "met"> | undefined;
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
 	bug(where: string, error: unknown): void;

@@ -1,4 +1,4 @@
-// Drains nodes in a plugin process: runs the shipped drain over nodes that have only the fields that it reads.
+// Runs the shipped drain in a simulated plugin process, over nodes with only the fields that it reads.
 import { drain } from "../../plugin/drain/drain.ts";
 import type { EventSink } from "../../plugin/events/events.ts";
 import type { Evictions } from "../../plugin/evictions/evictions.ts";

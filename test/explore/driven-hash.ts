@@ -1,6 +1,6 @@
 // Hashes everything that the course of a schedule depends on: the driven sources, the exploration itself and the scenario. The counts of a
-// long run stay valid while the hash is the same. A commit that changes none of these sources changes no schedule. Comments and types
-// change none either, so they do not count, except inside the functions of a scenario, which are hashed as they are written.
+// long run stay valid while the hash is the same. Comments and types are left out, except inside the functions of a scenario, which are
+// hashed as they are written.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -10,10 +10,9 @@ import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** The module that runs a schedule. */
 const entry = "test/explore/run.ts";
 const scenarioFiles = /^test\/explore\/[\w-]*scenarios\.ts$/;
-/** Imports in the style of this repository. Type-only imports are left out, because they change no schedule. */
+/** Matches imports in the style of this repository, except type-only imports, which change no schedule. */
 const imported = /^(?:import|export)\b(?! type\b)([^;]*?)from "(\.[^"]+)"/gm;
 const typesAlone = /^ \{(?:\s*type [^,}]+,?)+\s*\} $/;
 
@@ -29,7 +28,6 @@ export class DrivenHash {
 		this.#scenarioLines = files.filter((file) => scenarioFiles.test(file)).flatMap((file) => read(file).split("\n"));
 	}
 
-	/** Returns the hash for the schedules of one scenario. */
 	of(scenario: Scenario<World>): string {
 		return createHash("sha256")
 			.update(`${this.#sources} ${textOf(scenario)} ${this.#linesWith(scenario.name)}`)
@@ -37,10 +35,7 @@ export class DrivenHash {
 			.slice(0, 16);
 	}
 
-	/**
-	 * Returns the lines that name a scenario. If a helper makes the scenario, the source of its functions does not show the helper's
-	 * arguments.
-	 */
+	/** Returns the lines that name a scenario: the source of its functions does not show the arguments of a helper that made it. */
 	#linesWith(name: string): string {
 		return this.#scenarioLines.filter((line) => line.includes(`"${name}"`)).join("\n");
 	}
@@ -63,7 +58,7 @@ export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	return found;
 }
 
-/** Returns the text of a file, without its list of scenarios. So a new scenario does not change the hash of the others. */
+/** Leaves out the list of scenarios, so that a new scenario does not change the hash of the others. */
 function withoutScenarios(file: string): string {
 	const text = read(file);
 	return scenarioFiles.test(file) ? text.replace(/^export const \w+: [^=]*= \[\n[\s\S]*?^\];\n/gm, "") : text;
@@ -80,7 +75,6 @@ function read(file: string): string {
 	return readFileSync(join(root, file), "utf8");
 }
 
-/** Returns the whole scenario as text, with the source of its functions. */
 function textOf(scenario: Scenario<World>): string {
 	return JSON.stringify(scenario, (_, value: unknown) => (typeof value === "function" ? String(value) : value));
 }

@@ -47,7 +47,7 @@ describe("judgeDrivenRooms()", () => {
 	});
 });
 
-// This takes seconds, but minutes on a machine whose cores each run ten other processes.
+// This takes seconds, but minutes on an overloaded machine.
 test("docs/design.md says truthfully what the exploration drives", { timeout: 300_000 }, () => {
 	const entered = JSON.parse(execFileSync(process.execPath, [program], { encoding: "utf8" })) as readonly string[];
 	const sources = listFiles()

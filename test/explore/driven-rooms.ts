@@ -1,7 +1,6 @@
-// Compares the table in docs/design.md, which says what the exploration drives of each room, with the files that schedules enter.
+// Compares the table of driven rooms in docs/design.md with the files that schedules enter.
 //
-// A row says "all", "all but" some files, some files, or "nothing". Files of up to 30 lines are not judged. Neither are files without a
-// function, because nothing in them can be entered.
+// A row says "all", "all but" some files, some files, or "nothing". Files of up to 30 lines and files without a function are not judged.
 import { parseSource, walk } from "../architecture/syntax-tree.ts";
 
 export interface DrivenRoom {
@@ -17,7 +16,6 @@ export interface SourceFile {
 	readonly text: string;
 }
 
-/** Files of up to this many lines are not judged. */
 const longestUnjudged = 30;
 const heading = "| Room | The exploration drives |";
 const functions: ReadonlySet<string> = new Set([
@@ -26,7 +24,7 @@ const functions: ReadonlySet<string> = new Set([
 	"FunctionExpression",
 ]);
 
-/** Returns the rows of the table. Throws if the page has no such table, or if a row names no file and is neither "all" nor "nothing". */
+/** Throws if the page has no such table, or if a row names no file and is neither "all" nor "nothing". */
 export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	const [, table] = page.split(heading);
 	if (table === undefined) throw new Error(`docs/design.md has no table with "${heading}"`);
@@ -40,13 +38,13 @@ export function readDrivenRooms(page: string): readonly DrivenRoom[] {
 	});
 }
 
-/** Returns the room of a file. Folders below a room belong to the room. */
+/** Folders below a room belong to the room. */
 function roomOf(path: string): string {
 	const [folder = "", room = "", ...rest] = path.split("/");
 	return rest.length > 0 ? `${folder}/${room}` : folder;
 }
 
-/** Returns what is wrong with the table, one text for each problem. `entered` has the paths of the files that schedules enter. */
+/** Returns one text for each problem. `entered` has the paths of the files that schedules enter. */
 export function judgeDrivenRooms(
 	rooms: readonly DrivenRoom[],
 	{ sources, entered }: { readonly sources: readonly SourceFile[]; readonly entered: ReadonlySet<string> },

@@ -1,5 +1,4 @@
-// Prepares the sources of the driven code for threads that explore: with a call around each operand of an `await`, and with a mutant if one
-// is chosen.
+// Prepares the driven sources for threads that explore: with a call around each operand of an `await`, and with a mutant if one is chosen.
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,7 +8,7 @@ import { mutatedSources } from "./mutant.ts";
 import { findMutant } from "./mutants.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** The folders at whose awaits processes can stop. The exploration drives files of other folders, too. */
+/** The folders at whose awaits processes can stop. The exploration also drives files of other folders. */
 const drivenFolders = ["disruption", "agent/leases", "agent/views", "plugin/drain", "plugin/evictions", "plugin/fleet"];
 
 /** The sources without a mutant, made once in a process. */

@@ -1,6 +1,5 @@
-// Prints, as JSON, the files that schedules enter: those of the shipped code, and the exploration's own. V8 counts the calls of one
-// process, which runs a few schedules of every scenario. Counting begins after everything is loaded, so a file that is only imported is not
-// entered.
+// Prints as JSON the files that a few schedules of every scenario enter, by V8's coverage. Counting begins after everything is loaded, so a
+// file that is only imported does not count.
 import { Session } from "node:inspector/promises";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +7,7 @@ import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** Enough to enter all driven files. Later schedules enter other branches of the same files. */
+/** Enough to enter all driven files. */
 const schedulesOfEach = 2;
 const seed = 1;
 

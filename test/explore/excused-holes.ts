@@ -1,11 +1,9 @@
-// Lists known holes of the shipped code, which the judge excuses until they are fixed. Each line names its hole: when you fix it, delete
-// the line.
+// Lists known holes of the shipped code that the judge excuses. When you fix a hole, delete its line.
 
 /**
- * - `created`: a grant is used, although a budget is known by then under which it was not made.
- * - `edited`: a grant is used, although a budget under which it was made has changed since.
- * - `stopped`: a plugin that was stopped at an await continues with an old judgement. With this excuse, no plugin of the scenario is
- *   stopped.
+ * - `created`: a grant is used although its sender could know a newer budget that covers the pod.
+ * - `edited`: a grant is used although one of its budgets has changed since.
+ * - `stopped`: a plugin continues with an old judgement after a stop at an await. So no plugin of the scenario is stopped.
  */
 export type Excuse = "created" | "edited" | "stopped";
 

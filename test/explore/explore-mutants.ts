@@ -1,5 +1,5 @@
-// Checks that each mutant is caught by one of its scenarios, within a bounded number of schedules. A harmless mutant must not be caught: a
-// catch proves its reason wrong.
+// Checks that one of its scenarios catches each mutant within a bounded number of schedules. A harmless mutant must not be caught: a catch
+// proves its reason wrong.
 import type { Job, JobFailure } from "./job.ts";
 import type { Mutant } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
@@ -7,19 +7,14 @@ import { createProgressLine } from "./progress-line.ts";
 import { findScenario } from "./scenarios.ts";
 import { runJobs, threads } from "./worker-pool.ts";
 
-/** The most schedules of one scenario. The rarest catch that we know of takes 300. */
+/** The most schedules of one scenario. The rarest known catch takes 300. */
 const mostSchedules = 3_000;
 const firstSchedules = 100;
 const mostSearchedStates = 1_500;
-/**
- * The number of schedules of each scenario for a harmless mutant, for each seed. With a single seed there are fewer, because such a run is
- * for the other mutants.
- */
+/** Schedules of each scenario for a harmless mutant, for each seed. A run with one seed is for the other mutants, so it has fewer. */
 const harmlessSchedules = { ofSeveral: 60, ofOne: 15 };
 
-/**
- * Resolves to true if each mutant behaved as it should with every seed. A mutant that one seed catches by luck can survive another seed.
- */
+/** Resolves to true if each mutant behaved as it should with every seed. */
 export async function exploreMutants({
 	seeds,
 	only,
@@ -65,7 +60,7 @@ interface Catch extends JobFailure {
 	readonly scenario: string;
 }
 
-/** Returns the first catch. `harmless` is the number of schedules of each scenario for a harmless mutant. */
+/** `harmless` is the number of schedules of each scenario for a harmless mutant. */
 async function firstCatch(mutant: Mutant, seed: number, harmless: number): Promise<Catch | undefined> {
 	const random = (from: number, to: number): readonly Job[] =>
 		mutant.scenarios.map((scenario) => ({ kind: "random", scenario, seed, from, count: to - from, settles: true }));

@@ -9,14 +9,13 @@ export interface Feed {
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
 	shown: number;
-	/** The step that shows the next event. It is offered before every step, so it is made once and kept. */
+	/** The step that shows the next event. Kept, because it is offered before every step. */
 	next?: { readonly event: WatchEvent<unknown>; readonly step: Step };
 	show(): void;
 }
 
 interface FeedOptions<T> {
 	readonly shown?: number;
-	/** What the agent makes of an object. By default, the object itself. */
 	readonly read?: (object: T) => T;
 }
 

@@ -15,7 +15,6 @@ export interface HistoryEntry {
 	readonly effects: string[];
 }
 
-/** Describes a call to an API server in a few words. */
 export function requestText(
 	{ verb, resource, name, detail }: ApiCall<unknown>,
 	cluster: string,
@@ -45,7 +44,6 @@ export function requestText(
 	}
 }
 
-/** Describes an answer in a few words. */
 export function answerText(what: string, outcome: Outcome): string {
 	if (!outcome.ok) return outcome.error instanceof Error ? outcome.error.message : String(outcome.error);
 	const { value } = outcome;
@@ -56,7 +54,7 @@ export function answerText(what: string, outcome: Outcome): string {
 	return short(value);
 }
 
-/** Returns the table. A violation stands among the effects of the step in which it was found. */
+/** A violation is among the effects of the step in which it was found. */
 export function formatHistory(history: readonly HistoryEntry[]): string {
 	const actorWidth = Math.max(...history.map(({ actor }) => actor.length), 5);
 	const stepWidth = String(history.at(-1)?.step ?? 0).length;
@@ -71,7 +69,7 @@ export function formatHistory(history: readonly HistoryEntry[]): string {
 	].join("\n");
 }
 
-/** Names of budgets by the name of their Lease, for each scenario that was described. */
+/** For each scenario, the budget's name by the name of its Lease. */
 const budgetNames = new WeakMap<Scenario, ReadonlyMap<string, string>>();
 
 function budgetOfLease(lease: string, scenario: Scenario): string {

@@ -1,4 +1,4 @@
-// The jobs that threads get, and their results.
+// Defines the jobs of threads, and their results.
 import type { Sources } from "./load-sources.ts";
 import type { Violation } from "./oracle.ts";
 import { type StrategyName, strategyNames } from "./strategy-name.ts";
@@ -16,7 +16,7 @@ export type Job =
 			/** Number of the first schedule. */
 			readonly from: number;
 			readonly count: number;
-			/** If true, every schedule runs to the end, where everything is given back. Otherwise one in four does. */
+			/** If true, every schedule is settled (settling.ts). Otherwise one in four is. */
 			readonly settles: boolean;
 	  }
 	| { readonly kind: "search"; readonly scenario: string; readonly mostStates: number; readonly mostSteps: number };
@@ -40,7 +40,6 @@ export interface JobResult {
 	/** States that a search entered. */
 	readonly states: number;
 	readonly isComplete: boolean;
-	/** Processor time that the job took, in milliseconds. */
 	readonly cpuMs: number;
 	/** Hashes of the abstract states that exactly one schedule of the job met. `several` has the states that more than one met. */
 	readonly once: Uint32Array;
@@ -49,7 +48,6 @@ export interface JobResult {
 	readonly failure?: JobFailure;
 }
 
-/** Number of schedules by strategy. */
 export type StrategyCounts = Readonly<Partial<Record<StrategyName, number>>>;
 
 export function addCounts(to: StrategyCounts, more: StrategyCounts): StrategyCounts {

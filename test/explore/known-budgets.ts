@@ -1,9 +1,8 @@
 // Records, for the judge, which budgets a count must know of.
 //
 // Promise under test: a count knows every budget that its agent's watch had shown when the Lease was acquired. This holds if the watch was
-// alive, and its last comparison with a list had begun at most 5 s before on the agent's clock. Otherwise the count knows every budget that
-// existed when the Lease was acquired. For repeated counts, and for holds that are not written, the moment is when the request reached the
-// agent.
+// alive and compared with a list at most 5 s before, by the agent's clock. Otherwise the count knows every budget that existed when the
+// Lease was acquired. For repeated counts and unwritten holds, the moment is when the request reached the agent.
 import type { Acquisition, Count, UnwrittenHold } from "../../disruption/budget/cluster.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -30,7 +29,7 @@ export class KnownBudgets {
 	readonly #counted = new WeakMap<Count, number>();
 	/** By cluster and nonce: what was known to the latest count that its caller has received. */
 	readonly #heard = new Map<string, number>();
-	/** For counts under a hold that was not written: when the hold was asked for. */
+	/** For counts under unwritten holds: when the hold was requested. */
 	readonly #askedAt = new WeakMap<Count, number>();
 	/** By cluster and nonce: the same times, for counts that their callers have received. */
 	readonly #unwritten = new Map<string, number>();
@@ -46,7 +45,7 @@ export class KnownBudgets {
 		return this.#configs.length - 1;
 	}
 
-	/** Returns when a hold that was not written was requested. Undefined for a written hold. */
+	/** Returns when an unwritten hold was requested. Undefined for a written hold. */
 	unwrittenAt(clusterId: string, nonce: string): number | undefined {
 		return this.#unwritten.get(keyOf(clusterId, nonce));
 	}
@@ -62,7 +61,6 @@ export class KnownBudgets {
 		return Math.min(this.now, ...agents.filter(({ alive }) => alive).map((agent) => this.knownTo(agent)));
 	}
 
-	/** Called when a Lease was written. */
 	wrote({ id, agents }: SimulatedCluster, lease: LeaseObject): void {
 		const key = keyOf(id, lease.uid, lease.spec.leaseTransitions, nonceOf(lease));
 		if (this.#acquired.has(key)) return;

@@ -1,9 +1,9 @@
-// Reads the Leases of a simulated API server without the code under test, for the judge and for texts for people.
+// Reads Leases without the code under test, for the judge and for histories.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface State extends StateText {
-	/** Filled when it is first needed, because most Leases are read for something else. */
+	/** Computed on first use, because most Leases are read for something else. */
 	standing?: readonly StandingReservation[];
 	signOfLife?: string;
 }

@@ -3,7 +3,7 @@ import { awaitPoint } from "./await-points.ts";
 import { loadSources, type Sources } from "./load-sources.ts";
 import { simulateTime } from "./simulated-time.ts";
 
-/** Prepares this thread. `sources` is the result of `drivenSources()`. */
+/** Call it before any driven code is loaded. `sources` is the result of `drivenSources()`. */
 export function loadDriven(sources: Sources): void {
 	globalThis.awaitPoint = awaitPoint;
 	simulateTime();

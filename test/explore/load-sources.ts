@@ -4,7 +4,7 @@ import { registerHooks } from "node:module";
 /** Source texts by URL. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Makes this thread load these sources from now on. Call it before any of these modules is loaded. */
+/** Call it before any of these modules is loaded. */
 export function loadSources(sources: Sources): void {
 	registerHooks({
 		// Resolves a relative import as Node does, but without reading the disk.

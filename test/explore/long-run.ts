@@ -1,5 +1,5 @@
-// `npm run explore -- --long`: runs many schedules and adds them up over as many runs as it takes. The counts stay valid while the sources,
-// strategies and scenarios are the same.
+// `npm run explore -- --long`: runs many schedules, and adds up the counts of all its runs. The counts stay valid while the sources of the
+// schedules are the same (driven-hash.ts).
 import { DrivenHash } from "./driven-hash.ts";
 import { printSums, report, spend, sumOf } from "./explore-scenarios.ts";
 import { countsFolder, readCounts, writeCounts } from "./saved-counts.ts";
@@ -14,7 +14,7 @@ const stagedFloor = 500;
 const freeFloor = 5_000;
 const saveEveryMs = 15_000;
 
-/** Resolves to true if nothing was found. It continues where the last run stopped. `schedules` limits this run, `longTotal` all runs. */
+/** Continues where the last run stopped. `schedules` limits this run, `longTotal` all runs. Resolves to true if nothing was found. */
 export async function exploreLong(
 	scenarios: readonly Scenario<World>[],
 	{ schedules, seed }: { readonly schedules: number | undefined; readonly seed: number },

@@ -13,16 +13,11 @@ export interface MemberOptions {
 	readonly network: Network;
 	/** Index of the one agent that is asked while it lives. Undefined: any agent can be asked. */
 	readonly agent: number | undefined;
-	/** The call is for the agent that keeps the line. That agent does not forward it. */
+	/** Whether the call goes to the agent that keeps the line, which does not forward it. */
 	readonly here?: boolean;
-	/**
-	 * Whether this agent forwards callers to another agent. Then only the other agent's line counts, and callers that still wait here do
-	 * not.
-	 */
+	/** Whether this agent forwards callers to another agent, so that only the other agent's line counts. */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
-	/** Records which budgets each count must know. */
 	readonly budgets: KnownBudgets;
-	/** Whether every hold must be written. */
 	readonly writtenHolds: boolean;
 	/** Called when a caller that does not wait gets a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;

@@ -1,9 +1,9 @@
-// Checks the rule about members over the shipped KnownMembers. Two agents of one cluster answer from its list of members, and a person
-// edits the list meanwhile. Requests, watches and restarts come in random orders.
+// Checks the rule about members with the shipped KnownMembers. Two agents of one cluster answer from its list of members while a person
+// edits the list. Requests, watches and restarts come in random orders.
 //
-// What must never happen: an answer rests on a list without a cluster that an earlier answer rested on, or that had greeted this cluster
-// before. The exception is a cluster that the list names as forgotten. "Before" is in real time: it means all that was over when the later
-// answer began. A greeting counts for the other agent as soon as that agent's watch has shown it.
+// The rule: an answer must not rest on a list that lacks a cluster of an earlier answer, or one that had greeted this cluster before. The
+// exception is a cluster that the list names as forgotten. "Earlier" means that it was over when the later answer began. For the other
+// agent, a greeting counts once its watch has shown it.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
@@ -24,7 +24,7 @@ export interface MembershipScenario {
 	readonly greeter?: string;
 	/** Whether the second agent can restart once. */
 	readonly restarts?: boolean;
-	/** If set, only these steps begin, in this order and each when no agent is busy. In between, requests are answered in any order. */
+	/** If set, only these steps begin, in this order, each when no agent is busy. Requests in between are answered in any order. */
 	readonly staged?: readonly string[];
 	/** How many reads or writes of a Lease can be lost: the request, or only its answer. */
 	readonly losses?: number;
@@ -37,7 +37,7 @@ export const membershipScenarios: readonly MembershipScenario[] = [
 		name: "longer in between",
 		lists: [["a"], ["a", "b"], ["a"]],
 		answers: [1, 2],
-		// The watch of agent 1 is alive and late.
+		// The watch of agent 1 is alive but late.
 		staged: [
 			"agent 1 is asked",
 			"agent 1 sees",
@@ -126,7 +126,7 @@ class MembershipRun {
 		);
 	}
 
-	/** Runs to the end. Returns what went wrong, if anything did. */
+	/** Returns what went wrong, if anything did. */
 	async toItsEnd(): Promise<string | undefined> {
 		for (;;) {
 			const steps = this.#steps();
@@ -214,7 +214,7 @@ class MembershipRun {
 		});
 	}
 
-	/** Checks the end: once every cluster that was ever named is listed or forgotten, each agent must obey the list. */
+	/** Once every named cluster is listed or forgotten, each agent must obey the list. */
 	async #neverSettled(): Promise<string | undefined> {
 		this.#server.fleet = fleetOf(["a", "-b", "-c", "-g"], this.#lists + 1);
 		for (const agent of this.#agents) {

@@ -1,4 +1,4 @@
-// A thread that runs the model of members over one mutant. The mutant has to be loaded before everything else.
+// A thread that runs the model of members over one mutant, which must be loaded first.
 import { parentPort, workerData } from "node:worker_threads";
 import { membershipMutants } from "./membership-mutants.ts";
 import { loadMutant } from "./mutant.ts";

@@ -1,4 +1,4 @@
-// Discovers the fleet of a plugin process with the shipped meeting, lists and routes. The connections of its clients are simulated.
+// Discovers the fleet of a simulated plugin process with the shipped code, over simulated connections.
 import { type Fleet, assembleFleet } from "../../plugin/fleet/fleet.ts";
 import { meet } from "../../plugin/fleet/meeting.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
@@ -6,11 +6,9 @@ import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { namespace } from "./workload.ts";
 
 export interface MeetingOptions {
-	/** The contexts of the process, at least one. */
+	/** At least one. */
 	readonly contexts: readonly KubeContext[];
-	/** Returns the client for the agents behind a context. */
 	readonly clientOf: (context: KubeContext) => AgentServiceClient;
-	/** Returns the ids of the members that this cluster declares now. */
 	readonly memberIds: (clusterId: string) => readonly string[];
 	readonly bug: (error: Error) => void;
 }
@@ -34,7 +32,7 @@ export async function meetFleet({ contexts, clientOf, memberIds, bug }: MeetingO
 	return fleet;
 }
 
-/** Checks a fleet with which a process begins: all its members have answered, and they agreed on it before or after the meeting. */
+/** Checks that all members of the fleet have answered, and that they agreed on it before or after the meeting. */
 function judgeMet(
 	{ members, descriptions }: Fleet,
 	declared: readonly ((id: string) => readonly string[])[],

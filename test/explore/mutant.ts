@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { type CodeEdit, editCode } from "./code-pattern.ts";
 import { loadSources, type Sources } from "./load-sources.ts";
 
-/** An edit of plain text, which must occur exactly once in the file. Fuzz mutants use it. */
+/** An edit of plain text that occurs exactly once in the file. Fuzz mutants use it. */
 export interface TextEdit {
 	readonly file: string;
 	readonly symbol?: undefined;
@@ -21,8 +21,8 @@ export interface Mutant {
 	readonly scenarios: readonly string[];
 	readonly edits: readonly (CodeEdit | TextEdit)[];
 	/**
-	 * Why no run can tell the mutant from the shipped code: another safeguard does the same work. Such a mutant is run as well and must
-	 * not be caught. If it ever is, the reason is no longer true.
+	 * Why no run can tell the mutant from the shipped code: another safeguard does the same work. Such a mutant must not be caught; if it
+	 * is, the reason is no longer true.
 	 */
 	readonly harmless?: string;
 }

@@ -1,5 +1,5 @@
-// All mutants of the exploration. Schedules must catch them, except the harmless ones. They lack a safeguard of the design, or repeat a
-// mistake of an earlier draft. Membership has mutants of its own (membership-mutants.ts).
+// All mutants of the exploration. Each lacks a safeguard of the design or repeats a mistake of an earlier draft. The membership model has
+// mutants of its own (membership-mutants.ts).
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
 import { decisionMutants } from "./decision-mutants.ts";

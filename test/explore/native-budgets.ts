@@ -8,7 +8,7 @@ export type NativeVerdict =
 	| { readonly kind: "evict"; readonly preconditions: Preconditions }
 	| { readonly kind: "refuse"; readonly code: 429 | 500 };
 
-/** Judges an eviction of the pod. `pods` are all pods of the namespace. */
+/** `pods` are all pods of the namespace. */
 export function judgeNatively(
 	budgets: readonly NativeBudgetData[],
 	pod: PodRecord,

@@ -1,8 +1,7 @@
 // Carries every request and every answer between plugins, agents and API servers.
 //
 // A request waits until the scheduler lets it arrive. It can be lost, arrive twice, or lose its answer. Its caller can give it up while it
-// is still on its way: then it is executed late or never. A process that has died receives nothing more, and what it sent continues without
-// it.
+// is still on its way: then it is executed late or never. A dead process receives nothing more, but its requests may still arrive.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { running } from "./await-points.ts";
 import { type Fault, faultText } from "./fault.ts";
@@ -12,9 +11,9 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 /** One place where a request can be executed. */
 export interface Route<T> {
 	readonly name: string;
-	/** The agent that executes it. Undefined for an API server, which never dies here. */
+	/** The executing agent. Undefined for an API server, which never dies here. */
 	readonly process?: SimulatedProcess;
-	/** `gone` gives a signal that aborts when the caller stops waiting. A process must call it before it first waits. */
+	/** `gone` returns a signal that aborts when the caller stops waiting. Call it before the first wait. */
 	run(gone: () => AbortSignal): T | Promise<T>;
 }
 
@@ -25,13 +24,13 @@ export interface Request<T> {
 	readonly detail: () => string;
 	/** Returns a route to each process that can execute the request now, always the same object for the same process. */
 	routes(): readonly Route<T>[];
-	/** Aborted when the caller stops waiting. The executing process is told later, in a step of its own. */
+	/** Aborted when the caller stops waiting. The executing process learns that in a step of its own. */
 	readonly signal?: AbortSignal;
-	/** Answered at once and without a step, for example because nothing can change what the request reads. */
+	/** Answered at once and without a step, for example because what the request reads cannot change. */
 	readonly atOnce?: boolean;
-	/** A real network, or a client that retries, could deliver the request twice. */
+	/** Whether a real network, or a client that retries, could deliver the request twice. */
 	readonly mayDouble: boolean;
-	/** Returns the answer for the fault "refused": the server refuses, without a reason that is simulated. */
+	/** Returns the answer for the fault "refused". */
 	readonly refusal?: () => T;
 }
 
@@ -43,12 +42,11 @@ interface Call {
 	/** Set if the executing process asked to be told when the caller stops waiting. */
 	controller: AbortController | undefined;
 	state: "requested" | "running" | "answered";
-	/** Whether the caller still waits for the answer. */
 	awaited: boolean;
 	at: Route<unknown> | undefined;
 	outcome: Outcome | undefined;
 	settle: (outcome: Outcome) => void;
-	/** The steps that can come next. They are offered before every step, so each is made once and kept. */
+	/** The possible next steps. Kept, because they are offered before every step. */
 	offers: Offers;
 }
 
@@ -63,11 +61,11 @@ interface Offers {
 export interface NetworkOptions {
 	/** Whether answers arrive in a step of their own. Otherwise they arrive at the moment of the execution. */
 	readonly splitAnswers: boolean;
-	/** Whether one more fault of this kind is allowed, for this request. */
+	/** Whether this request may meet one more fault of this kind. */
 	readonly mayFail: (fault: Fault, request: Request<unknown>) => boolean;
-	/** Called with each fault, before it happens. */
+	/** Called before each fault. */
 	readonly failing: (fault: Fault, from: SimulatedProcess) => void;
-	/** Called with each answer as it is made, for the table. */
+	/** Called with each answer, for the history. */
 	readonly onAnswer: (request: Request<unknown>, route: string, outcome: Outcome, late: boolean) => void;
 }
 
@@ -132,14 +130,13 @@ export class Network {
 		return this.#asked(from, "requested");
 	}
 
-	/** Whether a request of this process is still on its way. */
 	isWaiting(from: SimulatedProcess): boolean {
 		for (const { request, state, awaited } of this.#calls)
 			if (state === "requested" && awaited && request.from === from) return true;
 		return false;
 	}
 
-	/** Returns the requests of this process that were executed, but whose answers it has not received yet. */
+	/** Returns the executed requests whose answers this process has not received. */
 	answered(from: string): readonly string[] {
 		return this.#asked(from, "answered");
 	}
@@ -157,8 +154,7 @@ export class Network {
 	}
 
 	/**
-	 * Called when a process has died. Its own requests may still arrive, but no caller waits for them. Requests that it was executing fail:
-	 * the connection broke.
+	 * Called when a process has died. Its own requests may still arrive, but no caller waits for them. Requests that it was executing fail.
 	 */
 	died(process: SimulatedProcess): void {
 		for (const call of this.#calls) {
@@ -169,7 +165,7 @@ export class Network {
 		}
 	}
 
-	/** Called when an API server was restarted. Requests and answers that were on their way to or from it are lost. */
+	/** Called when an API server was restarted. Requests and answers on their way to or from it are lost. */
 	broke(server: string): void {
 		for (const call of Array.from(this.#calls)) {
 			if (!call.request.routes().some(({ name }) => name === server)) continue;
@@ -282,7 +278,7 @@ export class Network {
 		}
 	}
 
-	/** Returns a copy of the request. Its answer goes to no caller. */
+	/** Returns a copy of the request whose answer goes to no caller. */
 	#double(call: Call): Call {
 		return { ...call, controller: undefined, awaited: false, settle: () => undefined, offers: noOffers(undefined) };
 	}
@@ -356,7 +352,7 @@ export class Network {
 	}
 }
 
-/** Returns a function that gives a route to each of these processes, which it looks up at each call. */
+/** Keeps one route for each process. `processes` is called again at each call. */
 export function routesTo<P extends SimulatedProcess, T>(
 	processes: () => readonly P[],
 	run: (process: P, gone: () => AbortSignal) => Promise<T>,
@@ -370,7 +366,6 @@ export function routesTo<P extends SimulatedProcess, T>(
 	return () => processes().map(routeTo);
 }
 
-/** Faults of a request on its way, in the order in which they are offered. */
 const requestFaults = ["lost", "gaveUp"] as const;
 const doublings = ["doubled", "repeated"] as const;
 

@@ -5,11 +5,11 @@ import { namespace, type Workload } from "./workload.ts";
 /** The declarations of one cluster at one time. */
 export interface ClusterConfig {
 	readonly id: string;
-	/** Sorted ids of the members of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
+	/** Sorted ids of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
 	readonly fleet: readonly string[];
 	/** By the budget's name. */
 	readonly budgets: ReadonlyMap<string, RawBudget>;
-	/** Returns the number of expected pods that the selector selects. */
+	/** Returns the number of expected pods under this selector. */
 	expected(selector: Labels): number;
 }
 
@@ -35,10 +35,10 @@ export function configOf(clusters: readonly SimulatedCluster[]): Config {
 	});
 }
 /**
- * Returns the expected pods of a workload. A controller with a scale expects its replicas, for every selector that selects one of its pods,
- * or its spec's labels while it has none. Pods without a controller, and those of Jobs, are expected one by one while they exist and have
- * not finished. A pod that never had a controller stays expected after a round has evicted it. If a controller is deleted while one of its
- * pods is gone, the fleet expects fewer pods from then on.
+ * Returns the expected pods of a workload. A controller with a scale expects its replicas under every selector that selects one of its
+ * pods, or its spec's labels while it has none. Other pods are expected one by one while they exist and have not finished. A pod that never
+ * had a controller stays expected after a round has evicted it. If a controller is deleted while one of its pods is gone, the fleet expects
+ * fewer pods from then on.
  */
 function scaleOf(workload: Workload): {
 	readonly labels: readonly Labels[];
@@ -54,7 +54,7 @@ function scaleOf(workload: Workload): {
 	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 
-/** Returns the configs of all members side by side, each from its own time on, up to the last config. */
+/** Returns the configs of all members side by side, each member from its own time on, up to the last config. */
 export function configsFrom(configs: readonly Config[], from: readonly number[]): readonly Config[] {
 	const first = Math.min(...from);
 	return configs
@@ -62,7 +62,7 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
-/** Returns the fleets that the cluster of this index had at one of these times, and that each of their members had at one of them, too. */
+/** Returns the fleets that this cluster declared at one of these times and that each of their members declared at one of them. */
 export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
 	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
 	return [...declared].flatMap(([text, fleet]) => {
@@ -88,9 +88,9 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 }
 
 /**
- * Returns the least number of healthy pods that a caller may have read as required. The caller asked every member at some time among these,
- * one member after the other. The result is the strictest of the members' own least bounds, over the least expected pods. Undefined if the
- * budget could be read as absent from all members, or as suspended in all.
+ * Returns the least number of healthy pods that a caller could have read as required, if it asked each member at one of these times. The
+ * result is the strictest of the members' own least bounds, over the least expected pods. Undefined if the budget could be read as absent
+ * from all members, or as suspended in all.
  */
 export function leastDesired(
 	configs: readonly Config[],
@@ -130,7 +130,7 @@ function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: n
 	return Math.max(0, expected - pods(maxUnavailable ?? 0));
 }
 
-/** Labels never change here, so each object is written as text once. */
+/** Labels never change here, so each object is formatted once. */
 const texts = new WeakMap<Labels, string>();
 
 function textOf(labels: Labels): string {

@@ -1,33 +1,37 @@
 // The judge: it knows what is true, whatever the agents have counted.
 //
 // Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts that these rounds saw. The judge
-// checks every eviction that was executed for a round. After it, the pods that are up over all clusters must be at least the desired
-// healthy, by the true scales of the controllers. Everything that a round caused counts, however late it was executed. A cluster counts for
-// no more pods than it expects (counted-pods.ts). A finished pod is not healthy, even if it still reports Ready, and its eviction costs
-// nothing. A pod with a pre-activity must not be evicted under a grant, unless it has finished. Three things that a round could not know
-// are excused. The first two count as up:
-// - A pod that failed, was deleted without regard to the budgets, or was evicted without a round, unless every view of its cluster had seen
-//   that before the round began. (Involuntary disruptions are counted as soon as views show them, and not prevented.) A view that is back
-//   since then may be as old as its list, which must show everything from before the view was lost (returned-views.ts). The same holds for
-//   a pod whose new labels took it out of the budget.
-// - A pod that another round evicted, if that round was granted it after this round began, and only under other budgets: its labels, or the
-//   budgets, changed between the two.
+// checks every eviction that was executed for a round, however late. After it, the pods that are up over all clusters must be at least the
+// desired healthy, by the true scales of the controllers. A cluster counts for no more pods than it expects (counted-pods.ts). A finished
+// pod is not healthy, even if it still reports Ready, and its eviction costs nothing. A pod with a pre-activity must not be evicted under a
+// grant, unless it has finished.
+//
+// Three things that a round could not know are excused. Pods of the first two kinds count as up:
+// - A pod that failed, was deleted without regard to the budgets, was evicted without a round, or left the budget with new labels. This
+//   excuse does not apply if every view of its cluster had seen that before the round began. A view that is back since then may be as old
+//   as its list, which must show everything from before the view was lost (returned-views.ts).
+// - A pod that another round evicted, if that round was granted it after this round began, and only under other budgets. Then the pod's
+//   labels, or the budgets, changed between the two rounds.
 // - Earlier budgets and scales. For each member, the judge takes the least that it required since the round's first acquisition. A change
-//   and a round at the same time can be put in either order, member by member. A budget under which the round did not count is judged
-//   member by member, from when the member's count had to know of it (known-budgets.ts), whatever its caller had listed. If it was known
-//   all the time, it is judged from the first acquisition, because its content is read after that. A budget that did not exist all that
-//   time is not checked. A pod that got other labels since its grant is judged from then on, because it cannot have been evicted before.
-// If etcd came back from a backup, everything that is written from then on counts as newer than what a view had seen.
-// If members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round must be terminating, finished, not started, or uncovered: in some member-by-member reading of the
-// budgets, no budget covers its labels. The readings lie between the sending and the first list that the sender asked for in the second
-// before it sent the request (on its clock). Without such a list, only what was true at the sending is read.
+//   and a round at the same time can be put in either order, member by member.
+//
+// A budget under which the round did not count is judged member by member, from when the member's count had to know of it
+// (known-budgets.ts). If the count knew it all the time, it is judged from the first acquisition, because its content is read after that. A
+// budget that did not exist all that time is not checked. A pod that got other labels since its grant is judged from then on, because it
+// cannot have been evicted before. If etcd came back from a backup, everything that is written from then on counts as newer than what a
+// view had seen. If members change, a round is judged over a fleet that all its members declared at some time since it began.
+//
+// A pod that is evicted without a round must be terminating, finished, not started, or uncovered. It is uncovered if no budget covers its
+// labels in some reading of the budgets, member by member. The readings end when the request was sent. They begin with the first list of
+// budgets that the sender asked for in the second before (on its clock), or at the sending if there is no such list.
+//
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
 // - If a grant is older than a second, its budgets are read from a second before its eviction was sent. A budget under which the round did
 //   not count applies too, if every agent of its member knew it by then. For that budget, nothing else is excused.
-// Known holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
-// If nothing fails and no budget changes, there are no excuses, and the rule is simply: up >= desired.
+//
+// Known holes of the shipped code that these rules would find are in excused-holes.ts until they are closed. If nothing fails and no budget
+// changes, there are no excuses, and the rule is simply: up >= desired.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { RoundVerdict } from "../../disruption/round/ticket.ts";
@@ -62,10 +66,9 @@ export interface FreeEviction {
 	readonly to: number;
 }
 
-/** A process that evicts without a round has asked all members for their budgets at most this long before, on its own clock. */
+/** The maximum age of the list of budgets behind an eviction without a round, on the sender's clock. */
 const listedWithinMs = 1_000;
 
-/** One budget at one eviction. */
 interface Judged {
 	readonly budget: string;
 	readonly selector: Labels;
@@ -92,9 +95,8 @@ export class Oracle {
 	readonly #options: OracleOptions;
 	/** One config for each change of budgets, scales, labels or fleets. */
 	readonly #configs: Config[] = [];
-	/** The budgets that counts must know of. */
 	readonly budgets: KnownBudgets;
-	/** When processes asked all members for their budgets, on their own clocks, and the config at that time. */
+	/** When each process listed budgets, on its own clock, and the config at that time. */
 	readonly #lists = new Map<SimulatedProcess, { readonly at: number; readonly config: number }[]>();
 	readonly #rounds: RoundRecord[] = [];
 	readonly #senders: SenderTime;
@@ -115,18 +117,16 @@ export class Oracle {
 		this.#excuses = new RoundExcuses({ clusters, configs: this.#configs, budgets, senders: this.#senders });
 	}
 
-	/** Starts to record the clock of a process that requests rounds and evicts. */
+	/** Records the clock of a process that requests rounds and evicts. */
 	follows(process: SimulatedProcess): void {
 		this.#senders.follow(process);
 	}
 
-	/** Called when a commit of the round is sent. */
 	commits(round: RoundRecord, cluster: string, nonce: string): void {
 		round.committedAt ??= round.process.clock.now();
 		round.committed.push({ cluster, nonce });
 	}
 
-	/** Called when a Lease was written. */
 	wrote(cluster: SimulatedCluster, lease: LeaseObject): void {
 		this.budgets.wrote(cluster, lease);
 		if (!isCommitted(lease)) return;
@@ -140,7 +140,7 @@ export class Oracle {
 		this.#configs.push(configOf(this.#options.clusters));
 	}
 
-	/** Returns how many evictions were executed, without those that need no check. */
+	/** Counts the executed evictions, without those that need no check. */
 	get evictions(): number {
 		return this.#evictions;
 	}
@@ -165,14 +165,14 @@ export class Oracle {
 		return round;
 	}
 
-	/** The cluster's views need not have reached more: etcd was restored, or a view is back (returned-views.ts). */
+	/** Called when etcd was restored or a view is back: the cluster's views need not have reached a higher revision. */
 	limitViews({ id }: SimulatedCluster, revision: number): void {
 		const index = this.#options.clusters.findIndex((cluster) => cluster.id === id);
 		this.#senders.limitViews(index, revision);
 		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, revision));
 	}
 
-	/** Called when the round ends. `verdicts` is empty if it threw an error. */
+	/** `verdicts` is empty if the round threw an error. */
 	roundEnds(round: RoundRecord, verdicts: readonly RoundVerdict[]): void {
 		round.decidedAt = this.#options.step();
 		round.decidedConfig = this.#configs.length - 1;
@@ -221,7 +221,7 @@ export class Oracle {
 		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
-	/** Called when a pod was evicted without a round. The top of this file says when that is allowed. */
+	/** Called when a pod was evicted without a round. The header says when that is allowed. */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
 		const isDown = pod.terminating || pod.finished;
 		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
@@ -347,7 +347,7 @@ export class Oracle {
 		return isExcused(excuse, this.#options.scenario);
 	}
 
-	/** Returns how the members of this fleet break the budget. Undefined if they do not. */
+	/** Returns how this fleet breaks the budget; undefined if it does not. */
 	#shortfall({
 		budget,
 		selector,

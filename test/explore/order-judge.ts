@@ -1,5 +1,4 @@
-// Judges fairness, which is not a question of safety: no caller overtakes a line, and no caller takes a Lease from a holder that shows
-// life.
+// Judges fairness, not safety: no caller overtakes a line, and no caller takes a Lease from a holder that shows life.
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import { nonceOf, signOfLifeOf } from "./lease-text.ts";
 import type { Violation } from "./oracle.ts";
@@ -19,7 +18,6 @@ export class OrderJudge {
 		this.#options = options;
 	}
 
-	/** Called when an agent has written a Lease of its cluster. */
 	wrote(by: SimulatedProcess, before: LeaseObject | undefined, after: LeaseObject): void {
 		if (before) this.#judge(by, before, after);
 		const { processes } = this.#options;

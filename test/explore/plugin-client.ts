@@ -15,18 +15,14 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
-	/**
-	 * Called after each accepted eviction or delete, with the pod, when the request was sent, and its reservation. Without a reservation,
-	 * `under` is what the sender may have read.
-	 */
+	/** Called after each accepted eviction or delete. `under` is its reservation, or else what the sender may have read. */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
-	/** Called with each request that has changed something. */
+	/** Called with each change that a request made. */
 	readonly onChanged: (what: string) => void;
-	/** The clock of the process, for the time at which a request is sent. */
 	readonly now: () => number;
 	/** Called with the pod's uid when an eviction or a delete is sent. */
 	readonly onSent: (uid: string) => void;
-	/** Called when an eviction or a delete is sent that has no reservation. */
+	/** Called when an eviction or a delete without a reservation is sent. */
 	readonly onSentFreely: () => FreeEviction;
 	/** If an eviction or its answer is lost, the API server answers 504 and 500 in turn. */
 	readonly serverErrors: boolean;
@@ -79,7 +75,7 @@ export function pluginClient({
 			throw new ConnectionError(server.clusterId, error);
 		}
 	};
-	/** Sends an eviction or a delete. They are alike, except that a delete asks no PodDisruptionBudget. */
+	/** An eviction and a delete are alike, except that a delete asks no PodDisruptionBudget. */
 	const end = async <T>(
 		path: string,
 		{ preconditions = {}, dryRun = [] }: DeleteOptions,
@@ -191,7 +187,6 @@ function refusedBy(refusal: string): ApiError {
 	return new ApiError(message, { code: 429, reason: "TooManyRequests", causes });
 }
 
-/** Returns the pod as the API server sends it to the plugin. */
 export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {

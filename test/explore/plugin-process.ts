@@ -1,8 +1,7 @@
-// One plugin process: the shipped eviction engine with its queues, groups, coverage lists, slots, tickets and native evictions. Members and
-// API servers are behind the simulated network.
+// One plugin process: the shipped eviction engine, with members and API servers behind the simulated network.
 //
-// It stops, as after Ctrl-C, when its attempts are used up. A round or a reconnect uses up one attempt. A look or a list of budgets uses up
-// a third of one.
+// It stops, as after Ctrl-C, when its attempts are used up. A round or a reconnect uses up one attempt; a look or a list of budgets uses up
+// a third.
 import type { Cluster } from "../../disruption/budget/cluster.ts";
 import { isDomainError, LeaseLostError } from "../../disruption/errors.ts";
 import type { RoundVerdict } from "../../disruption/round/ticket.ts";
@@ -47,7 +46,7 @@ export class PluginProcess extends Drain {
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
 	readonly #timeout = new AbortController();
-	/** By the ids that the rounds made, which include those of their reservations. */
+	/** By the ids that the rounds made, including those of their reservations. */
 	readonly #rounds = new Map<string, RoundRecord>();
 	/** By the pod's uid: the reservation that its delete uses. The delete itself names none. */
 	readonly #deletedUnder = new Map<string, string>();
@@ -65,7 +64,7 @@ export class PluginProcess extends Drain {
 		this.#contextIds = [...new Set([...names, ...(data.meets ?? [])])];
 	}
 
-	/** Starts the engine over this fleet. `judged` wraps a member so that the judge sees its calls. */
+	/** `judged` wraps a member so that the judge sees its calls. */
 	#begin(fleet: EvictionFleet, judged: (member: AgentCluster) => AgentCluster): Evictions {
 		const { data, world, runtime } = this;
 		const emit = (event: RunEvent): void => this.#heard(event);
@@ -146,7 +145,7 @@ export class PluginProcess extends Drain {
 		await this.#leftBehind.settled();
 	}
 
-	/** Finds the fleet and starts the engine. Undefined if the fleet cannot be found: then the process changes nothing. */
+	/** Returns undefined if the fleet cannot be found: then the process changes nothing. */
 	#findFleet(): Evictions | Promise<Evictions | undefined> {
 		const { data, world } = this;
 		if (data.meets && world.wire) return this.#meetFleet(world.wire);
@@ -246,7 +245,7 @@ export class PluginProcess extends Drain {
 		}
 	}
 
-	/** Stops the process once its attempts are used up. */
+	/** Uses up attempts, and stops the process when none is left. */
 	#turn(looks: number): void {
 		this.#turns += looks;
 		if (this.#turns > this.data.attempts * looksPerAttempt + firstQuestions)
@@ -306,7 +305,7 @@ export class PluginProcess extends Drain {
 	}
 }
 
-/** Wraps the member so that the judge is told of each commit there. */
+/** Tells the judge of each commit at this member. */
 function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,

@@ -1,4 +1,4 @@
-/** Returns a progress line. On a terminal, it is overwritten. In a log, at most one line is printed every ten seconds. */
+/** On a terminal, the line is overwritten. In a log, at most one line is printed every ten seconds. */
 export function createProgressLine(): { show(text: string): void; clear(): void } {
 	const { stderr } = process;
 	let shownAt = Number.NEGATIVE_INFINITY;

@@ -25,7 +25,6 @@ export function preActivityAnnotations({ preActivities }: Pick<PodRecord, "preAc
 	return Object.fromEntries(preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""]));
 }
 
-/** Returns the pod as the API server has it. */
 export function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {

@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
 	};
 }
 
-/** Returns a seed for the schedule of this number. Other scenarios and other base seeds give other seeds, except by a rare coincidence. */
+/** Other scenarios and other base seeds give other seeds, except by a rare coincidence. */
 export function scheduleSeed(base: number, scenario: string, index: number): number {
 	let hash = 0x811c9dc5;
 	for (const character of `${scenario} ${base}`) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);

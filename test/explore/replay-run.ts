@@ -3,7 +3,6 @@ import type { Violation } from "./oracle.ts";
 import { runRandom, runSearched } from "./run.ts";
 import { findScenario } from "./scenarios.ts";
 
-/** Runs a schedule and keeps its history. */
 export async function runRecorded(
 	scenarioName: string,
 	choices: string,

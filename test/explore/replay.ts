@@ -2,11 +2,11 @@
 import { drivenSources } from "./driven-sources.ts";
 import { loadDriven } from "./load-driven.ts";
 
-/** Runs and prints the schedule. `choices` is a seed, or choices joined by dots. Resolves to true if the schedule finds nothing. */
+/** `choices` is a seed, or choices joined by dots. Resolves to true if the schedule finds nothing. */
 export async function replay(scenarioName: string, choices: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+(\.\d+)*$/.test(choices)) throw new Error(`--replay takes a seed or choices, is "${choices}"`);
 	loadDriven(drivenSources(mutant));
-	// Only now: the mutant must be known before the code under test is loaded.
+	// The mutant must be in place before the code under test is loaded.
 	const { runRecorded } = await import("./replay-run.ts");
 	const { table, violation, steps } = await runRecorded(scenarioName, choices);
 	console.log(table);
@@ -18,7 +18,7 @@ export async function replay(scenarioName: string, choices: string, mutant: stri
 export async function printShrunk(scenarioName: string, seed: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+$/.test(seed)) throw new Error(`--shrink takes a seed, is "${seed}"`);
 	loadDriven(drivenSources(mutant));
-	// Errors are ordinary answers here, thousands in each run, and their stack traces would take time.
+	// Thousands of errors are ordinary answers here, and their stack traces would take time.
 	Error.stackTraceLimit = 0;
 	const [{ shrink }, { findScenario }] = await Promise.all([import("./shrink.ts"), import("./scenarios.ts")]);
 	const { steps, kept, runs, table, message } = await shrink(findScenario(scenarioName), Number(seed));

@@ -1,7 +1,7 @@
 // Judges the agents' views of pods when they are lost and come back.
 //
-// Promise under test: a view that can be used again shows everything that had happened when it was lost. It may be behind its cluster by what
-// happened since then: the list that it began with is as old as its request.
+// Promise under test: a view that can be used again shows everything that had happened when it was lost. It may lack later events, because
+// its first list is as old as the request for it.
 import type { AgentProcess } from "./agent-process.ts";
 import type { Oracle, Violation } from "./oracle.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
@@ -26,7 +26,7 @@ export class ReturnedViews {
 		this.#options = options;
 	}
 
-	/** Looks at all agents. Called before each step. */
+	/** Called before each step. */
 	look(): void {
 		for (const cluster of this.#options.clusters) for (const agent of cluster.agents) this.#lookAt(cluster, agent);
 	}
@@ -39,7 +39,7 @@ export class ReturnedViews {
 			this.#seen.set(agent, { hasView, lostAt: Number(podEvents.at(-1)?.resourceVersion ?? 0) });
 			return;
 		}
-		// What was lost with etcd, when it came back from a backup, need not be shown.
+		// After a restore, the view need not show what the backup lacks.
 		this.#seen.set(agent, { hasView, lostAt: Math.min(lostAt, revision) });
 		if (hadView || !hasView) return;
 		if (podRevision < lostAt) {

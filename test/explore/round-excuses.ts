@@ -1,4 +1,4 @@
-// Says what a round could not know: where the judge's excuses begin and end.
+// Determines what a round could not know, and so where the judge's excuses begin and end.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import type { ClusterSlot } from "./counted-pods.ts";
 import type { KnownBudgets } from "./known-budgets.ts";
@@ -9,12 +9,9 @@ import type { Moment, SenderTime } from "./sender-time.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { Slot } from "./workload.ts";
 
-/** How old a grant can be, on its sender's clock, if the budgets are not checked again. That check can be as old. */
+/** The maximum age of a grant, or of the check of its budgets, when the eviction is sent, on the sender's clock. */
 const freshForMs = 1_000;
-/**
- * How old the counts of a commit can be, on its sender's clock. Agents allow only 20 s, but on their own clocks, so pauses of the sender
- * count here, too.
- */
+/** The maximum age of the counts of a commit, on its sender's clock. Agents allow only 20 s, but by their own clocks. */
 const countedWithinMs = 60_000;
 
 export interface RoundExcusesOptions {
@@ -58,7 +55,7 @@ export class RoundExcuses {
 		return this.#clusters.findIndex((cluster) => cluster.slotOf(pod) !== undefined);
 	}
 
-	/** Returns the config at the first of the acquisitions that the round's grants rest on. Everything is read after it. */
+	/** Returns the config at the first acquisition that the round's grants rest on. Everything is read after it. */
 	configAt({ committed }: RoundRecord): number {
 		const times = committed.flatMap(({ cluster, nonce }) => {
 			const index = this.#clusters.findIndex(({ id }) => id === cluster);
@@ -104,7 +101,7 @@ export class RoundExcuses {
 		if (!down.by || down.by.round === round) return false;
 		const by = down.by.round as RoundRecord;
 		const granted = by.granted.get(down.by.uid);
-		// The pod was evicted without a round, while no budget covered it. To other rounds, it looks as if the pod had failed.
+		// The pod was evicted without a round while no budget covered it. To other rounds, it looks as if it had failed.
 		if (!granted) return down.revision > seen;
 		return !granted.includes(budget) && by.decidedAt > Math.max(round.startedAt, this.countsOf(round)?.step ?? 0);
 	}

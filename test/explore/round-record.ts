@@ -1,7 +1,6 @@
 // The judge's record of one round.
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** One round of one process, and what the round may have known. */
 export interface RoundRecord {
 	readonly process: SimulatedProcess;
 	readonly startedAt: number;

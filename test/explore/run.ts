@@ -28,28 +28,26 @@ export interface RandomRunResult extends RunResult {
 	readonly strategy: StrategyName;
 	/** Hashes of the abstract states that the run met. */
 	readonly states: ReadonlySet<number>;
-	/** Awaits at which the run stopped processes. */
 	readonly stops: readonly PlannedStop[];
 }
 
 export interface RandomRunOptions {
 	readonly record?: boolean;
-	/** If true, the run goes to the end, where everything is given back. Otherwise one schedule in four does. */
+	/** If true, the run is settled (settling.ts). Otherwise one schedule in four is. */
 	readonly settles?: boolean;
-	/** Called with each step that was chosen. */
 	readonly onStep?: (step: Step) => void;
 }
 
-/** Gives the properties of a schedule a random stream of their own, separate from that of its steps. */
+/** Gives the properties of a schedule a random stream separate from that of its steps. */
 const mannerSeed = 0x5bd1e995;
 const stopsShare = 0.5;
 const settledShare = 0.25;
-/** Gives the choice of the wire a random stream of its own, so that the other schedules are the same with and without the wire. */
+/** Gives the wire a random stream of its own, so that the other choices are the same with and without it. */
 const wireSeed = 0x2c1b3c6d;
 /** A schedule over the wire takes 1.7 times the processor time. */
 const wiredShare = 0.3;
 const streamSeed = 0x7a3f19d5;
-/** A schedule whose watches run over streams takes more steps and reads JSON. */
+/** A schedule over streams takes more steps and reads JSON. */
 const streamedShare = 0.25;
 
 /**
@@ -58,7 +56,7 @@ const streamedShare = 0.25;
  */
 const mostSteps = 1_500;
 
-/** Returns the world of a schedule as its seed draws it, and how its steps are chosen. `stops` are those of an earlier run. */
+/** Draws the world of a schedule and how its steps are chosen. `stops` are those of an earlier run. */
 export function drawRun(
 	scenario: Scenario<World>,
 	seed: number,
@@ -85,7 +83,7 @@ export function drawRun(
 		oneAgent,
 		keepsHistory: false,
 		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
-		// Staging waits for certain steps, and a call that is served over the wire has a few more.
+		// Staging waits for certain steps, and the wire adds steps to each call.
 		isWired: scenario.isWired ?? (!scenario.holdsBack && seededRandom(seed ^ wireSeed)() < wiredShare),
 		isStreamed: scenario.isStreamed ?? (!scenario.holdsBack && streamed() < streamedShare),
 		streamsLists: scenario.streamsLists ?? streamed() < 0.5,
@@ -130,7 +128,7 @@ export interface SearchedRun extends RunResult {
 	readonly cut: boolean;
 }
 
-/** Runs one path of an exhaustive search: takes the choices of `prefix`, and after that always the first one. */
+/** Runs one path of an exhaustive search: the choices of `prefix`, then always the first one. */
 export async function runSearched(
 	scenario: Scenario<World>,
 	prefix: readonly number[],
@@ -201,7 +199,7 @@ function take(world: World, steps: readonly Step[], choices: Choices, weightOf: 
 	return step;
 }
 
-/** Whether all plugins have finished or died. If the scenario is staged, all its events must have happened, too. */
+/** Whether all plugins have finished or died and, in a staged scenario, all events have happened. */
 function isOver(world: World): boolean {
 	return everybodyIsDone(world) && (!world.scenario.holdsBack || allHasHappened(world));
 }

@@ -1,5 +1,4 @@
-// Keeps the results of a scenario's long runs so far, with this project's other caches. There is one file for each scenario, seed and hash
-// of all sources that the schedules depend on.
+// Saves the counts of a scenario's long runs in the user's cache folder: one file for each scenario, seed and hash of the sources.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ export function countsFolder(environment: Readonly<Record<string, string | undef
 	return join(cache ? cache : join(homedir(), ".cache"), "xpdb", "exploration");
 }
 
-/** Returns the kept counts, or an empty sum if there are none or they cannot be read. Then the schedules are run again. */
+/** Returns the saved counts, or an empty sum if there are none or they cannot be read. */
 export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	try {
 		const { seen, seenOnce, ...counts } = JSON.parse(readFileSync(fileOf(folder, key), "utf8")) as SavedCounts;
@@ -27,7 +26,7 @@ export function readCounts(folder: string, key: CountsKey): ScenarioSum {
 	}
 }
 
-/** Replaces the kept counts, entirely or not at all. */
+/** Replaces the saved counts atomically. */
 export function writeCounts(folder: string, key: CountsKey, sum: ScenarioSum): void {
 	mkdirSync(folder, { recursive: true });
 	const saved: SavedCounts = { ...sum, seen: text(sum.seen), seenOnce: text(sum.seenOnce) };

@@ -1,8 +1,8 @@
-// What a scenario consists of: the clusters, pods and budgets, the drains, and what else can happen.
+// Defines a scenario: its clusters, pods and budgets, its drains, and what else can happen.
 import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
-/** A budget as one member has it. `selector` holds its matchLabels. */
+/** A budget as one member has it. `selector` is its matchLabels. */
 export interface BudgetData {
 	readonly name: string;
 	readonly selector: Readonly<Record<string, string>>;
@@ -11,7 +11,6 @@ export interface BudgetData {
 	readonly suspend?: boolean;
 }
 
-/** A PodDisruptionBudget of the cluster. */
 export interface NativeBudgetData {
 	readonly selector: Readonly<Record<string, string>>;
 	readonly minAvailable: number;
@@ -22,7 +21,6 @@ export interface ClusterData {
 	readonly agents: number;
 	readonly workloads: readonly WorkloadSpec[];
 	readonly budgets: readonly BudgetData[];
-	/** PodDisruptionBudgets of the cluster. None by default. */
 	readonly nativeBudgets?: readonly NativeBudgetData[];
 	/** Ids of the members that the cluster declares. By default all clusters of the scenario. */
 	readonly fleet?: readonly string[];
@@ -33,18 +31,18 @@ export interface DrainData {
 	readonly name: string;
 	/** As "cluster/pod". */
 	readonly pods: readonly string[];
-	/** If set, the process drains these nodes instead, as "cluster/node". */
+	/** Nodes to drain instead of evicting `pods`, as "cluster/node". */
 	readonly nodes?: readonly string[];
 	/** The timeout of each node (--timeout). */
 	readonly timeoutMs?: number;
 	/** Pods are evicted in the order of this label's value (--order-by). */
 	readonly orderBy?: string;
 	/**
-	 * If set, the process discovers its fleet with the shipped code, through the contexts of its pods and of these clusters. If calls do
-	 * not go over the wire, the fleet is simulated instead.
+	 * If set, the process discovers its fleet with the shipped code, through the contexts of its pods and of these clusters. Without the
+	 * wire, the fleet is simulated instead.
 	 */
 	readonly meets?: readonly string[];
-	/** The number of attempts before the process gives up. A round is one attempt; plugin-process.ts says what else uses them up. */
+	/** A round is one attempt; plugin-process.ts says what else uses them up. */
 	readonly attempts: number;
 	/** The members over which the process runs its rounds, in its own order. By default all, as listed. */
 	readonly members?: readonly string[];
@@ -56,11 +54,11 @@ export interface DrainData {
 	readonly serverErrors?: boolean;
 	/** The process deletes pods instead of evicting them (--disable-eviction). */
 	readonly deletes?: boolean;
-	/** The process asks what would happen (--dry-run=server). */
+	/** --dry-run=server. */
 	readonly dryRun?: boolean;
 	/** When its pod is gone, the process continues with the next pod of that name. */
 	readonly follows?: boolean;
-	/** A thin process is killed when it would wait in line. A round after a wait is like any round after the first. */
+	/** A thin process dies instead of waiting in line, because a round after a wait is like any round after the first. */
 	readonly neverWaits?: boolean;
 	/** The first eviction waits this long before it is written, for credentials or a connection. */
 	readonly firstSendAfterMs?: number;
@@ -80,7 +78,7 @@ export interface Limits {
 	readonly agentJumps: number;
 	/** A drain's clock jumps past the time for which a grant is fresh. */
 	readonly drainJumps: number;
-	/** A process with calls on their way does nothing for a few seconds. Then answers reach it late, and its timers fire late. */
+	/** A process with calls on their way does nothing for a few seconds, so answers reach it late and its timers fire late. */
 	readonly pauses: number;
 	/** An agent's watches show no life until they come back, or one of its streams fails. */
 	readonly silences: number;
@@ -144,8 +142,8 @@ export interface SearchBounds<W = never> {
 	/** If true, only the schedules that the scenario does not hold back. Otherwise all schedules. */
 	readonly isStaged?: boolean;
 	/**
-	 * Calls to Leases are executed at once, so acquire, commit, confirm and release each happen in one step. That is right for a cluster
-	 * with one agent, because the agent works on a Lease one call after the other anyway.
+	 * Calls to Leases are executed at once, so acquire, commit, confirm and release each take one step. This is right for a cluster with
+	 * one agent, which works on a Lease one call after the other anyway.
 	 */
 	readonly leaseCallsAtOnce?: boolean;
 }
@@ -161,7 +159,7 @@ export interface Scenario<W = never> {
 	readonly limits: Partial<Limits>;
 	/** Budgets, scales or the fleet change while rounds run, so reads of them are steps of the schedule. */
 	readonly configChanges?: boolean;
-	/** Whether the Leases have been used before, as for most of a Lease's life. If false, the first round makes them. */
+	/** Whether the Leases have been used before (the default). If false, the first round makes them. */
 	readonly leasesExist?: boolean;
 	/** All agents of a cluster except the first forward an acquire to the first agent's line. */
 	readonly lineHost?: boolean;
@@ -173,18 +171,18 @@ export interface Scenario<W = never> {
 	readonly freshViews?: boolean;
 	/** Whether a round must be granted at the end. False if the budget always refuses. */
 	readonly probe?: boolean;
-	/** What happened before the drains began. */
+	/** Runs before the drains begin. */
 	readonly prepare?: (world: W) => void;
 	/** Which faults can hit which requests. By default all. */
 	readonly mayFail?: (fault: string, what: string) => boolean;
 	/** The network fails only requests that begin with this text, for example "evict" or "evict pod web-0". */
 	readonly onlyFails?: string;
 	/**
-	 * Steps that wait for their moment, so that most runs come to what the scenario is about. They are taken anyway if only time could
-	 * pass otherwise. The limits of such a scenario hold in every run. Other scenarios draw theirs.
+	 * Returns true for a step that must wait for its moment. The step is taken anyway if only time could pass otherwise. The limits of such
+	 * a staged scenario hold in every run; other scenarios draw theirs.
 	 */
 	readonly holdsBack?: (step: Step, world: W) => boolean;
-	/** Some runs have rounds without the eviction engine, which would refuse before a round could go wrong. */
+	/** Some runs use thin drains, because the eviction engine would refuse before a round could go wrong. */
 	readonly hasThinRuns?: boolean;
 	/**
 	 * Agents remember their members and greet each other. This matters only if the members' lists differ, or lose a member that no user
@@ -205,6 +203,5 @@ export interface Scenario<W = never> {
 	readonly isStreamed?: boolean;
 	/** Whether API servers still have streamed lists once the run has begun. By default in half of the streamed runs. */
 	readonly streamsLists?: boolean;
-	/** The bounds of an exhaustive search. */
 	readonly search?: SearchBounds<W>;
 }

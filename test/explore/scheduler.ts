@@ -22,7 +22,7 @@ export type StepKind =
 
 export interface Step {
 	readonly kind: StepKind;
-	/** The process, or the cluster or person, that acts. All steps of one actor are fast or slow together. */
+	/** The process, cluster or person that acts. */
 	readonly actor: string;
 	readonly what: string;
 	run(): void;
@@ -53,8 +53,8 @@ export function randomChoices(seed: number): Choices & { readonly random: () => 
 }
 
 /**
- * Returns the index at which `rest` falls when the weights lie side by side. Rounding can put `rest` beyond the end. Then the result is the
- * index of the last weight above 0.
+ * Returns the index at which `rest` falls when the weights lie side by side. If rounding puts `rest` beyond the end, returns the index of
+ * the last weight above 0.
  */
 function weightedIndex(weights: readonly number[], rest: number): number {
 	let left = rest;
@@ -88,7 +88,7 @@ export async function drained(): Promise<void> {
 	waits += 1;
 	// Outside of a microtask, as in a thread's first schedule, a tick would come before all microtasks.
 	await Promise.resolve();
-	// Both callbacks come after all microtasks, including those that microtasks queue. A tick costs a fraction of a turn of the event loop.
-	// Some waits take a whole turn, because other work of the thread waits for one.
+	// Both callbacks come after all microtasks, including those that microtasks queue. A tick is much cheaper than a turn of the event
+	// loop, but other work of the thread needs a turn now and then.
 	await new Promise<void>((resolve) => (waits % 64 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 }

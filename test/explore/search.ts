@@ -3,10 +3,10 @@
 // A state is what every server holds, what every process has been told so far, its clock, and what is on its way. The code is
 // deterministic, so equal states have equal futures, and each state is entered once. The search is bounded as follows:
 // - The scenario's `search` limits faults, clock jumps, drains and events.
-// - A timer fires only if no message and no watch step is left. Then nothing else is tried.
+// - A timer fires only if no message and no watch step is left, and then it is the only step that is tried.
 // - An answer arrives at the moment of its execution.
 // - All processes ask the same agent, or the one that is named for them.
-// `isComplete` is false if the number of states, or of steps in one run, cut the search in addition.
+// `isComplete` is false if the limit of states, or of steps in one run, cut the search.
 import { createHash } from "node:crypto";
 import type { Violation } from "./oracle.ts";
 import { runSearched } from "./run.ts";

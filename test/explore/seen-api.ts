@@ -14,7 +14,7 @@ export function withSeenVersions(api: ClusterApi, versions: SeenVersions): Clust
 		async updateLease(lease) {
 			const mark = versions.mark("leases");
 			const written = await api.updateLease(lease);
-			// A write that changes nothing keeps the version, so it says nothing about the server's progress.
+			// A write without changes keeps the version and says nothing about the server's progress.
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
 		},

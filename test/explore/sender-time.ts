@@ -1,4 +1,4 @@
-// Records what was true at a time of a sender's own clock. The judge's excuses end there.
+// Records what was true at each time of a sender's own clock, for the judge's excuses.
 import type { SimulatedProcess } from "./simulated-process.ts";
 
 export interface Moment {
@@ -38,7 +38,7 @@ export class SenderTime {
 		return this.#moments.get(process)?.findLast((kept) => kept.at <= at)?.moment;
 	}
 
-	/** From now on, the views of this cluster count as having reached at most this revision at all moments. */
+	/** Lowers the revision that the views of this cluster count as having reached, at all recorded moments. */
 	limitViews(index: number, revision: number): void {
 		for (const kept of this.#moments.values()) {
 			for (const { moment } of kept) moment.views[index] = Math.min(moment.views[index] ?? 0, revision);

@@ -1,11 +1,11 @@
-// Ends a run: there are no more faults, everything on its way arrives, and time passes. Then all that the rounds took must have been given
-// back, and a round that the budget has room for must be granted.
+// Ends a run without further faults: everything on its way arrives, and time passes. Then all reservations must have ended, and a round for
+// which the budget has room must be granted.
 import { reservationsIn } from "./lease-text.ts";
 import { drained } from "./scheduler.ts";
 import type { World } from "./world.ts";
 import { nextTimer, settlingStep } from "./world-steps.ts";
 
-/** A run that has not ended after this many more steps has failed: it makes no progress. */
+/** A run that has not ended after this many more steps makes no progress and fails. */
 const mostSteps = 6_000;
 /** Longer than the lease time, and than every time after which agents end reservations. */
 const longTimeMs = 31_000;
@@ -16,7 +16,6 @@ export async function letRun(world: World): Promise<void> {
 	while (!world.violation && world.showAtOnce());
 }
 
-/** Brings the run to its end and judges what is left. */
 export async function settle(world: World): Promise<void> {
 	world.settling = true;
 	for (const agent of world.agents()) agent.watchesComeBack();
@@ -36,7 +35,7 @@ export async function settle(world: World): Promise<void> {
 	if (!world.violation) await probe(world);
 }
 
-/** If no fault hit a message or a process, each granted pod must be evicted or given back. */
+/** Unless a fault hit a message or a process, each granted pod must be evicted or given back. */
 function checkGivenBack(world: World): void {
 	for (const { id, server } of world.clusters) {
 		for (const { uid, pod, holder } of reservationsIn(server)) {
@@ -46,17 +45,17 @@ function checkGivenBack(world: World): void {
 	}
 }
 
-/** When everything is quiet, asks for a pod that the budget has room for. */
+/** Once everything is quiet, a pod for which the budget has room must be evicted. */
 async function probe(world: World): Promise<void> {
 	passTime(world, longTimeMs);
 	for (const { id, workloads } of world.clusters) {
 		for (const workload of workloads) {
-			// Such a pod waits for a controller if the budget's bound needs the number of expected pods.
+			// Pods without a scale may have to wait for a controller, because some bounds need the number of expected pods.
 			if (!workload.hasScale) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
 				if (!pod || pod.preActivities.length > 0 || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
-				// Stops at awaits and views that lag use up some of its attempts.
+				// Stops at awaits and lagging views use up some of the attempts.
 				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 10 });
 				await finish(world, () => drain.finished);
 				if (drain.evicted === 0)
@@ -67,7 +66,7 @@ async function probe(world: World): Promise<void> {
 	}
 }
 
-/** Checks that a finished pod can be evicted, whether its budgets have room or not. */
+/** A finished pod must be evictable, whether its budgets have room or not. */
 async function probeFinished(world: World): Promise<void> {
 	const [found] = world.clusters.flatMap(({ id, server }) =>
 		server.pods().flatMap((pod) => (pod.finished && !pod.terminating ? [{ id, pod }] : [])),
@@ -112,7 +111,6 @@ function left(world: World) {
 	return world.clusters.flatMap(({ server }) => reservationsIn(server));
 }
 
-/** Ends the run with a violation. */
 export function fail(world: World, message: string, rule: "liveness" | "leak" = "liveness"): void {
 	if (world.violation) return;
 	world.violation = { rule, message };

@@ -1,5 +1,5 @@
-// Makes a failing schedule short enough for a person to read: the fewest steps, by actor and call, that still break the same rule. Between
-// these steps, messages, watches and resumed processes take their usual order. So only steps out of that order need to be listed.
+// Shortens a failing schedule for people: to steps, by actor and call, that still break the same rule. Between these steps, messages,
+// watches and resumed processes take their usual order, so only steps out of that order are listed.
 import { formatHistory } from "./history.ts";
 import { drawRun, runRandom } from "./run.ts";
 import type { Scenario } from "./scenario.ts";
@@ -79,7 +79,7 @@ async function follow(world: World, labels: readonly string[]): Promise<void> {
 			world.take(found);
 			continue;
 		}
-		// Steps that come later in the list are kept back for their turn.
+		// Steps that come later in the list wait for their turn.
 		const later = new Set(labels.slice(at));
 		const next = steps.find((step) => isUsual(step) && !later.has(labelOf(step)));
 		if (wanted !== undefined && (!next || (waits += 1) > mostWaits)) {

@@ -1,8 +1,8 @@
 // A small but faithful API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
 //
 // One revision grows over all kinds, as in etcd. Every write makes a new version, except an update of a Lease or a patch of a pod that
-// changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events in logs.
-// Views are fed from these logs, as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
+// changes nothing. Stale writes and stale preconditions are conflicts. Pods, Leases, budgets and workloads leave their events in logs, from
+// which views are fed as late as the schedule wants. Nothing here is asynchronous: simulated-api.ts carries the calls.
 import {
 	ConflictError,
 	type ControllerName,
@@ -46,7 +46,6 @@ export interface SimulatedController extends ControllerReference {
 	readonly template?: Readonly<Record<string, string>>;
 }
 
-/** The fields of a new pod. All other fields of a PodRecord have a default. */
 export type NewPod = Pick<PodRecord, "name" | "namespace"> &
 	Partial<Omit<PodRecord, "uid" | "resourceVersion" | "name" | "namespace">>;
 
@@ -78,13 +77,12 @@ export class SimulatedApiServer {
 	readonly #controllers = new Map<string, SimulatedController>();
 	/** By group: the served kinds outside of the group apps. */
 	readonly kinds = new Map<string, ServedKind>();
-	/** Reads a pod as agents do. */
 	readonly seenPod = projectedPods();
 	readonly podEvents: WatchEvent<PodRecord>[] = [];
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
 	readonly workloads = new SimulatedWorkloads();
-	/** A watch cache can answer a list from any version that is not older than asked. Picks one of `count`; 0 is the newest. */
+	/** Picks one of `count` versions for a list; 0 is the newest. A watch cache may answer from any version that is new enough. */
 	pickListVersion: (count: number) => number = () => 0;
 	podsMade = 0;
 	/** Counts the changes of pods, including restores. While the number is the same, the pods are the same. */
@@ -145,7 +143,6 @@ export class SimulatedApiServer {
 		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
 	}
 
-	/** Returns the Leases as they were after this many events. */
 	#leasesBefore(events: number): ReadonlyMap<string, LeaseObject> {
 		const leases = new Map<string, LeaseObject>();
 		for (const { type, object } of this.leaseEvents.slice(0, events)) {
@@ -175,7 +172,7 @@ export class SimulatedApiServer {
 		return [...this.budgets.values()].filter(({ name }) => namespace === undefined || name.namespace === namespace);
 	}
 
-	/** Makes a controller, or changes the one of that kind and name. A new uid makes it a new controller. */
+	/** Makes or changes the controller of this kind and name. A new uid makes it a new controller. */
 	putController(controller: SimulatedController): void {
 		const key = controllerKey(controller, controller.namespace);
 		this.#controllers.set(key, controller);
@@ -191,7 +188,7 @@ export class SimulatedApiServer {
 		return this.#controllers.values();
 	}
 
-	/** Returns the controller that has this name now. Of its apiVersion, only the group counts. */
+	/** Returns the controller that has this name now. Of the apiVersion, only the group counts. */
 	controller(controller: ControllerName, namespace: string): SimulatedController | undefined {
 		return this.#controllers.get(controllerKey(controller, namespace));
 	}

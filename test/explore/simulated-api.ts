@@ -1,7 +1,7 @@
 // The simulated API server as the agent and the plugin call it.
 //
-// A function carries each call to the server. It decides whether, when and how many times the call is executed and answered. Tests that
-// need no network use directCarrier.
+// A Carrier takes each call to the server: it decides whether, when and how many times the call is executed and answered. Tests without a
+// network use directCarrier.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
@@ -11,7 +11,7 @@ import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export { SimulatedApiServer } from "./simulated-api-server.ts";
 
-/** One request. `execute` has its effect and returns its answer, or throws its error, at the moment the request reaches the server. */
+/** One request. `execute` runs when the request reaches the server: it returns the answer or throws the error. */
 export interface ApiCall<T> {
 	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
 	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads" | "nodes" | "version";
@@ -22,13 +22,10 @@ export interface ApiCall<T> {
 	execute(): T;
 }
 
-/** Carries a call to the server and the answer back. */
 export type Carrier = <T>(call: ApiCall<T>) => Promise<T>;
 
-/** Executes and answers each call at once. */
 const directCarrier: Carrier = async (call) => call.execute();
 
-/** Returns the server as an agent calls it. */
 export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCarrier): ClusterApi {
 	const { clusterId } = server;
 	return {
@@ -101,7 +98,7 @@ function listedWorkloads({ workloads, clusterId }: SimulatedApiServer, namespace
 	return workloads.list(namespace);
 }
 
-/** Returns the server as the plugin calls it to evict. If a call rejects, the fate of the request is unknown. */
+/** If a call fails, it is unknown whether the request was executed. */
 export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
 	return {
 		async evict(pod, preconditions, _id, guard) {

@@ -43,7 +43,7 @@ export class SimulatedCluster {
 		}
 	}
 
-	/** The sorted ids of the members of the cluster's fleet: those that are listed or were named before, without the forgotten ones. */
+	/** The sorted ids of the cluster's fleet: members that are listed or were named before, without the forgotten ones. */
 	get fleet(): readonly string[] {
 		const { members, forgotten } = this.server.fleet;
 		const ids = new Set([...this.named, ...members.map(({ id }) => id)]);
@@ -65,7 +65,7 @@ export class SimulatedCluster {
 		for (let index = 0; index < this.data.agents; index += 1) this.#newAgent(index).startSynced();
 	}
 
-	/** Kills the agent, and starts one with an empty memory in its place. */
+	/** Kills the agent and starts another one with an empty memory. */
 	restartAgent(agent: AgentProcess): AgentProcess {
 		const index = this.agents.indexOf(agent);
 		agent.die();
@@ -118,9 +118,7 @@ export class SimulatedCluster {
 	}
 }
 
-/**
- * Returns a first revision with which versions get one more digit after a few writes. So a comparison of versions as text would be noticed.
- */
+/** Returns a first revision after which versions soon get one more digit, so that comparing versions as text would be noticed. */
 function firstRevision({ workloads, budgets }: ClusterData): number {
 	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Database: 1, Job: 1, Bare: 0 } as const;
 	const made = workloads.reduce((sum, { kind, replicas }) => sum + replicas + controllers[kind], 2 * budgets.length);

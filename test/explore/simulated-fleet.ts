@@ -1,13 +1,10 @@
-// The fleet as one plugin process knows it: like plugin/fleet/fleet.ts, but without routes to agents. The simulated network is the route.
+// The fleet of one plugin process: like plugin/fleet/fleet.ts, but over the simulated network.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
-/**
- * Returns the fleet of one process. `contexts` are the clusters for which the process has contexts, and `memberIds` the members that it
- * knows when it begins.
- */
+/** `contexts`: the clusters for which the process has contexts. `memberIds`: the members that it knows at first. */
 export function simulatedFleet(
 	contexts: readonly string[],
 	memberIds: readonly string[],

@@ -1,5 +1,5 @@
-// Answers the shipped code's requests to a simulated API server by path: which kinds exist, and what their controllers want. Groups other
-// than `apps` can be added and removed, with their versions and scales.
+// Answers the shipped code's requests for kinds and scales by path. Groups other than `apps` can be added and removed, with their versions
+// and scales.
 import type { ApiAnswer } from "../../agent/kubernetes/api-connection.ts";
 import type { ServedKind, SimulatedApiServer, SimulatedController } from "./simulated-api-server.ts";
 

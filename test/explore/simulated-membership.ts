@@ -31,7 +31,7 @@ export function simulatedMembership(options: SimulatedMembershipOptions): Simula
 		greet: ({ id }, greeting) => greet(id, greeting),
 		keep: () => undefined,
 		clock,
-		// Not used: the schedule sends the greetings, and no timer does.
+		// Not used, because the schedule sends the greetings.
 		random: () => 0,
 		onGreeted: () => undefined,
 		report,

@@ -1,4 +1,4 @@
-// A process of the simulation. It has a clock and ids of its own, and it can die.
+// A process of the simulation, with its own clock and ids. It can die.
 import { createHash } from "node:crypto";
 import type { Clock } from "../../agent/process/clock.ts";
 import { running } from "./await-points.ts";
@@ -14,9 +14,8 @@ export interface SimulatedTimer {
 export class SimulatedClock implements Clock {
 	#now = 0;
 	readonly #timers = new Set<SimulatedTimer>();
-	/** The timer that is due first. The scheduler needs it before every step, so it is looked up again only after its removal. */
+	/** The timer that is due first. Kept, because the scheduler needs it before every step. */
 	#first: SimulatedTimer | undefined;
-	/** Called before the clock moves. */
 	beforeMove: (() => void) | undefined;
 
 	now(): number {
@@ -40,7 +39,6 @@ export class SimulatedClock implements Clock {
 		this.#now += ms;
 	}
 
-	/** Returns the timer that is due first. */
 	next(): SimulatedTimer | undefined {
 		if (this.#first || this.#timers.size === 0) return this.#first;
 		for (const timer of this.#timers) if (!this.#first || timer.at < this.#first.at) this.#first = timer;
@@ -73,15 +71,13 @@ export class SimulatedProcess {
 	alive = true;
 	/** The process was stopped at an await, and does nothing until it is resumed. */
 	isStopped = false;
-	/** The awaits at which this run stops processes. */
 	readonly stops: AwaitStops | undefined;
-	/** Steps that can happen to the process again and again. They are offered before every step, so each is made once and kept. */
+	/** Steps that can happen again and again. Kept, because they are offered before every step. */
 	readonly offered = new Map<object, Step>();
 	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
-	/** The ids of the process begin with its name, in characters that agents accept. */
+	/** The name of the process, in characters that agents accept. */
 	readonly #idPrefix: string;
 	#ids = 0;
-	/** Whether `history` is kept. Only an exhaustive search needs it. */
 	readonly #keepsHistory: boolean;
 	#history = "";
 
@@ -125,8 +121,7 @@ export class SimulatedProcess {
 }
 
 /**
- * Sleeps of at most this length pass at once. They are shorter than any message takes, so a process that collects for a moment is no slower
- * than others.
+ * Sleeps up to this length pass at once. A message takes longer, so a process that collects requests for a moment is no slower than others.
  */
 const momentMs = 10;
 

@@ -14,7 +14,7 @@ interface StreamOptions {
 	readonly collection: StreamedCollection;
 	readonly asked: ApiStreamOptions;
 	readonly now: () => number;
-	/** Whether the server has streamed lists. By default, Kubernetes before 1.32 does not. */
+	/** Kubernetes before 1.32 has no streamed lists by default. */
 	readonly streamsLists: () => boolean;
 }
 
@@ -92,7 +92,7 @@ export class SimulatedStream {
 		const { collection } = this;
 		const { log } = collection;
 		const shown = this.#shown;
-		// After a restore under the stream, the events of the new history come next.
+		// After a restore, the events of the new history come next.
 		while (shown.length > 0 && shown.at(-1) !== log[shown.length - 1]) shown.pop();
 		const event = log[shown.length];
 		const endsAt = this.#listEndsAt;
@@ -114,7 +114,6 @@ export class SimulatedStream {
 		);
 	}
 
-	/** Delivers one line to the watch. */
 	show(line: string): void {
 		if (this.isOver) return;
 		try {
@@ -125,7 +124,7 @@ export class SimulatedStream {
 		}
 	}
 
-	/** Shows the next line. Returns false if there is none. */
+	/** Returns false if there is no next line. */
 	showNext(): boolean {
 		const next = this.isOver ? undefined : this.next();
 		if (!next) return false;
@@ -134,7 +133,7 @@ export class SimulatedStream {
 		return true;
 	}
 
-	/** Answers the pings that were sent since the last sign of life: time passes in jumps here. */
+	/** Answers all pings since the last sign of life, because time passes in jumps here. */
 	signOfLife(): void {
 		const now = this.#options.now();
 		for (let at = this.#aliveAt + pingEveryMs; at < now && this.isOpen && !this.isOver; at += pingEveryMs)

@@ -9,7 +9,7 @@ export function simulateTime(): void {
 	const dateNow = Date.now.bind(Date);
 	const machineTimeout = AbortSignal.timeout.bind(AbortSignal);
 	performance.now = () => asking()?.clock.now() ?? machineMs();
-	// The wall clock is always equally far ahead of the monotonic clock. The run clock would treat a change of this distance as a sleep.
+	// The distance from the monotonic clock is constant, because the run clock treats a change of it as a sleep.
 	Date.now = () => {
 		const process = asking();
 		return process ? process.clock.now() + wallAheadMs : dateNow();

@@ -1,8 +1,8 @@
 // Chooses the scenario that gets the next schedules. At first each scenario gets its floor. After that, scenarios that still bring new
 // states for their time get more.
 //
-// The number of states that exactly one of n schedules met, divided by n, estimates how many new states the next schedule brings (Good
-// and Turing). New states prove nothing. But more schedules of a scenario without new states only repeat earlier ones.
+// The number of states that exactly one of n schedules met, divided by n, estimates how many new states the next schedule brings (Good and
+// Turing). New states prove nothing, but schedules without new states only repeat earlier ones.
 
 export interface SpendingOptions {
 	/** The most schedules of all scenarios together. */
@@ -28,7 +28,6 @@ export interface BatchResult {
 	readonly several: Uint32Array;
 }
 
-/** The schedules of one scenario so far. */
 export interface Spent {
 	schedules: number;
 	cpuMs: number;
@@ -44,7 +43,7 @@ export function nothingSpent(): Spent {
 export class Spending {
 	readonly #options: SpendingOptions;
 	readonly #spent: ReadonlyMap<string, Spent>;
-	/** The next schedule number of each scenario. Numbers of running batches are already given out. */
+	/** The next schedule number of each scenario, after those of running batches. */
 	readonly #next = new Map<string, number>();
 	#given = 0;
 
@@ -89,9 +88,7 @@ export class Spending {
 		}
 	}
 
-	/**
-	 * Returns the scenario that has the smallest share of its floor, so that all progress together. Undefined once all have their floors.
-	 */
+	/** Returns the scenario with the smallest share of its floor, so that all progress together. Undefined once all have their floors. */
 	#furthestBelow(floorOf: (scenario: string) => number): string | undefined {
 		let found: string | undefined;
 		let least = 1;

@@ -29,7 +29,6 @@ export function reserved(world: World, pod: string): StandingReservation | undef
 	return reservationsIn(server(world)).find((reservation) => reservation.pod === pod);
 }
 
-/** Returns the number of reservations of c1 that have ended. */
 export function ended(world: World): number {
 	return endedReservations(server(world));
 }
@@ -80,7 +79,6 @@ export function waitsToSend(world: World, name: string): boolean {
 	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
 }
 
-/** Whether the step is a call of this process that begins with `begins`. */
 export function isCall({ actor, what }: Step, from: string, begins: string): boolean {
 	return actor === from && what.startsWith(begins);
 }
@@ -95,7 +93,6 @@ export function begins(name: string, path: string, when: Moment, more: Partial<D
 	return { name: `${name} begins`, when, run: (world) => void world.startDrain(data) };
 }
 
-/** Returns an event: an agent of c1 cancels the reservation of this pod under the budget. */
 export function cancels(index: number, pod: string, when: Moment, budget = "web"): EventData<World> {
 	return {
 		name: `agent-${index} cancels the reservation of ${pod}`,
@@ -110,7 +107,6 @@ export function cancels(index: number, pod: string, when: Moment, budget = "web"
 	};
 }
 
-/** Returns an event: an agent of c1 ends the reservations for which it has evidence. */
 export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	return {
 		name: `agent-${index} ends reservations on evidence`,
@@ -122,9 +118,7 @@ export function endsOnEvidence(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/**
- * Returns an event: an agent's clock passes the time of every Lease, so all holds that it knows expire. Its watches are alive afterwards.
- */
+/** The agent's clock passes the time of every Lease, so that all holds that it knows expire. Its watches are alive afterwards. */
 export function agentSleeps(index: number, when: Moment, clusterId = "c1"): EventData<World> {
 	return {
 		name: `agent-${index} of ${clusterId} sleeps`,
@@ -137,7 +131,7 @@ export function agentSleeps(index: number, when: Moment, clusterId = "c1"): Even
 	};
 }
 
-/** Returns an event: a person ends this drain's hold in c1. */
+/** A person ends this drain's hold in c1. */
 export function endsHolding(holder: string): EventData<World> {
 	const held = (world: World) => [...server(world).leases.values()].find(({ spec }) => spec.holderIdentity === holder);
 	return {
@@ -152,7 +146,7 @@ export function endsHolding(holder: string): EventData<World> {
 	};
 }
 
-/** Returns an event: the drain sleeps until its grants are no longer fresh. */
+/** The drain sleeps until its grants are no longer fresh. */
 export function drainSleeps(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} sleeps`,
@@ -161,7 +155,7 @@ export function drainSleeps(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** Returns an event: a pod of c1 stops being ready, without a disruption. */
+/** The pod stops being ready, without a disruption. */
 export function fails(pod: string, when: Moment): EventData<World> {
 	return {
 		name: `${pod} fails`,
@@ -176,7 +170,7 @@ export function fails(pod: string, when: Moment): EventData<World> {
 	};
 }
 
-/** Returns an event: a pod of c1 terminates without an eviction. With `isSeen`, all agents of c1 have seen that. */
+/** The pod terminates without an eviction. With `isSeen`, all agents of c1 have seen that. */
 export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: boolean } = {}): EventData<World> {
 	return {
 		name: `${pod} is deleted`,
@@ -189,7 +183,7 @@ export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: b
 	};
 }
 
-/** Returns an event: a pod of c1 that was not ready becomes ready, so its eviction costs a disruption from now on. */
+/** From then on, the pod's eviction costs a disruption. */
 export function becomesReady(name: string, when: Moment): EventData<World> {
 	return {
 		name: `${name} becomes ready`,
@@ -204,12 +198,11 @@ export function becomesReady(name: string, when: Moment): EventData<World> {
 	};
 }
 
-/** Returns an event: an agent of c1 lists all pods. */
 export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
 }
 
-/** Returns an event: the next timer of an agent of c1 fires before any message or event, if it is due within a second. */
+/** The agent's next timer fires before any message or event, if it is due within a second. */
 export function waitsASecond(index: number, when: Moment): EventData<World> {
 	const due = (world: World) => {
 		const { clock } = agent(world, index);
@@ -223,10 +216,7 @@ export function waitsASecond(index: number, when: Moment): EventData<World> {
 	};
 }
 
-/**
- * Returns an event that reports an eviction which the judge excuses, because a round cannot always know of what forbids it. Here the round
- * could know.
- */
+/** Reports an eviction that the judge excuses. A round cannot always know what forbids an eviction, but here it could. */
 export function evictedAllTheSame(
 	pod: string,
 	after: string,
@@ -240,7 +230,6 @@ export function evictedAllTheSame(
 	};
 }
 
-/** Returns an event: the watches of an agent of c1 no longer show life. */
 export function fallsSilent(index: number, when: Moment = () => true): EventData<World> {
 	return {
 		name: `the watches of agent-${index} fall silent`,

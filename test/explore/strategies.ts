@@ -1,5 +1,5 @@
-// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. They were measured
-// against known holes: no strategy finds all of them.
+// Ways to choose the next step. Each schedule draws one from its own seed, so that `--replay` needs nothing else. Measured against known
+// holes, no strategy finds all of them.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
 import { type StrategyName, strategyNames, strategyShares } from "./strategy-name.ts";
@@ -19,7 +19,7 @@ const typicalChances = 40;
 /** Almost no weight against other steps. The step is still taken if there is no other. */
 const never = 1e-7;
 
-/** Whether the step is something that happens to a run besides its messages, so that no caller waits for it. */
+/** Whether no caller waits for the step: a fault, a jump, or something that an agent or a person does. */
 function isBesides({ kind }: Step): boolean {
 	return kind === "fault" || kind === "jump" || kind === "agent" || kind === "event";
 }
@@ -34,7 +34,7 @@ function besidesKey({ kind, what, actor }: Step): string {
 	return `${kind} ${actor}`;
 }
 
-/** How many times an event or a fault of one kind happens in a run: one of these, each equally likely. Events are due at least once. */
+/** How often an event or a fault of one kind is due in a run, drawn with equal chances. Events are due at least once. */
 const timesOfEach = [0, 1, 1, 1, 2];
 
 /** Each event and fault happens at steps that are drawn in advance from those at which it can. Weights alone would favour early steps. */
@@ -128,7 +128,7 @@ const starving: Layer = (inner, random) => {
 	};
 };
 
-/** Many runs have no fault, and many have faults of one kind only. So one fault does not hide the effect of another. */
+/** Many runs have no fault, and many have faults of one kind only, so that one fault does not hide the effect of another. */
 const fewKinds: Layer = (inner, random, { limits, holdsBack }) => {
 	const kinds = Object.entries(limits);
 	if (holdsBack || kinds.length === 0) return inner;
@@ -158,7 +158,7 @@ export interface Strategy extends Temper {
 	readonly name: StrategyName;
 }
 
-/** Returns the strategy of one schedule. A separate random stream, `draw`, chooses its name. */
+/** `draw` is a separate random stream, which chooses the strategy's name. */
 export function drawStrategy(
 	scenario: Scenario<World>,
 	{ draw, random }: { readonly draw: Random; readonly random: Random },

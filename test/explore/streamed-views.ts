@@ -1,5 +1,5 @@
-// The shipped watches of a simulated agent on pods and Leases, over a connection to its simulated API server. Each line that a watch is
-// shown is a step of the schedule. So is every fault of a stream.
+// The shipped watches of a simulated agent on pods and Leases, over a connection to its simulated API server. Each line of a watch and each
+// fault of a stream is a step of the schedule.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { createPodCalls } from "../../agent/cluster-api/pod-calls.ts";
 import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
@@ -27,16 +27,14 @@ import {
 } from "./streamed-collection.ts";
 import { WatchClock } from "./watch-clock.ts";
 
-/** Longer than a view stays alive without a sign of life (5 s). A separate constant, so that the shipped one is under test. */
+/** Longer than a view stays alive without a sign of life (5 s). The shipped constant is not used, because it is under test. */
 const viewHoldsForMs = 10_000;
 
-/** The faults of the streams of one run. */
 export interface StreamFaults {
 	/** Whether one more stream can fail. */
 	readonly mayFail: () => boolean;
-	/** Called for each stream that fails, before it fails. */
+	/** Called before a stream fails. */
 	readonly failing: () => void;
-	/** Whether API servers have streamed lists. */
 	readonly streamsLists: () => boolean;
 }
 
@@ -71,7 +69,6 @@ export class StreamedViews {
 		this.listPods = createPodCalls(createApiAsker(this.#connection), createPodProjection()).listPods;
 	}
 
-	/** Whether both watches show events as they come. */
 	get areOpen(): boolean {
 		return this.#streams.length === this.#collections.length && this.#streams.every(({ isFollowing }) => isFollowing);
 	}
@@ -194,7 +191,7 @@ export class StreamedViews {
 		stream.show(line);
 	}
 
-	/** Whether the process may wait for a version. Only then is a bookmark news, and such a process has a timer. */
+	/** Whether a bookmark may be news: a process that waits for a version has a timer and has not seen the server's revision. */
 	#isWaitedFor(): boolean {
 		const { process, server, versions } = this.#options;
 		return process.clock.next() !== undefined && Number(versions.mark("pods").version || "0") !== server.revision;

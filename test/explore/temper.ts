@@ -1,5 +1,5 @@
-// The temper of a random run: which faults it has, which processes are slow, and how far views lag. It is drawn anew for every run,
-// because runs that are all equally wild never see what happens only in quiet ones.
+// The temper of a random run: its faults, its slow processes and the lag of its views. It is drawn for every run, because equally wild runs
+// would never meet what happens only in quiet ones.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step, StepKind } from "./scheduler.ts";
 import type { World } from "./world.ts";
@@ -7,7 +7,6 @@ import type { World } from "./world.ts";
 export interface Temper {
 	readonly limits: Limits;
 	readonly thinDrains: boolean;
-	/** Whether all holds are written. */
 	readonly writtenHolds: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;

@@ -1,5 +1,5 @@
-// The clock that the watches of a simulated agent use. Their timers are steps of the watches only. Such a step moves the process's clock
-// and fires no other timer. So a pause before a watch is reopened wakes no round.
+// The clock of a simulated agent's watches. Their timers are separate steps, which move the process's clock and fire no other timer. So a
+// pause before a watch is reopened wakes no round.
 import type { Clock } from "../../agent/process/clock.ts";
 import type { SimulatedClock, SimulatedTimer } from "./simulated-process.ts";
 

@@ -18,7 +18,7 @@ import type { Carrier } from "./simulated-api.ts";
 import { type StreamFaults, StreamedViews } from "./streamed-views.ts";
 
 const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
-/** How long the names of budgets may be used after a comparison. A separate constant, so that the shipped one is under test. */
+/** How long the names of budgets may be used after a comparison. The shipped constant is not used, because it is under test. */
 const namesHoldForMs = 5_000;
 
 interface WatchingOptions extends ProcessOptions {
@@ -66,8 +66,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	protected abstract check(error: unknown): void;
 
 	/**
-	 * Whether the last comparison is recent. Comparisons happen when the feeds open, and when a scenario wants them: few steps of a run are
-	 * worth a list.
+	 * Whether the last comparison is recent. Comparisons happen when the feeds open and when a scenario wants them, because few steps of a
+	 * run are worth a list.
 	 */
 	protected get hasCompared(): boolean {
 		return this.clock.now() - this.comparedAt <= comparedWithinMs;
@@ -229,8 +229,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
 				steps.push(feed.next.step);
 			} else if (feed.sink === this.pods && this.isSynced && this.podRevision < server.revision && this.clock.next()) {
-				// A bookmark is news only to a process that waits for a version, and such a process has a timer. Before its first list, a
-				// view learns nothing from it and would get it for ever. Then the timer that lists again would never come.
+				// A bookmark matters only to a process that waits for a version, which has a timer. Before its first list, a view would get
+				// bookmarks forever, and the timer for that list would never fire.
 				const version = String(server.revision);
 				const what = `sees that no pod changed until ${version}`;
 				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
@@ -249,8 +249,8 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	}
 
 	/**
-	 * Compares the watches on budgets and workloads with lists. Then these watches have shown everything. In production this happens every
-	 * 2 s while callers need it.
+	 * Compares the watches on budgets and workloads with lists, after they have shown everything. In production this happens every 2 s
+	 * while callers need it.
 	 */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");
@@ -258,7 +258,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.comparedAt = this.clock.now();
 	}
 
-	/** Runs something that the process does by itself. It is not repeated after a failure. */
+	/** Runs the process's own work, which is not repeated after a failure. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
 		running.run(this, run).catch((error: unknown) => this.check(error));

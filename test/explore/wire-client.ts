@@ -11,7 +11,7 @@ import {
 	type WireRequest,
 } from "./wire-message.ts";
 
-/** Sends one request. Rejects if the network fails. */
+/** Rejects if the network fails. */
 export type SendWire = (request: WireRequest) => Promise<WireAnswer>;
 
 type UnaryCallback = (error: ServiceError | null, response?: unknown) => void;

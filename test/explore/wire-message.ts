@@ -6,7 +6,6 @@ import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 
 export type WireMethod = keyof typeof AgentServiceService;
 
-/** A method as the generated code has it. */
 interface MethodDefinition {
 	readonly path: string;
 	readonly requestSerialize: (value: unknown) => Buffer;
@@ -21,7 +20,6 @@ export interface WireRequest {
 	readonly metadata: Metadata;
 	/** The request before it was encoded, for the judge. */
 	readonly asked: unknown;
-	/** For the schedule's table. */
 	readonly what: string;
 	/** Aborted when the caller cancels the call. */
 	readonly signal: AbortSignal;
@@ -42,7 +40,6 @@ export class WireAnswer {
 		this.said = said;
 	}
 
-	/** For the schedule's table. */
 	toJSON(): unknown {
 		return this.refusal?.details ?? this.said ?? "done";
 	}
@@ -53,15 +50,11 @@ export function definitionOf(method: WireMethod): MethodDefinition {
 	return AgentServiceService[method] as unknown as MethodDefinition;
 }
 
-/** Returns the error that a gRPC client gets. */
 export function serviceError({ code = status.UNKNOWN, details = "", metadata }: Partial<StatusObject>): ServiceError {
 	return Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });
 }
 
-/**
- * Describes a call in a few words. Scenarios recognise calls by these words, so they are the same as in member.ts, except for calls that no
- * scenario waits for.
- */
+/** Scenarios recognise calls by these words, so they match those of member.ts, except for calls that no scenario waits for. */
 export function callText(method: WireMethod, request: unknown): string {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that any of the requests has
 	const asked = request as Partial<

@@ -50,7 +50,7 @@ type Handlers = Readonly<Record<WireMethod, Handler>>;
 
 export class WireServer {
 	readonly #ports: { readonly token: Handlers; readonly peer: Handlers };
-	/** By the metadata of the call, because a gate has nothing else of it. */
+	/** By the metadata of the call, which is all that a gate gets of it. */
 	readonly #answering = new WeakMap<Metadata, Answering>();
 
 	constructor({ agent, greetings, member, others, judged, onBug }: WireServerOptions) {
@@ -96,7 +96,7 @@ export class WireServer {
 		this.#ports = { token: handlers(tokenGate), peer: handlers(createPeerGate({ local, identity })) };
 	}
 
-	/** Answers a request. `gone` gives a signal that aborts when the caller stops waiting. */
+	/** `gone` returns a signal that aborts when the caller stops waiting. */
 	answer(
 		{ method, bytes, metadata: sent, onMessage }: WireRequest,
 		caller: WireCaller,

@@ -1,5 +1,5 @@
 // The wire of one run: plugins and agents call agents through the shipped client and server. Each message is a step of the simulated
-// network. The judge looks on where an agent answers, and where a caller reads the answer.
+// network. The judge sees what an agent answers and what a caller reads.
 import type { PeerClients } from "../../agent/peers/peer-clients.ts";
 import { Peers } from "../../agent/peers/peers.ts";
 import type { AcquireOutcome, Count } from "../../disruption/budget/cluster.ts";
@@ -29,7 +29,7 @@ export interface WireOptions {
 	readonly passesOn: (agent: AgentProcess) => boolean;
 	/** Called when a caller that does not wait gets a Lease before callers that wait in line. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
-	/** Called when an agent was greeted by this cluster, and has answered. */
+	/** Called when an agent has answered a greeting of this cluster. */
 	readonly onGreeted: (agent: AgentProcess, id: string) => void;
 	readonly onBug: (where: string, error: unknown) => void;
 }
@@ -42,7 +42,6 @@ export interface WireMember {
 	readonly through?: string | undefined;
 	/** Set on a call that was already forwarded to the agent that keeps the line. */
 	readonly passedOn?: "line";
-	/** Whether every hold must be written. */
 	readonly writtenHolds: boolean;
 }
 
@@ -147,8 +146,8 @@ export class Wire {
 	}
 
 	/**
-	 * Returns the agent that a commit goes to first. Undefined at a member that only forwards it, because its agents were not asked for the
-	 * count.
+	 * Returns the agent that a commit goes to first. Undefined at a member that only forwards the commit, because its agents were not asked
+	 * for the count.
 	 */
 	#takeAsked({ asked }: WireRequest, to: string): AgentProcess | undefined {
 		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request of a commit
@@ -221,7 +220,7 @@ export class Wire {
 		});
 	}
 
-	/** Wraps the cluster as its caller, or a forwarding agent, reads its answers. The judge is told from which count each copy was made. */
+	/** Wraps the cluster as its caller, or a forwarding agent, reads its answers. Tells the judge from which count each copy was made. */
 	#hearing(
 		cluster: AgentCluster,
 		saidOf: (nonce: string) => unknown,
@@ -250,7 +249,6 @@ export class Wire {
 	}
 }
 
-/** Makes every hold a written one if `all` is set. */
 function writingHolds(cluster: AgentCluster, all: boolean): AgentCluster {
 	return forwardingCluster(cluster, {
 		acquire: (request, options) => cluster.acquire(all ? { ...request, mayBeUnwritten: false } : request, options),

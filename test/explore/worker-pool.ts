@@ -9,12 +9,12 @@ export const threads = availableParallelism();
 const program = new URL("./exploration-worker.ts", import.meta.url);
 
 /**
- * A thread is replaced after so many schedules. Node keeps each signal of AbortSignal.any() that somebody listens to, and with it the world of
- * a schedule that ended with such a listener: 0.1 MB a schedule.
+ * A thread is replaced after this many schedules. Node keeps each signal of AbortSignal.any() that has a listener, and with it the world of
+ * its schedule: 0.1 MB a schedule.
  */
 const schedulesPerThread = 10_000;
 
-/** Runs the jobs, `threads` at a time. Begins no more of them once `isEnough` accepts a result. */
+/** Runs the jobs, `threads` at a time. Starts no more of them once `isEnough` accepts a result. */
 export async function runJobs(
 	jobs: readonly Job[] | (() => Job | undefined),
 	options: {

@@ -1,7 +1,8 @@
-// The pods of one simulated cluster and their makers: StatefulSets, ReplicaSets, Deployments, Jobs, and no controller at all.
+// One workload of a simulated cluster: the pods of a StatefulSet, ReplicaSet, Deployment, custom resource or Job, or pods without a
+// controller.
 //
-// Each pod fills a slot. A slot knows the truth about its pod: the pod is up or down, and why it is down. The slot stays down until a
-// pod that fills the slot is ready again.
+// Each pod fills a slot. A slot knows whether its pod is truly up, and why it is down. It stays down until a pod that fills it is ready
+// again.
 import type { PodReference } from "../../disruption/budget/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/budget/pod.ts";
 import type { Step } from "./scheduler.ts";
@@ -44,7 +45,6 @@ export interface Slot {
 	down: Down | undefined;
 }
 
-/** Says why a slot has no healthy pod. */
 export interface Down {
 	readonly cause: "voluntary" | "involuntary";
 	/** The API server's revision at which the pod went down. */
@@ -66,7 +66,7 @@ export class Workload {
 	readonly #cordoned: ReadonlySet<string>;
 	readonly #deployment: ControllerReference | undefined;
 	/**
-	 * Slots that a scale removed: their pods are deleted without regard to budgets, as if they had failed. Also slots of failed pods
+	 * Slots that a scale-down removed: their pods are deleted without regard to budgets, as if they had failed. Also slots of failed pods
 	 * without a replacement.
 	 */
 	readonly retired: Slot[] = [];
@@ -75,7 +75,7 @@ export class Workload {
 	/** The uids of pods that are Pending until they are ready. */
 	readonly startsLater = new Set<string>();
 	#made = 0;
-	/** The pods of the slots since the last change of any pod. They are read at every step. */
+	/** The pods of the slots since the last change of any pod. Kept, because they are read at every step. */
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
 	#recordsAt = -1;
 
@@ -126,7 +126,6 @@ export class Workload {
 		return this.isManaged && this.spec.kind !== "Job";
 	}
 
-	/** Returns the pod in a slot as it is now. */
 	podIn({ pod }: Pick<Slot, "pod">): PodRecord | undefined {
 		if (!pod) return undefined;
 		if (this.#recordsAt !== this.#server.podChanges) {
@@ -142,7 +141,7 @@ export class Workload {
 		return record === "gone" ? undefined : record;
 	}
 
-	/** Scales the workload. Up: adds slots, which are empty at first. Down: the controller deletes the last pods. */
+	/** Scaling up adds slots, which are empty at first. Scaling down deletes the last pods. */
 	scale(replicas: number): void {
 		this.replicas = replicas;
 		this.#writeScale();
@@ -161,7 +160,7 @@ export class Workload {
 		}
 	}
 
-	/** Called when etcd came back from a backup: pods that were up then are up, and no others. */
+	/** Called when etcd came back from a backup: only pods that were up in the backup are up. */
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
@@ -240,7 +239,9 @@ export class Workload {
 		}
 	}
 
-	/** Removes the slot for good. A view that has not seen its pod fail cannot know that the pod is gone, either. */
+	/**
+	 * Removes the slot for good. A view that has not seen the pod fail cannot know that the pod is gone, so `retired` keeps such a slot.
+	 */
 	#remove(slot: Slot): void {
 		this.slots.splice(this.slots.indexOf(slot), 1);
 		if (slot.down?.cause === "involuntary") this.retired.push(slot);
@@ -261,9 +262,7 @@ export class Workload {
 		});
 	}
 
-	/**
-	 * Whether new pods get new names. As in Kubernetes, pods of a StatefulSet keep their names, and those of a Deployment or a Job do not.
-	 */
+	/** As in Kubernetes, pods of a StatefulSet keep their names, and those of a Deployment or a Job do not. */
 	get #namesAnew(): boolean {
 		return ["Deployment", "ReplicaSet", "Job"].includes(this.spec.kind);
 	}

@@ -7,7 +7,6 @@ export interface WorldOptions extends ProcessOptions {
 	readonly limits: Limits;
 	/** Plugins are thin processes: rounds without the engine around them (drain-process.ts). */
 	readonly thinDrains: boolean;
-	/** All holds are written. */
 	readonly writtenHolds: boolean;
 	/** Answers arrive in a step of their own. */
 	readonly splitAnswers: boolean;
@@ -24,7 +23,7 @@ export interface WorldOptions extends ProcessOptions {
 	readonly isStreamed: boolean;
 	/** API servers have streamed lists at any time, and not only when the run begins. */
 	readonly streamsLists: boolean;
-	/** Everything that happens is recorded, for people. */
+	/** Everything that happens is recorded in the history. */
 	readonly record: boolean;
 }
 

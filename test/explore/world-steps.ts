@@ -168,10 +168,7 @@ const cleanUp: Limited<AgentProcess> = {
 	run: (agent) => agent.cleanUp(),
 };
 
-/**
- * Adds the step. Call it only for something that can happen now, because a run has many steps and most things cannot happen at most of
- * them.
- */
+/** Adds the step. Call it only for something that can happen now, because most things cannot happen at most steps of a run. */
 function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
 	let step = process.offered.get(limited);
 	if (!step) {

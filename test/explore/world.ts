@@ -24,7 +24,7 @@ import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-/** More writes than happen until every agent has noticed a restore. So no version comes twice. */
+/** More writes than happen until every agent has noticed a restore, so that no version comes twice. */
 const writesSinceBackup = 1_000;
 
 /** Faults of messages and processes: after one of these, a round can leave something behind. */
@@ -59,7 +59,6 @@ export class World {
 	#faults = 0;
 	readonly #backups = new Map<SimulatedCluster, Snapshot>();
 	readonly #used = new Map<string, number>();
-	/** What is left of the limits. It is read at every step. */
 	readonly #left: Record<keyof Limits, number>;
 
 	constructor(scenario: Scenario<World>, options: WorldOptions) {
@@ -166,7 +165,6 @@ export class World {
 		return found;
 	}
 
-	/** Returns the pod that has this name now. */
 	pod(clusterId: string, name: string): PodRecord {
 		const found = this.cluster(clusterId).server.getPod({ namespace, name });
 		if (found.kind === "present") return found.pod;
@@ -190,7 +188,6 @@ export class World {
 		return this.cluster(clusterId).server.fleet.members.map(({ id }) => id);
 	}
 
-	/** Returns the cluster as a drain calls it. */
 	member(from: Drain, id: string): AgentCluster {
 		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
 		return this.#memberFor(from, id, { agent, through: from.data.through });
@@ -210,12 +207,11 @@ export class World {
 		});
 	}
 
-	/** Whether a fault hit a request or a process. A round that only met a refusal must still have cleaned up after it. */
+	/** Whether a fault hit a request or a process. Refusals do not count, because a round must clean up after them. */
 	get isTroubled(): boolean {
 		return [...troubles].some((what) => what !== "refused" && this.times(what) > 0);
 	}
 
-	/** Whether the scenario lets this happen once more. */
 	may(what: keyof Limits): boolean {
 		return !this.settling && this.#left[what] > 0;
 	}
@@ -332,7 +328,6 @@ export class World {
 		});
 	}
 
-	/** Returns all members that this cluster declares, as an agent of it calls them. */
 	#membersOf(from: AgentProcess, clusterId: string): readonly AgentCluster[] {
 		return this.memberIds(clusterId).map((id) => (id === clusterId ? from.local : this.#memberFor(from, id)));
 	}
