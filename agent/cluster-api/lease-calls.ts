@@ -78,8 +78,8 @@ export function createLeaseCalls(
 			if (answer.status === 404) throw asker.refusal(answer, options);
 		},
 		async listLeases({ budgetNamespace, notOlderThan }) {
-			// With a version, the list need not be consistent: the API server's cache has that very Lease immediately. It learns only every
-			// 100 ms that no other Lease was written since.
+			// The API server answers a list with a version from its cache immediately. A consistent list waits until the cache knows that
+			// no other Lease was written since, which it learns only every 100 ms.
 			const fresh =
 				notOlderThan === ""
 					? ""

@@ -1,5 +1,5 @@
 // Limits the connections of one port. Until a call on it was admitted, a connection lives only for seconds, and may be closed in favor of a
-// newer one. A connection with nothing but refused calls is closed. Clients can reconnect, and no decision depends on a connection.
+// newer one. A connection is closed after several refused calls in a row. Clients can reconnect, and no decision depends on a connection.
 import { isLoopback } from "./is-loopback.ts";
 
 export interface Connection {

@@ -111,7 +111,6 @@ export class AgentProcess extends WatchingProcess {
 		return this.#api.listPods();
 	}
 
-	/** Lists all pods, as a watch does when it has to start over. */
 	relist(): void {
 		this.task("lists all pods", () => this.pods.refresh());
 	}

@@ -214,7 +214,6 @@ function refuseLocals(scope: SyntaxNode, { symbol, file, find, replace }: CodeEd
 	}
 }
 
-/** Returns every name that parameters, variables and catch clauses declare. */
 function declaredIn(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
 	const names = new Set<string>();
 	const addPattern = (node: unknown): void => {

@@ -35,7 +35,10 @@ export class DrivenHash {
 			.slice(0, 16);
 	}
 
-	/** Returns the lines that name a scenario: the source of its functions does not show the arguments of a helper that made it. */
+	/**
+	 * Returns the lines that name a scenario. If a helper made the scenario, these lines have its arguments, which the source of the
+	 * scenario's functions does not show.
+	 */
 	#linesWith(name: string): string {
 		return this.#scenarioLines.filter((line) => line.includes(`"${name}"`)).join("\n");
 	}

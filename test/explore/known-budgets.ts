@@ -56,7 +56,6 @@ export class KnownBudgets {
 		return this.#configs.findLastIndex((config) => (config[index]?.revision ?? 0) < agent.budgetsUnseenFrom);
 	}
 
-	/** Returns the latest time up to which every living agent of the cluster knows every budget. */
 	knownToAll({ agents }: SimulatedCluster): number {
 		return Math.min(this.now, ...agents.filter(({ alive }) => alive).map((agent) => this.knownTo(agent)));
 	}

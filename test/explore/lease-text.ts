@@ -53,7 +53,6 @@ export function endedReservations(server: SimulatedApiServer): number {
 	return ever.size - reservationsIn(server).length;
 }
 
-/** Returns the nonce of the latest acquisition. */
 export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;
 }

@@ -18,7 +18,6 @@ export interface MembershipScenario {
 	readonly name: string;
 	/** The declared lists, one after the other. "-x" means that x is forgotten. The first list is there from the start. */
 	readonly lists: readonly (readonly string[])[];
-	/** The number of answers of each agent. */
 	readonly answers: readonly [number, number];
 	/** The cluster that greets the first agent, if there is one. */
 	readonly greeter?: string;

@@ -7,7 +7,6 @@ export interface ClusterConfig {
 	readonly id: string;
 	/** Sorted ids of the cluster's fleet. A member stays until it is forgotten, even if the list leaves it out. */
 	readonly fleet: readonly string[];
-	/** By the budget's name. */
 	readonly budgets: ReadonlyMap<string, RawBudget>;
 	/** Returns the number of expected pods under this selector. */
 	expected(selector: Labels): number;

@@ -20,7 +20,6 @@ export interface PluginClientOptions {
 	/** Called with each change that a request made. */
 	readonly onChanged: (what: string) => void;
 	readonly now: () => number;
-	/** Called with the pod's uid when an eviction or a delete is sent. */
 	readonly onSent: (uid: string) => void;
 	/** Called when an eviction or a delete without a reservation is sent. */
 	readonly onSentFreely: () => FreeEviction;

@@ -135,7 +135,6 @@ export const noLimits: Limits = {
 export interface SearchBounds<W = never> {
 	/** Replaces the scenario's own limits. */
 	readonly limits: Partial<Limits>;
-	/** Replaces the scenario's own drains. */
 	readonly drains?: readonly DrainData[];
 	readonly events?: readonly EventData<W>[];
 	readonly freshViews?: boolean;

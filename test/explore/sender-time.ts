@@ -38,7 +38,7 @@ export class SenderTime {
 		return this.#moments.get(process)?.findLast((kept) => kept.at <= at)?.moment;
 	}
 
-	/** Lowers the revision that the views of this cluster count as having reached, at all recorded moments. */
+	/** Limits the revision that the views of this cluster had reached, at all recorded moments. */
 	limitViews(index: number, revision: number): void {
 		for (const kept of this.#moments.values()) {
 			for (const { moment } of kept) moment.views[index] = Math.min(moment.views[index] ?? 0, revision);

@@ -1,4 +1,4 @@
-// Shortens a failing schedule for people: to steps, by actor and call, that still break the same rule. Between these steps, messages,
+// Shortens a failing schedule for people. It keeps steps, named by actor and call, that still break the same rule. Between them, messages,
 // watches and resumed processes take their usual order, so only steps out of that order are listed.
 import { formatHistory } from "./history.ts";
 import { drawRun, runRandom } from "./run.ts";

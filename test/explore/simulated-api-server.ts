@@ -67,7 +67,6 @@ export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 
 export class SimulatedApiServer {
 	readonly clusterId: string;
-	/** The revision of the last write. */
 	revision: number;
 	fleet: DeclaredFleet;
 	readonly leases = new Map<string, LeaseObject>();

@@ -17,11 +17,9 @@ export class SimulatedCluster {
 	 * Ids that the cluster's list once had, or that have greeted the cluster. They belong to its fleet, listed or not, until forgotten.
 	 */
 	readonly named = new Set<string>();
-	/** Nodes that take no new pods. */
 	readonly cordoned = new Set<string>();
 	/** If true, plugins may not read the cluster's pods (403). */
 	forbidsReads = false;
-	/** The number of evictions that the cluster's PodDisruptionBudgets have refused. */
 	nativeRefusals = 0;
 	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
 	#started = 0;

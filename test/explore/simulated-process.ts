@@ -61,7 +61,7 @@ export class SimulatedClock implements Clock {
 export interface ProcessOptions {
 	/** Whether everything that a process learns is hashed, for an exhaustive search. */
 	readonly keepsHistory: boolean;
-	/** The awaits at which processes stop. Undefined: processes stop at none. */
+	/** Undefined: processes stop at no await. */
 	readonly stops?: AwaitStops | undefined;
 }
 

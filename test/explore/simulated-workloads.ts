@@ -15,7 +15,6 @@ const versions: readonly string[] = ["v1", "apps/v1"];
 const kinds: readonly string[] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"];
 
 export class SimulatedWorkloads {
-	/** Whether agents lack the right to list workloads. */
 	forbidsLists = false;
 	readonly events: WatchEvent<WorkloadRecord>[] = [];
 	readonly #objects = new Map<string, WorkloadRecord>();
@@ -38,7 +37,6 @@ export class SimulatedWorkloads {
 		this.events.push({ type: "DELETED", object: { ...object, resourceVersion }, resourceVersion });
 	}
 
-	/** Called when a pod with these labels was made for the workload. */
 	madePod(key: string, controller: MadeController, labels: Labels): void {
 		const known = this.#objects.get(key);
 		if (!known || controller.template || this.#templates.has(key)) return;

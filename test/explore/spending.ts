@@ -32,7 +32,6 @@ export interface Spent {
 	schedules: number;
 	cpuMs: number;
 	readonly seen: Set<number>;
-	/** States that only one schedule met. */
 	readonly seenOnce: Set<number>;
 }
 

@@ -46,8 +46,8 @@ export function nobodyIsEvicted({ oracle }: World): boolean {
 }
 
 /**
- * Returns the version at which the eviction of a pod of c1 began. Infinite before that, so that no view has reached it, and once the pod is
- * gone.
+ * Returns the version at which the eviction of a pod of c1 began. Infinity before that and once the pod is gone, so that no view has
+ * reached it.
  */
 export function evictedAt(world: World, pod: string): number {
 	const found = server(world).getPod({ namespace: "shop", name: pod });

@@ -18,7 +18,6 @@ export interface StreamedCollection {
 	readonly what: string;
 	readonly resource: ListedResource;
 	readonly log: readonly WatchEvent<unknown>[];
-	/** Returns the number of events up to a revision. */
 	eventsUntil(revision: number): number;
 	/** Returns the lines that show the objects after this many events. */
 	objectLines(events: number): readonly string[];

@@ -31,7 +31,6 @@ import { WatchClock } from "./watch-clock.ts";
 const viewHoldsForMs = 10_000;
 
 export interface StreamFaults {
-	/** Whether one more stream can fail. */
 	readonly mayFail: () => boolean;
 	/** Called before a stream fails. */
 	readonly failing: () => void;

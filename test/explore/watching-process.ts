@@ -212,7 +212,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.streams?.signOfLife();
 	}
 
-	/** Adds the next event of each watch, or the news that there is none, or the return of the watches. */
+	/** Adds the next event of each watch, or a bookmark of the watch on pods. While the watches are lost, adds their return. */
 	addWatchSteps(steps: Step[]): void {
 		if (this.isStopped) return;
 		this.streams?.addSteps(steps);

@@ -154,7 +154,7 @@ export class Workload {
 			this.retired.push(slot);
 		}
 		while (this.slots.length < replicas) {
-			// Revision 0: every reader of the scale knows of it, whatever the views show.
+			// Revision 0, because every reader of the scale knows of the missing pod, whatever the views show.
 			const down: Down = { cause: "involuntary", revision: 0 };
 			this.slots.push({ workload: this, ordinal: this.slots.length, pod: undefined, down });
 		}
@@ -198,7 +198,6 @@ export class Workload {
 		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
 
-	/** Deletes the former Deployment of the ReplicaSet. */
 	deleteDeployment(): void {
 		if (this.#deployment) this.#server.deleteController(this.#deployment, namespace);
 	}
