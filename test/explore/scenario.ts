@@ -54,7 +54,7 @@ export interface DrainData {
 	readonly serverErrors?: boolean;
 	/** The process deletes pods instead of evicting them (--disable-eviction). */
 	readonly deletes?: boolean;
-	/** --dry-run=server. */
+	/** The process runs with --dry-run=server. */
 	readonly dryRun?: boolean;
 	/** When its pod is gone, the process continues with the next pod of that name. */
 	readonly follows?: boolean;
@@ -94,7 +94,7 @@ export interface Limits {
 	readonly stops: number;
 	/** Agents that die and restart with an empty memory. */
 	readonly restarts: number;
-	/** Cancels that an agent begins, of any reservation, however young. */
+	/** Times that an agent begins to cancel a reservation, however young. */
 	readonly cancels: number;
 	/** Times that an agent ends reservations on evidence by itself. */
 	readonly evidence: number;

@@ -101,8 +101,6 @@ export class SimulatedApiServer {
 		this.fleet = { members, forgotten: [] };
 	}
 
-	// Leases
-
 	createLease(lease: Omit<LeaseObject, "uid" | "resourceVersion">): LeaseObject {
 		if (this.leases.has(lease.name)) throw new ConflictError(`Lease "${lease.name}" already exists`);
 		this.#checkAnnotations(lease);
@@ -151,8 +149,6 @@ export class SimulatedApiServer {
 		return leases;
 	}
 
-	// Budgets and controllers
-
 	putBudget(budget: MemberBudget): void {
 		const key = keyOf(budget.name);
 		const type = this.budgets.has(key) ? "MODIFIED" : "ADDED";
@@ -200,8 +196,6 @@ export class SimulatedApiServer {
 		if (replicas === "unsettled") return { kind: "unsettled", uid };
 		return { kind: "replicas", replicas, uid, ...(ownedBy && { ownedBy }) };
 	}
-
-	// Pods
 
 	createPod(pod: NewPod): PodRecord {
 		this.podsMade += 1;
@@ -292,8 +286,6 @@ export class SimulatedApiServer {
 		if (!found.record.terminating) this.changePod(found.record, { terminating: true });
 		return { kind: "accepted" };
 	}
-
-	// Backups
 
 	snapshot(): Snapshot {
 		return {

@@ -4,7 +4,7 @@ import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
-/** `contexts`: the clusters for which the process has contexts. `memberIds`: the members that it knows at first. */
+/** `contexts`: the clusters for which the process has contexts. `memberIds`: the members that the process knows at the start. */
 export function simulatedFleet(
 	contexts: readonly string[],
 	memberIds: readonly string[],

@@ -11,8 +11,8 @@ export interface WorldOptions extends ProcessOptions {
 	/** Answers arrive in a step of their own. */
 	readonly splitAnswers: boolean;
 	/**
-	 * In each cluster, every plugin asks the agent that the scenario names for it, or the first. Otherwise a plugin for which none is named
-	 * asks any agent.
+	 * If true, a plugin asks the agent that the scenario names for it, or else the first agent of each cluster. If false, a plugin without
+	 * a named agent asks any agent.
 	 */
 	readonly oneAgent: boolean;
 	/** Calls to Leases are executed and answered at once. */
