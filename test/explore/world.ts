@@ -271,10 +271,7 @@ export class World {
 		].join("\n");
 	}
 
-	/**
-	 * Whether the moment of the call does not matter: nothing in this scenario changes what it reads, or calls to Leases are executed at
-	 * once.
-	 */
+	/** Whether the call can be answered at once: nothing in this scenario changes what it reads, or Lease calls are executed at once. */
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
 		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
