@@ -37,6 +37,9 @@ export default defineConfig({
 					// Loading every module anew for each file takes as long as the tests. Modules keep no state, and test/architecture.test.ts checks
 					// that none registers hooks for the first file alone.
 					isolate: false,
+					// A file that forgets to end a spy would change the files after it.
+					restoreMocks: true,
+					unstubGlobals: true,
 					// At least two, because many tests wait.
 					maxWorkers: Math.max(2, availableParallelism() - 1),
 					// Some tests start processes or bundle everything. That takes seconds, and half a minute on a busy machine.

@@ -8,7 +8,7 @@ import { openTerminalScreen } from "../../../plugin/ui/terminal-screen.tsx";
 const entersAlternate = "\u001b[?1049h";
 
 test("does not come back over a login that asks since it was suspended", async () => {
-	vi.spyOn(process, "kill").mockReturnValue(true);
+	using _ = vi.spyOn(process, "kill").mockReturnValue(true);
 	const raw: boolean[] = [];
 	const nothing = () => undefined;
 	const setRawMode = (is: boolean): void => void raw.push(is);
