@@ -3,7 +3,7 @@ import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import type { IssuedCertificates } from "./machine/certificates.ts";
 import type { KeyPair } from "./machine/key-pairs.ts";
 
-/** The first message: what to start. It contains the keys, because other users could see them in arguments. */
+/** The first message: what to start. It carries the private keys, because other users could read command-line arguments. */
 export interface StartMessage {
 	readonly kind: "start";
 	readonly name: string;
@@ -18,11 +18,11 @@ export interface StartMessage {
 	readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The second message, once all clusters are known: installs the agents and the demonstration's database. */
+/** The second message, once all clusters are known: installs the agents and the database. */
 export interface InstallMessage {
 	readonly kind: "install";
 	readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[];
-	/** The certificate names the cluster's id, which is known only now. */
+	/** Sent only now, because the certificate names the cluster's ID. */
 	readonly agentPair: KeyPair;
 }
 
@@ -37,7 +37,7 @@ export type FromCluster =
 			readonly auditLog: string;
 	  }
 	| { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
-	/** A pod became healthy, or stopped being healthy. Sent for agents and for other pods. */
+	/** A pod became healthy, or stopped being healthy. */
 	| {
 			readonly kind: "pod";
 			readonly name: string;

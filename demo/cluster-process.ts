@@ -1,5 +1,5 @@
-// Runs one small cluster as a separate process. small-fleet.ts starts it and sends it messages over a channel. It ends when that channel
-// closes, even if the other end was killed.
+// Runs one small cluster as a separate process. small-fleet.ts starts it and sends messages over an IPC channel. The process ends when that
+// channel closes.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -109,8 +109,7 @@ process.on("message", (message: ToCluster) => {
 	}
 });
 process.on("SIGTERM", () => void end());
-// The parent is gone without a message. The kernel or the reaper ends the agents with this process, and no other process is left to
-// remove the folder.
+// The parent died without a message, so this process must stop the agents and remove the folder.
 process.on("disconnect", () => {
 	if (isEnding) return;
 	isEnding = true;

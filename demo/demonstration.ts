@@ -1,4 +1,4 @@
-// The story of `npm start`: three clusters, a database and its budget, and a drain of one node in each cluster.
+// The story of `npm start`: three clusters, a database with a budget, and a drain of one node in each cluster.
 import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import { readTimeline } from "./audit/audit.ts";
 import { findViolations, replayAvailability, worstUnavailable } from "./audit/availability.ts";
@@ -12,31 +12,30 @@ import { offerThingsToTry } from "./things-to-try.ts";
 
 export interface DemonstrationOptions {
 	readonly narrator: Narrator;
-	/** The folder of all files. */
 	readonly dir: string;
 	/** The port of the first API server. 0 means any free port. */
 	readonly port: number;
-	/** The plugin that drains. By default the one built from this folder. */
+	/** The plugin that drains. By default, the one built from this folder. */
 	readonly plugin?: string;
-	/** Keeps running after the story, until `signal`. */
+	/** Whether to keep running after the story until `signal` aborts. */
 	readonly keep: boolean;
-	/** The drain has the screen, for a person who watches. */
+	/** Whether the plugin shows its screen during the drain. */
 	readonly hasTerminal: boolean;
 	readonly signal: AbortSignal;
-	/** Called when the drain itself was stopped. The caller aborts `signal`. */
+	/** Called if the drain was interrupted. The caller aborts `signal`. */
 	readonly onStopped: (exitCode: number) => void;
 }
 
-// For the agents. Otherwise, their environment is only that of their pod.
+// Passed to the agents, whose environment is otherwise only that of their pod.
 const compileCache = process.env["NODE_COMPILE_CACHE"];
 const names = ["eu", "us", "ap"];
 // As in database.yaml.
 const database = { namespace: "default", matchLabels: { app: "db" }, expected: 2 * names.length };
 const maxUnavailable = 1;
-/** Slow enough to watch, and quick enough not to wait for. */
+/** Slow enough to watch. */
 const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
-/** Rejects with the reason of `signal` if that aborts the story. When the promise settles, all processes have ended. */
+/** Rejects with the reason of `signal` if that aborts the story. All processes have ended when the promise settles. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal, hasTerminal } = options;
 	narrator.heading("xpdb: one budget over three clusters");
@@ -44,7 +43,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 	const startedAt = performance.now();
 	const programs = buildPrograms(() => narrator.say("Building the plugin and the agent, once."));
 	const agent = programs.then((built) => built.agent);
-	// A failure is reported when the agents are needed.
+	// startSmallFleet() reports a failed build.
 	agent.catch(() => undefined);
 	const board = new HealthBoard(database.expected, ["app", "db"]);
 	let isDraining = false;
@@ -65,7 +64,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
 	});
 	aborted.catch(() => undefined);
-	/** The plugin run that was started last. */
+	/** Resolves when the latest run of the plugin has ended. */
 	let ended: Promise<unknown> = Promise.resolve();
 	try {
 		const fleet = await Promise.race([clusters.ready, aborted]);
@@ -95,7 +94,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 			if (!signal.aborted) throw error;
 		});
 	} finally {
-		// The plugin has the terminal, so it must first give it back.
+		// The plugin must give the terminal back first.
 		if (hasTerminal) await ended;
 		await clusters.stop();
 	}
@@ -118,7 +117,7 @@ async function drain(nodes: readonly string[], { narrator, run, fleet, onStopped
 	narrator.blank();
 	const startedAt = performance.now();
 	const code = await run(args);
-	// Ctrl-C is a key of the plugin's screen.
+	// On a terminal, only the plugin's screen receives Ctrl-C.
 	if (code === 130 || code === 143) onStopped(code);
 	signal.throwIfAborted();
 	if (code !== 0)

@@ -1,7 +1,6 @@
-// Keeps the pods that are healthy now, over all clusters. The narration shows each change between the plugin's own lines.
+// Tracks which pods of the fleet are healthy, for the narration between the plugin's lines.
 import type { PodHealth } from "./small-fleet.ts";
 
-/** A change of the database as a person would tell it. */
 export interface HealthChange {
 	readonly text: string;
 	readonly isGood: boolean;
@@ -10,7 +9,7 @@ export interface HealthChange {
 export class HealthBoard {
 	readonly expected: number;
 	readonly #label: readonly [key: string, value: string];
-	/** By "eu/db-0": the node of that pod. */
+	/** The nodes of healthy pods, by "CLUSTER/POD". */
 	readonly #healthy = new Map<string, string>();
 	readonly #agents = new Map<string, Set<string>>();
 	readonly #waiting = new Set<() => void>();
@@ -20,7 +19,7 @@ export class HealthBoard {
 		this.#label = label;
 	}
 
-	/** Applies this change, and returns the text for it. Undefined if it does not concern the database. */
+	/** Applies the change. Returns undefined if it does not concern the database. */
 	apply({ cluster, name, labels, node, healthy }: PodHealth): HealthChange | undefined {
 		const [key, value] = this.#label;
 		if (labels["app.kubernetes.io/name"] === "xpdb-agent") this.#applyAgent(cluster, name, healthy);
@@ -34,12 +33,12 @@ export class HealthBoard {
 		return { text: `${this.#healthy.size} of ${this.expected} healthy: ${what}`, isGood: healthy };
 	}
 
-	/** Returns the node of a healthy replica. */
+	/** Returns "" if the replica is not healthy. */
 	nodeOf(pod: string): string {
 		return this.#healthy.get(pod) ?? "";
 	}
 
-	/** Resolves when the whole database is healthy, and so are this many agents in each of this many clusters. */
+	/** Resolves when the database is healthy and this many clusters have this many healthy agents each. */
 	complete(clusters: number, agents = 1): Promise<void> {
 		return new Promise((resolve) => {
 			const look = (): void => {

@@ -1,4 +1,4 @@
-// The agents' network on one loopback address. Each process has its own ports, so no address has to be created.
+// The agents' network on one loopback address. Each process has its own ports, so no further address is needed.
 import { type AddressInfo, createServer } from "node:net";
 import { peerAddressAnnotation } from "../proto/peer-address.ts";
 import { type AgentPodObject, type AgentPorts, shippedPorts } from "./agents/agent-command.ts";
@@ -10,7 +10,7 @@ import type { Endpoint } from "./machine/endpoint.ts";
 const address = "127.0.0.1";
 
 export class LoopbackNetwork {
-	/** By the pod's uid. */
+	/** By the pod's UID. */
 	readonly #ports = new Map<string, AgentPorts>();
 
 	/** Returns the real address of a pod's port. Undefined if nothing listens there. */
@@ -20,7 +20,6 @@ export class LoopbackNetwork {
 		return ports && name ? { host: address, port: ports[name] } : undefined;
 	}
 
-	/** Returns the network as the kubelet of agent-pod.ts needs it. */
 	for(client: ApiClient): PodNetwork {
 		return {
 			takeAddress: () => address,
@@ -38,10 +37,7 @@ export class LoopbackNetwork {
 	}
 }
 
-/**
- * Announces the pod's port for other agents. Otherwise, the other replicas would look for it at port 8444 of the address that all pods
- * share.
- */
+/** Annotates the pod with its peer port. Other replicas would otherwise dial port 8444 of the address that all pods share. */
 async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: AgentPorts): Promise<void> {
 	const { namespace, name, uid } = metadata;
 	const annotations = { [peerAddressAnnotation]: `${address}:${ports.peers}` };
@@ -49,7 +45,7 @@ async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: 
 	await client.send("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, body, strategicMergePatch);
 }
 
-/** Takes all ports at once, so that they differ, and frees them for the caller. */
+/** Opens all ports at once, so that they differ, and then frees them. */
 async function freePorts(count: number): Promise<number[]> {
 	const servers = await Promise.all(
 		Array.from({ length: count }, async () => {

@@ -1,4 +1,4 @@
-// `npm start`, under the pinned Node that scripts/start.cjs installs: options, signals, and the exit.
+// The entry point of `npm start`, under the Node that scripts/start.cjs installs: options, signals and exit codes.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { watchAncestors } from "./machine/ancestors.ts";
 import { messageOf, SetupError } from "./machine/setup-error.ts";
 import { Narrator } from "./narrator.ts";
 
-/** A signal, or the end of the reader, stops the story early. */
+/** Thrown when a signal or a closed output stops the story early. */
 class Interruption extends Error {
 	override readonly name = "Interruption";
 	readonly exitCode: number;
@@ -24,7 +24,7 @@ class Interruption extends Error {
 const stop = new AbortController();
 
 function interrupt(exitCode: number): void {
-	// After the second Ctrl-C, the processes notice that this one is gone, and end by themselves.
+	// A second Ctrl-C exits at once. The other processes notice that and end by themselves.
 	if (stop.signal.aborted && exitCode === 130) process.exit(130);
 	stop.abort(new Interruption(exitCode));
 }
@@ -80,7 +80,7 @@ function makeFolder(): string {
 process.on("SIGINT", () => interrupt(130));
 for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => interrupt(143));
 watchAncestors(() => interrupt(143));
-// The reader of stderr may be gone, too.
+// The reader of stderr may be gone.
 process.stderr.on("error", () => undefined);
 
 try {

@@ -1,18 +1,18 @@
-// The output of `npm start`: wrapped to the terminal's width, with colours if wanted, and plain in a pipe.
+// The output of `npm start`: wrapped and coloured on a terminal, plain in a pipe.
 import { styleText } from "node:util";
 
 type Style = "bold" | "dim" | "green" | "yellow" | "cyan";
 
 const widest = 100;
 const indent = "  ";
-/** Between words that must stay together, for example "7.3 s". */
+/** Joins words that must stay on one line, for example "7.3 s". */
 export const noBreak = "\u00a0";
 
 export class Narrator {
 	readonly #out: NodeJS.WriteStream;
 	#isOver = false;
 
-	/** `onClosed` is called once, when the reader is gone (`| head -1`). */
+	/** `onClosed` is called once if the reader is gone (`| head -1`). */
 	constructor(out: NodeJS.WriteStream, onClosed: () => void) {
 		this.#out = out;
 		out.on("error", () => {
@@ -26,17 +26,15 @@ export class Narrator {
 		this.#write(["", ...this.#wrap(text).map((line) => this.#styled("bold", line))]);
 	}
 
-	/** Prints one or more sentences, wrapped. */
 	say(text: string): void {
 		this.#write(this.#wrap(text, indent));
 	}
 
-	/** Prints a text to copy, never wrapped. */
+	/** Never wrapped, so that it can be copied. */
 	command(text: string): void {
 		this.#write([`${indent}${this.#styled("cyan", text)}`]);
 	}
 
-	/** Prints a line of a program's output, unchanged. */
 	quote(line: string): void {
 		this.#write([line]);
 	}
@@ -50,7 +48,7 @@ export class Narrator {
 	}
 
 	#styled(style: Style, text: string): string {
-		// This asks the stream itself: no colours in a pipe or with NO_COLOR.
+		// styleText omits colours if the stream is a pipe or NO_COLOR is set.
 		return styleText(style, text, { stream: this.#out });
 	}
 

@@ -1,5 +1,4 @@
-// Runs the shipped plugin as a process. On a terminal, the plugin gets the terminal, as if a person had started it. Otherwise its lines
-// are printed as they come.
+// Runs the built plugin as a process. It gets the terminal if there is one. Otherwise, its lines are printed as they come.
 import { spawn, spawnSync } from "node:child_process";
 import { delimiter } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,32 +7,31 @@ import { boundToParent } from "./machine/process.ts";
 import type { Narrator } from "./narrator.ts";
 
 export interface PluginRun {
-	/** The built plugin, or the shipped file. */
+	/** The path of the bundle or of the shipped file. */
 	readonly plugin: string;
 	readonly args: readonly string[];
-	/** The folder for its sockets, so that they are removed with it, even after a hard kill. */
+	/** The plugin's temporary folder, so that its sockets are removed with it even after SIGKILL. */
 	readonly dir: string;
 	readonly kubeconfig: string;
-	/** Ends the plugin when it aborts. */
 	readonly signal: AbortSignal;
 	readonly narrator: Narrator;
-	/** The plugin has the terminal, and no other process writes there meanwhile. */
+	/** Whether the plugin has the terminal. No other process may write there meanwhile. */
 	readonly hasTerminal: boolean;
 }
 
-/** The time in which the plugin must give the terminal back. */
+/** How long the plugin may take to restore the terminal. */
 const patienceMs = 3_000;
 const leaveScreen = "\u001b[?1049l\u001b[?25h";
 
-/** Runs the plugin, and resolves with its exit code. */
+/** Resolves with the plugin's exit code, or 1 if a signal killed it. */
 export async function runPlugin(run: PluginRun): Promise<number> {
 	const { plugin, args, dir, kubeconfig, signal, narrator, hasTerminal } = run;
 	const [program, ...first] = pluginCommand(plugin);
 	const bound = boundToParent(program, [...first, ...args]);
 	const child = spawn(bound.command, bound.args, {
 		stdio: hasTerminal ? "inherit" : ["ignore", "pipe", "pipe"],
-		// Without a terminal, the plugin gets a session of its own, so Ctrl-C reaches only this process, which then ends the plugin. With a
-		// terminal, the plugin gets the keys and the size from it.
+		// Without a terminal, the plugin gets its own session, so that Ctrl-C reaches only this process. With one, it needs the terminal's keys
+		// and size.
 		detached: !hasTerminal,
 		env: { ...process.env, KUBECONFIG: kubeconfig, TMPDIR: dir, PATH: [dir, process.env["PATH"]].join(delimiter) },
 	});

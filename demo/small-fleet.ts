@@ -26,21 +26,21 @@ export interface PodHealth {
 export interface SmallFleetOptions {
 	readonly names: readonly string[];
 	readonly dir: string;
-	/** The port of the first cluster. The others follow. 0 means any free ports. */
+	/** The first cluster's port; the others follow. 0 means any free ports. */
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
-	/** Resolves with the built agent. */
+	/** Resolves with the path of the built agent. */
 	readonly program: Promise<string>;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly onPod: (health: PodHealth) => void;
 }
 
 export interface SmallFleet {
-	/** Has contexts NAME for the administrator and NAME-operator for alice. */
+	/** Has the contexts NAME (administrator) and NAME-operator (alice). */
 	readonly kubeconfigPath: string;
 	readonly auditLogs: readonly { readonly name: string; readonly auditLog: string }[];
-	/** Rejects when one of the processes ends by itself. */
+	/** Rejects when a cluster's process ends unexpectedly. */
 	readonly broken: Promise<never>;
 	stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ type Started = Extract<FromCluster, { kind: "started" }>;
 
 const entry = join(import.meta.dirname, "cluster-process.ts");
 
-/** Starts the processes at once. `stop` stops them. `ready` resolves when the agents are being installed. */
+/** Starts the clusters' processes. `ready` resolves once they have been told to install the agents. */
 export function startSmallFleet(options: SmallFleetOptions): { ready: Promise<SmallFleet>; stop(): Promise<void> } {
 	const members = options.names.map((name) => launch(name, options));
 	let isStopping = false;
@@ -127,7 +127,7 @@ function launch(name: string, options: SmallFleetOptions): Member {
 	const log = openSync(join(dir, "cluster.log"), "a", 0o600);
 	const child = spawn(process.execPath, [entry], {
 		stdio: ["ignore", log, log, "ipc"],
-		// A separate session: Ctrl-C in the terminal reaches only this process, which ends the clusters in order.
+		// A separate session, so that Ctrl-C in the terminal reaches only this process, which stops the clusters in order.
 		detached: true,
 		env: { ...process.env, ...options.environment },
 	});

@@ -1,4 +1,4 @@
-// Prints what to try when the demonstration is over (`npm start -- --keep`).
+// Prints commands to try when the demonstration is over (`npm start -- --keep`).
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { quote, writePluginLauncher } from "./machine/plugin-launcher.ts";
@@ -12,7 +12,6 @@ export interface Offer {
 	readonly names: readonly string[];
 }
 
-/** Prints five things to try, with the user's own kubectl if there is one. */
 export function offerThingsToTry({ narrator, dir, plugin, kubeconfig, names }: Offer): void {
 	const bin = writePluginLauncher(dir, plugin);
 	const hasKubectl = findsKubectl();

@@ -1,15 +1,16 @@
-// `node demo/training-fleet.ts FOLDER`: the build runs two small clusters with agents and the database. Calls of the plugin against them
-// show V8 the code to compile. It prints the kubeconfig and the database's node when everything is healthy. It ends with its stdin.
+// Usage: `node demo/training-fleet.ts FOLDER`. Runs two small clusters with agents and the database. The build runs the plugin against
+// them, so that V8 compiles the code that calls need. Prints the kubeconfig and a node of the database when everything is healthy. Ends
+// when stdin closes.
 //
-// The calls must run the same code however busy the machine is, or the program would have other bytes. So they meet no agent that is
-// still starting, and an evicted pod is there when they look for it the first time, and gone a second later.
+// The calls must run the same code on a busy machine, or the built program would have other bytes. So all agents are ready before the
+// calls. An evicted pod still exists at the plugin's first look, and is gone a second later.
 import { HealthBoard } from "./health-board.ts";
 import { buildPrograms } from "./machine/build-programs.ts";
 import { startSmallFleet } from "./small-fleet.ts";
 
 const [, , dir = ""] = process.argv;
 const names = ["eu", "us"];
-/** The replicas of agent/deploy/deployment.yaml. */
+/** The replicas in agent/deploy/deployment.yaml. */
 const agentsEach = 2;
 const board = new HealthBoard(2 * names.length, ["app", "db"]);
 const ended = new Promise<void>((resolve) => {

@@ -1,6 +1,5 @@
 import { SetupError } from "../machine/setup-error.ts";
 
-/** The part of a pod that this kubelet reads. */
 export type AgentPodObject = {
 	readonly metadata: {
 		readonly name: string;
@@ -36,7 +35,7 @@ export type AgentContainer = {
 	readonly resources?: { readonly limits?: { readonly memory?: string } };
 };
 
-/** The ports on which the process of an agent listens. Its pod always names 8443, 8444 and 8080. */
+/** The ports on which an agent's process listens on this machine. Its pod always declares `shippedPorts`. */
 export type AgentPorts = { readonly grpc: number; readonly peers: number; readonly http: number };
 
 export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
@@ -53,13 +52,13 @@ export type AgentPlace = {
 	readonly clientAuthority: string;
 };
 
-/** Returns the agent's container. If the pod has a sidecar, that is the agent. */
+/** The agent is the pod's sidecar, if it has one. */
 export function agentContainer({ spec }: AgentPodObject): AgentContainer | undefined {
 	return spec.initContainers?.find(({ restartPolicy }) => restartPolicy === "Always") ?? spec.containers[0];
 }
 
 /**
- * Turns the pod's own command into that of a process. Only addresses, paths and the pod's own identity are replaced. All other flags are as
+ * Turns the pod's command into that of a local process. Flags for addresses, files and the pod's identity are replaced. All others stay as
  * shipped.
  */
 export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: string[]; env: Record<string, string> } {
@@ -102,7 +101,7 @@ function withoutFlags(words: readonly string[], flags: readonly string[]): strin
 		if (flag === undefined) {
 			kept.push(word);
 		} else if (word === `--${flag}`) {
-			// The flag's value is the next word.
+			// Skips the flag's value.
 			at++;
 		}
 	}

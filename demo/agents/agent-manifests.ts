@@ -27,7 +27,7 @@ export type FleetDeclaration = {
 
 const agentNamespace = "xpdb-system";
 
-/** Returns the shipped manifests in the order in which they are applied. This fleet's own objects replace the samples. */
+/** Returns the shipped manifests in the order to apply them, with this fleet's own objects instead of the samples. */
 export function agentManifests(folder: string, fleet: FleetDeclaration): Manifest[] {
 	const own = fleetObjects(fleet);
 	const isOwn = (manifest: Manifest) =>
@@ -51,14 +51,14 @@ function readManifests(folder: string): Manifest[] {
 	return manifests;
 }
 
-// Namespace and kinds come first, as the shipped files say. The Deployment comes last, so that its pods find all they need.
+// The Deployment comes last, so that its pods find everything they need.
 function rank(manifest: Manifest): number {
 	const order = ["Namespace", "CustomResourceDefinition"];
 	const at = order.indexOf(manifest.kind);
 	return at === -1 ? (manifest.kind === "Deployment" ? order.length + 1 : order.length) : at;
 }
 
-/** Returns the objects that every installation must provide itself: the members of the fleet, its CA, and a certificate for the agents. */
+/** Returns the objects that every installation must provide itself. */
 function fleetObjects({ members, fleetCertificate, agentPair }: FleetDeclaration): Manifest[] {
 	const object = (kind: string, name: string, data: Record<string, string>): Manifest => ({
 		apiVersion: "v1",

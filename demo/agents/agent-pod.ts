@@ -12,7 +12,7 @@ import { agentCommand } from "./agent-command.ts";
 import { createStatusReporter, statusOf } from "./agent-status.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-/** What the agents of one cluster share, and what tests change while the agents run. */
+/** What all agents of one cluster share. Tests change the fields without `readonly` while agents run. */
 export type AgentHost = {
 	readonly client: ApiClient;
 	/** The API server's address in the agents' kubeconfig. */
@@ -41,24 +41,22 @@ export type AgentPod = {
 	readonly logFile: string;
 	readonly ready: boolean;
 	readonly restartCount: number;
-	/** The running process, if there is one. */
 	readonly process: ManagedProcess | undefined;
-	/** Takes a new version of the object, which may be terminating. */
 	update(object: AgentPodObject): void;
-	/** Ends the process at once, because the object is gone. */
+	/** Kills the process at once, without a grace period. */
 	abandon(): void;
-	/** Resolves when the process has ended and the object is gone, or after an error, which the log then contains. */
+	/** Resolves when the process has ended and the pod is deleted or abandoned, or after an error, which goes to the log. */
 	readonly done: Promise<void>;
 };
 
-// The shortest lifetime that the API server grants, so that agents must read a new token in every longer test.
+// The shortest lifetime that the API server grants, so that long tests see the rotation.
 const tokenSeconds = 600;
 const tokenRotationMs = 0.6 * tokenSeconds * 1000;
-// Like the kubelet's crash loop, but 50 times faster at first, and with pauses of 5 s at most.
+// Like the kubelet's crash-loop backoff of 10 s to 300 s, but faster.
 const backoffMs = { first: 200, last: 5000, resetAfter: 30_000 };
 const probe = { untilReadyMs: 100, periodMs: 500, timeoutMs: 1000, failures: 3 };
 
-/** Plays the kubelet for one pod of an agent: it runs a real process with the pod's real identity at the pod's own address. */
+/** Plays the kubelet for one agent pod: runs a real process with the pod's identity at the pod's address. */
 export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost): AgentPod {
 	const { name, namespace, uid } = first.metadata;
 	const dir = join(host.dir, name);
@@ -133,7 +131,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		report();
 	}
 
-	// A deleted pod gets SIGTERM, and is killed at the end of its grace period.
+	// Sends SIGTERM when the pod is deleted, and SIGKILL after its grace period.
 	async function waitForExit(running: ManagedProcess): Promise<Exit> {
 		let asked = false;
 		for (;;) {
@@ -164,7 +162,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		}
 	}
 
-	/** Repeats the action until it works or the pod is gone. Rejects on an error that does not pass. */
+	/** Repeats the action after transient errors until it succeeds or the pod is gone. Rejects on other errors. */
 	async function untilDone(action: () => Promise<void>): Promise<void> {
 		while (!over.signal.aborted) {
 			try {
@@ -241,8 +239,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 					performance.now() + (object.metadata.deletionGracePeriodSeconds ?? 30) * 1000,
 				);
 			}
-			// A node controller marks each pod as not ready if it saw no sign of life of the kubelet, for example after an API server was
-			// down.
+			// Corrects the node controller, which marks pods as not ready if it misses heartbeats, for example after an API server outage.
 			if (process !== undefined && saysReady(object) === !state.ready) {
 				report();
 			}
@@ -255,7 +252,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	};
 }
 
-/** Whether the object says that the pod is ready. Undefined if no condition says it yet. */
+/** Returns undefined if the pod has no Ready condition yet. */
 function saysReady({ status }: AgentPodObject): boolean | undefined {
 	const condition = status?.conditions?.find(({ type }) => type === "Ready");
 	return condition && condition.status === "True";
@@ -269,7 +266,6 @@ async function answersReady(address: string, signal: AbortSignal): Promise<boole
 		await response.arrayBuffer();
 		return response.ok;
 	} catch {
-		// No answer means not ready.
 		return false;
 	}
 }

@@ -12,26 +12,25 @@ import type { PodNetwork } from "./pod-network.ts";
 
 export const agentLabel = "app.kubernetes.io/name=xpdb-agent";
 
-/** The agents of one cluster, and what tests can do to them. Pods are identified by name, so no two may have the same name. */
+/** The agents of one cluster. Methods identify pods by name, so names must be unique. */
 export type AgentPods = {
 	list(): readonly AgentPod[];
-	/** The address at which the Service accepts callers, for example "127.10.1.1:8443". */
+	/** The Service's address, for example "127.10.1.1:8443". */
 	readonly address: string;
-	/** The address for the agents of other clusters. */
+	/** The Service's address for agents of other clusters. */
 	readonly peerAddress: string;
 	kill(pod: string): Promise<void>;
 	freeze(pod: string): void;
 	thaw(pod: string): void;
-	/** Sets the environment of processes that start from now on. */
+	/** Affects only processes that start after the call. */
 	setEnvironment(environment: Readonly<Record<string, string>>): void;
-	/** If false, processes that die stay dead. */
+	/** While off, processes that die are not restarted. */
 	setRestarts(on: boolean): void;
-	/** Replaces the certificate, as a kubelet does after a Secret changed. */
+	/** Replaces the certificate files, as a kubelet does after a Secret changed. */
 	setCertificate(pair: KeyPair): void;
 	stop(): Promise<void>;
 };
 
-/** The part of a cluster that its agents need. */
 export type HostingCluster = {
 	readonly name: string;
 	readonly dir: string;
@@ -45,14 +44,14 @@ export type HostingCluster = {
 
 export async function startAgentPods(options: {
 	readonly cluster: HostingCluster;
-	/** Left out if setCertificate() provides it later, before the first pod exists. */
+	/** Omit it if setCertificate() follows before the first pod exists. */
 	readonly agentPair?: KeyPair;
 	readonly fleetCertificate: string;
 	readonly program: string;
 	readonly environment?: Readonly<Record<string, string>>;
-	/** The address at which the agents reach their API server, if it is not the server's own. */
+	/** Where agents reach their API server. By default, the cluster's own address. */
 	readonly apiServer?: Endpoint;
-	/** The namespace of their pods. By default xpdb-system. */
+	/** The namespace of the agents' pods. By default, xpdb-system. */
 	readonly namespace?: string;
 }): Promise<AgentPods> {
 	const { cluster } = options;
@@ -101,7 +100,7 @@ export async function startAgentPods(options: {
 
 	const following = follow<AgentPodObject>({
 		client,
-		// Pods with this label in other namespaces belong to the tests that create them, which run them themselves.
+		// Tests that create such pods in other namespaces run them themselves.
 		path: `/api/v1/namespaces/${options.namespace ?? "xpdb-system"}/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {
@@ -164,7 +163,7 @@ export async function startAgentPods(options: {
 			abort.abort();
 			host.restarts = false;
 			await balancer.close();
-			// The cluster ends next, so do not wait for objects to disappear. Processes get a moment to close what they hold.
+			// The cluster stops next, so pod objects can stay. Each process gets time to shut down.
 			await Promise.all([...pods.values()].map(async (pod) => await pod.process?.stop()));
 			const ends = [...pods.values()].map((pod) => {
 				pod.abandon();

@@ -6,10 +6,7 @@ import { type AgentPodObject, agentContainer } from "./agent-command.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };
 
-/**
- * Returns a reporter that writes the newest status of a pod, one write at a time, and repeats a write after a transient failure. After any
- * other failure it writes nothing more.
- */
+/** Writes the newest status of a pod, one write at a time. Retries after transient failures, and stops after any other failure. */
 export function createStatusReporter(client: ApiClient, podPath: string, gone: AbortSignal): StatusReporter {
 	let wanted: unknown;
 	let busy = false;
@@ -45,7 +42,7 @@ export function createStatusReporter(client: ApiClient, podPath: string, gone: A
 	};
 }
 
-/** Returns the status that a kubelet would write. Its uid makes the write a conflict if another pod has the name by then. */
+/** Returns the status that a kubelet would write. The uid makes the write fail if a new pod has taken the name. */
 export function statusOf(
 	pod: AgentPodObject,
 	now: {

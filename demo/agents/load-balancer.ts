@@ -3,14 +3,14 @@ import { connect, createServer } from "node:net";
 import { type Endpoint, listen } from "../machine/endpoint.ts";
 
 export type LoadBalancer = {
-	/** The ports, in the order of the listeners. */
+	/** In the order of the listeners. */
 	readonly ports: readonly number[];
 	close(): Promise<void>;
 };
 
 /**
- * Plays the Service of the agents. It forwards each connection to one of these ports to a ready pod, in turn. Like a Service, it leaves
- * open connections alone when their pod becomes unready.
+ * Plays the agents' Service: forwards each connection to one of the ready pods in turn. As with a Service, open connections survive when
+ * their pod becomes unready.
  */
 export async function startLoadBalancer(options: {
 	readonly address: string;
@@ -36,7 +36,7 @@ export async function startLoadBalancer(options: {
 			}
 			const upstream = connect(target);
 			join(upstream);
-			// If one half breaks, the other half ends at once: the caller must see the death of its agent, and not a silence.
+			// Closes both halves together, so that the caller notices when its agent dies.
 			client.on("error", () => upstream.destroy());
 			client.on("close", () => upstream.destroy());
 			upstream.on("error", () => client.resetAndDestroy());

@@ -1,9 +1,9 @@
-// Decides who may do what: RBAC over the roles and bindings in the store, evaluated at every request.
+// Authorizes requests by RBAC. Reads the roles and bindings in the store at each request.
 import { type ApiObject, type JsonObject, listAt, textAt, valueAt } from "./api-object.ts";
 import type { User } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** What a user wants to do, in the words of a SubjectAccessReview. */
+/** The attributes of a request, named as in a SubjectAccessReview. */
 export interface Attributes {
 	readonly verb: string;
 	readonly group: string;
@@ -22,7 +22,7 @@ export function mayAccess(store: ObjectStore, user: User, attributes: Attributes
 	return rulesIn(store, user, attributes.namespace).some((rule) => allows(rule, attributes));
 }
 
-/** Returns the rules of the user's roles for the whole cluster and, unless it is "", for this namespace. */
+/** Returns the user's cluster-wide rules and those for this namespace. A namespace "" adds none. */
 export function rulesIn(store: ObjectStore, user: User, namespace: string): readonly JsonObject[] {
 	const clusterWide = bindings(store, "clusterrolebindings", user);
 	const inNamespace = bindings(store, "rolebindings", user).filter(
@@ -31,7 +31,7 @@ export function rulesIn(store: ObjectStore, user: User, namespace: string): read
 	return [...clusterWide, ...inNamespace].flatMap((binding) => rulesOf(store, binding));
 }
 
-/** Returns the sentence after "is forbidden: ". */
+/** Returns the text that follows "is forbidden: ". */
 export function refusalOf(user: User, { verb, group, resource, namespace }: Attributes): string {
 	const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
 	return `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)} ${where}`;

@@ -1,4 +1,4 @@
-// Answers requests from any source: over the wire through api-server.ts, or from the controllers of this cluster in this process.
+// Handles API requests: those of clients through api-server.ts, and those of the controllers in this process.
 import { mayAccess, refusalOf } from "./access.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
 import { type AuditLog, now } from "./audit-log.ts";
@@ -34,7 +34,7 @@ export class ApiCore {
 		return servedTypes(this.store.list(definitions));
 	}
 
-	/** Rejects with StatusError if the API server refuses. It checks the user's rights first. */
+	/** Authorizes and performs a request. Rejects with StatusError if it is refused. */
 	async handle(request: ApiRequest): Promise<ApiAnswer> {
 		this.authorize(request);
 		const { type, subresource } = request;
@@ -50,7 +50,7 @@ export class ApiCore {
 		throw forbidden(type, name, refusalOf(user, attributes));
 	}
 
-	/** Answers at once and without a check of rights. The controllers use it, and each of their steps is atomic. */
+	/** Performs a request without authorization. It is synchronous and therefore atomic. */
 	perform(request: ApiRequest): ApiAnswer {
 		const startedAt = now();
 		try {

@@ -1,4 +1,4 @@
-// Objects as they are in the store. They are never changed in place, so that events and lists can share them.
+// Types of stored objects, and functions that read them. Stored objects are immutable, so events and lists can share them.
 import { isRecord } from "../../disruption/record.ts";
 
 export type JsonObject = { readonly [field: string]: unknown };
@@ -38,7 +38,7 @@ export interface ApiObject {
 	readonly [field: string]: unknown;
 }
 
-/** Returns the value at a path such as "spec.nodeName", if there is one. */
+/** Returns the value at a path such as "spec.nodeName". Undefined if there is none. */
 export function valueAt(object: unknown, path: string): unknown {
 	let value = object;
 	for (const field of path.split(".")) value = isRecord(value) ? value[field] : undefined;
@@ -65,7 +65,6 @@ export function keyOf(object: { readonly metadata: Pick<Metadata, "name" | "name
 	return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
-/** Returns the owner that controls an object, if there is one. */
 export function controllerOf(object: ApiObject): OwnerReference | undefined {
 	return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }

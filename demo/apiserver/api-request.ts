@@ -1,4 +1,4 @@
-// One request as the verbs see it, whether it came over the wire or from a controller in this process.
+// A request to the API server, from a client or from a controller in this process.
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject, valueAt } from "./api-object.ts";
 import type { ResourceType } from "./resource-types.ts";
@@ -38,7 +38,7 @@ export function sentObject(request: ApiRequest): JsonObject {
 	return request.body;
 }
 
-/** Whether a dry run is asked for, in the query or, for deletions, in the body's options. */
+/** Whether the query or the DeleteOptions in the body ask for a dry run. */
 export function isDryRun({ query, body }: ApiRequest): boolean {
 	const inBody = valueAt(body, "dryRun");
 	return query.get("dryRun") === "All" || (Array.isArray(inBody) && inBody.includes("All"));

@@ -1,4 +1,4 @@
-// Serves the small API server over the wire: HTTP/2 and HTTP/1.1 over TLS, JSON, tables, watches and port-forwards.
+// Serves the small API server over TLS: HTTP/2 and HTTP/1.1, JSON, tables, watches and port-forwards.
 import {
 	createSecureServer,
 	type Http2SecureServer,
@@ -26,7 +26,7 @@ export interface ApiServerOptions {
 	readonly core: ApiCore;
 	readonly certificate: string;
 	readonly key: string;
-	/** A client with a certificate of this CA is known by its subject. */
+	/** The CA that issues client certificates. */
 	readonly clientAuthority: string;
 	/** 0 means any free port. */
 	readonly port: number;
@@ -62,7 +62,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 	});
 	server.on("request", (request, response) => void answer(core, request, response));
 	acceptPortForwards(server, options);
-	// A broken connection is the client's problem.
 	server.on("sessionError", () => undefined);
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", reject);
@@ -155,10 +154,10 @@ function watch(core: ApiCore, request: ApiRequest, response: Http2ServerResponse
 		: lines;
 	const stop = startWatchStream(core.store, request, writer);
 	response.on("close", stop);
-	// The client has to know that a watch is open, even if there are no events.
+	// Headers go out even without events, so that the client knows that the watch is open.
 	if (!response.headersSent) {
 		response.writeHead(200, { "content-type": "application/json" });
-		// HTTP/2 sends them at once.
+		// Only HTTP/1.1 needs this. HTTP/2 sends headers at once.
 		if ("flushHeaders" in response && typeof response.flushHeaders === "function") response.flushHeaders();
 	}
 }
@@ -214,7 +213,7 @@ async function openPortForward(core: ApiCore, incoming: Http2ServerRequest) {
 	if (resource?.type.key !== "pods" || resource.subresource !== "portforward")
 		throw badRequest("unable to upgrade connection");
 	const request: ApiRequest = { ...resource, user, body: undefined, contentType: "" };
-	// As in Kubernetes from 1.35 on: a WebSocket begins with a GET, but also needs the right to create.
+	// A WebSocket begins with a GET but also needs the right to create, as in Kubernetes since 1.35.
 	core.authorize(request);
 	core.authorize({ ...request, verb: "create" });
 	const port = Number(url.searchParams.get("ports"));

@@ -9,7 +9,6 @@ interface Applicable {
 	readonly spec?: unknown;
 }
 
-/** Creates these objects in this order, as the administrator would. */
 export function applyManifests(host: ControllerHost, manifests: readonly Applicable[]): void {
 	const client = host.as("admin", ["system:masters"]);
 	for (const manifest of manifests) {

@@ -1,5 +1,5 @@
-// Logs what was done to pods and leases, in the format and by the policy of the real clusters' audit log
-// (test/controlplane/audit-policy.yaml). So the same judge reads both.
+// Logs writes to pods and Leases in the format and by the policy of the real clusters' audit log (test/controlplane/audit-policy.yaml), so
+// the same judge reads both.
 import { createWriteStream } from "node:fs";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
@@ -13,7 +13,7 @@ export interface AuditLog {
 const writes = ["create", "update", "patch", "delete", "deletecollection"];
 const logged = ["pods", "pods/status", "pods/eviction", "leases"];
 
-/** Returns the time with microseconds, because two evictions easily share a millisecond. */
+/** Returns the time with microseconds, because two evictions can fall into one millisecond. */
 export function now(): string {
 	const milliseconds = performance.timeOrigin + performance.now();
 	const [seconds = ""] = new Date(milliseconds).toISOString().split(".");

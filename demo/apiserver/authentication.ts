@@ -1,4 +1,4 @@
-// Finds the user of a request: by a client certificate of this cluster's CA, or by a token of one of its service accounts.
+// Finds the user of a request by its client certificate or its service account token.
 import type { TLSSocket } from "node:tls";
 import type { User } from "./api-request.ts";
 import { issuer, type TokenIssuer } from "./tokens.ts";
@@ -6,7 +6,8 @@ import { issuer, type TokenIssuer } from "./tokens.ts";
 const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /**
- * Returns the anonymous user if there is neither a valid certificate nor a token. Undefined if there is only a token, and it is not valid.
+ * Returns the anonymous user for a request with neither a valid certificate nor a token. Undefined if its only credential is an invalid
+ * token.
  */
 export async function authenticate(
 	tokens: TokenIssuer,
@@ -21,7 +22,7 @@ export async function authenticate(
 }
 
 function certifiedUser(socket: TLSSocket): User | undefined {
-	// Node's type has one of each, but several organizations come as a list.
+	// Node's types declare one organization, but several come as a list.
 	const subject = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] } | undefined;
 	if (subject?.CN === undefined) return undefined;
 	return { name: subject.CN, groups: [...[subject.O ?? []].flat(), "system:authenticated"] };

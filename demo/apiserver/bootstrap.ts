@@ -14,7 +14,6 @@ export function createBootstrapObjects(host: ControllerHost): void {
 
 const room = { cpu: "32", memory: "64Gi", pods: "200" };
 
-/** Creates nodes that are ready from the beginning. */
 export function createNodes(host: ControllerHost, cluster: string, count: number): void {
 	const client = host.as("system:node-admin", ["system:masters"]);
 	for (let number = 0; number < count; number++) {

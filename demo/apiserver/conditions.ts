@@ -1,4 +1,4 @@
-// Sets one condition of a status, with the instant of its last change.
+// Sets a condition in a status.
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject, timestamp } from "./api-object.ts";
 
@@ -9,7 +9,7 @@ export interface Condition {
 	readonly message?: string;
 }
 
-/** Returns the status with this condition. The instant changes only if the condition's status does. */
+/** Changes lastTransitionTime only if the condition's status changes. */
 export function withCondition(status: JsonObject, condition: Condition): JsonObject {
 	const conditions = Array.isArray(status["conditions"]) ? status["conditions"].filter(isRecord) : [];
 	const old = conditions.find(({ type }) => type === condition.type);

@@ -1,19 +1,19 @@
-// Fills in the values that the API server adds to a new object, and applies the parts of an object that a write can change.
+// Fills in the defaults of new objects, and applies the fields that a write may change.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, type Metadata, textAt, timestamp, valueAt } from "./api-object.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 
 const defaultGraceSeconds = 30;
-// As in apimachinery: without vowels, so that no words form.
+// No vowels, as in apimachinery, so that names contain no words.
 const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Completes a name: "db-" becomes "db-x2xqz". */
+/** Appends five random characters: "db-" becomes "db-x2xqz". */
 export function generateName(prefix: string): string {
 	return prefix + [...randomBytes(5)].map((byte) => nameAlphabet[byte % nameAlphabet.length]).join("");
 }
 
-/** Returns a new object made from what a client sent. The store gives it its version. */
+/** Builds a new object from what a client sent. The store sets its resourceVersion. */
 export function created(
 	type: ResourceType,
 	sent: JsonObject,
@@ -40,7 +40,7 @@ export function created(
 		apiVersion: apiVersionOf(type),
 		kind: type.kind,
 		metadata,
-		// If there is a status subresource, only it can set the status, even at creation.
+		// A kind with a status subresource takes no status at creation.
 		...(status !== undefined && !type.subresources.includes("status") && { status: status as JsonObject }),
 	};
 	return withDefaults(type, object);
@@ -102,7 +102,7 @@ function podSpec(spec: JsonObject): JsonObject {
 	};
 }
 
-/** Whether the kind counts the changes of its spec. */
+/** Whether the kind has metadata.generation. */
 function hasGeneration(type: ResourceType): boolean {
 	return (
 		["pods", "poddisruptionbudgets.policy", "jobs.batch", "replicationcontrollers"].includes(type.key) ||
@@ -111,10 +111,7 @@ function hasGeneration(type: ResourceType): boolean {
 	);
 }
 
-/**
- * Applies a write to `old`, through the main resource or a subresource. It can change the metadata, the spec or the status. The fields
- * that identify the object always stay.
- */
+/** Returns `old` after a write to the main resource or a subresource. The metadata that identifies the object never changes. */
 export function updated(
 	type: ResourceType,
 	{ old, wanted, subresource }: { readonly old: ApiObject; readonly wanted: JsonObject; readonly subresource: string },
@@ -131,7 +128,7 @@ export function updated(
 		...(finalizers && finalizers.length > 0 && { finalizers }),
 	};
 	if (subresource === "status") {
-		// Only for pods can a status write also change the metadata.
+		// A status write changes metadata only for pods.
 		const status = isRecord(wanted["status"]) ? { status: wanted["status"] } : {};
 		return { ...old, ...status, metadata: type.key === "pods" ? metadata : old.metadata };
 	}
@@ -149,10 +146,10 @@ export function updated(
 	return { ...next, metadata: { ...metadata, generation: old.metadata.generation + 1 } };
 }
 
-/** Returns the seconds that a pod has to end, by the request, its own spec and its state. */
+/** Returns the pod's grace period in seconds. `asked` is that of the request. */
 export function graceSeconds(pod: ApiObject, asked: number | undefined): number {
 	const finished = ["Succeeded", "Failed"].includes(textAt(pod, "status.phase"));
-	// A pod without a node has not been started.
+	// A pod without a node was never started.
 	if (textAt(pod, "spec.nodeName") === "" || finished) return 0;
 	const own = valueAt(pod, "spec.terminationGracePeriodSeconds");
 	return asked ?? (typeof own === "number" ? own : defaultGraceSeconds);

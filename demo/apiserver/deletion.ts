@@ -1,4 +1,4 @@
-// Handles DELETE: preconditions, the seconds that a pod has to end, finalizers, and what happens to dependents.
+// Handles DELETE: preconditions, grace periods, finalizers and dependents.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, keyOf, numberAt, textAt, timestamp } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, storeKey } from "./api-request.ts";
@@ -7,7 +7,7 @@ import type { ObjectStore } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
 import { conflict, notFound } from "./status-error.ts";
 
-/** As in the body of a DELETE, and as `deleteOptions` of an Eviction. */
+/** The options of a DELETE or an Eviction. An empty string means that the option is not set. */
 export interface DeleteOptions {
 	readonly uid: string;
 	readonly resourceVersion: string;
@@ -36,10 +36,9 @@ export function remove(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 200, body: isGone && type.key !== "pods" ? success(type, object) : object };
 }
 
-/** Checks the preconditions of a DELETE, also of the one that an Eviction makes. */
 export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, options: DeleteOptions): void {
 	const { uid, resourceVersion } = options;
-	// As every API server words it: with the kind. Other answers name the resource.
+	// API servers name the kind in this conflict, and the resource in all others.
 	const refuse = (why: string) => conflict({ group: type.group, plural: type.kind }, metadata.name, why);
 	if (uid !== "" && uid !== metadata.uid) {
 		throw refuse(
@@ -53,7 +52,7 @@ export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, 
 	}
 }
 
-/** Marks an object as deleted, or removes it if nothing holds it. The preconditions have been checked before. */
+/** Deletes an object, or only marks it if a grace period or finalizers hold it. The caller has checked the preconditions. */
 export function beginDeletion(
 	store: ObjectStore,
 	type: ResourceType,
@@ -97,7 +96,7 @@ function deletePod(store: ObjectStore, type: ResourceType, old: ApiObject, asked
 	};
 	const object = store.put(type.key, { ...old, metadata: { ...metadata, ...marked } });
 	if (seconds > 0 || isHeld) return { object, isGone: false };
-	// Marked first, as always: watchers see the end in two steps.
+	// Marked before it is removed, so that watchers see two events.
 	return { object: store.remove(type.key, object), isGone: true };
 }
 
@@ -117,7 +116,7 @@ function success({ group, plural }: ResourceType, { metadata: { name, uid } }: A
 	return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
-/** Deletes these objects, without checking preconditions. */
+/** Deletes these objects without checking preconditions. */
 export function removeCollection(store: ObjectStore, request: ApiRequest, objects: readonly ApiObject[]): ApiAnswer {
 	const { type, query, body } = request;
 	const options = readDeleteOptions(isRecord(body) ? body : {}, query);

@@ -1,4 +1,4 @@
-// Discovery for kubectl and the agents: which groups, versions and kinds exist.
+// Serves discovery for kubectl and the agents: groups, versions and kinds.
 import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -14,7 +14,7 @@ const versionInfo = {
 	platform: "none",
 };
 
-/** Returns the answer to a path that names no resource. Undefined if nothing is there. */
+/** Returns the answer to a discovery path. Undefined for any other path. */
 export function discovered(path: string, types: readonly ResourceType[], address: string): unknown {
 	if (path === "/version") return versionInfo;
 	if (path === "/api") {

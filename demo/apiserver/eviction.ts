@@ -1,4 +1,4 @@
-// Answers pods/eviction, step by step as in pkg/registry/core/pod/storage/eviction.go, with Kubernetes' own budgets.
+// Answers pods/eviction under PodDisruptionBudgets, in the steps of pkg/registry/core/pod/storage/eviction.go.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, listAt, numberAt, textAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, sentObject, storeKey } from "./api-request.ts";
@@ -40,15 +40,15 @@ function needsNoBudget(pod: ApiObject): boolean {
 }
 
 /**
- * Returns the version that the deletion must find: the one that the request names or else, for a pod that can still become ready, the one
- * that was read. "" if any version will do.
+ * Returns the resourceVersion that the deletion requires. Without one in the request, a pending pod must be unchanged, because it may have
+ * become ready. "" means any version.
  */
 function versionOfDirect(pod: ApiObject, { resourceVersion }: DeleteOptions): string {
 	const isOver = phaseIs(pod, "Succeeded", "Failed") || pod.metadata.deletionTimestamp !== undefined;
 	return resourceVersion !== "" || isOver ? resourceVersion : pod.metadata.resourceVersion;
 }
 
-/** Takes a disruption from the pod's budget if the pod needs one. Returns the version that the deletion must find. */
+/** Takes a disruption from the pod's budget if the pod needs one. Returns the resourceVersion that the deletion requires, or "" for any. */
 function versionUnderBudget(store: ObjectStore, pod: ApiObject, options: DeleteOptions, dryRun: boolean): string {
 	const [budget, ...more] = store
 		.list(budgets.key)

@@ -1,18 +1,18 @@
-// Records in metadata.managedFields who last wrote a field. Only one field matters here: a node's cordon.
+// Records in metadata.managedFields who last wrote a node's cordon. No other field has an owner here.
 import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, valueAt } from "./api-object.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 const path = "spec.unschedulable";
 
-/** Returns `next` with the owner of a node's cordon. A write that does not change the cordon does not change the owner. */
+/** Returns `next` with the cordon's owner. A write that leaves the cordon unchanged keeps the owner. */
 export function withFieldOwners({ type, query }: ApiRequest, old: ApiObject, next: ApiObject): ApiObject {
 	const value = valueAt(next, path);
 	if (type.key !== "nodes" || isDeepStrictEqual(valueAt(old, path), value)) return next;
 	const { managedFields: _, ...metadata } = next.metadata;
 	if (value === undefined) return { ...next, metadata };
 	const owner = {
-		// A real API server takes the first word of User-Agent for a client that names no manager.
+		// Without a named manager, a real API server uses the first word of User-Agent.
 		manager: query.get("fieldManager") ?? "unknown",
 		operation: "Update",
 		apiVersion: "v1",

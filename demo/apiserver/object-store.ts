@@ -1,5 +1,5 @@
-// Plays etcd for the small API server: objects, one number that counts every write, and the latest writes. Everything is synchronous, so
-// every write is atomic.
+// Plays etcd for the small API server: the objects, a counter of writes, and the latest writes. All methods are synchronous, so every write
+// is atomic.
 import { type ApiObject, keyOf } from "./api-object.ts";
 
 export interface StoreEvent {
@@ -11,7 +11,7 @@ export interface StoreEvent {
 	readonly previous: ApiObject | undefined;
 }
 
-// Versions do not begin at 1. So a client that asks for "1" asks for something long gone, as in any cluster that is not new.
+// Versions do not begin at 1, so that a watch from version 1 has expired, as in any cluster that is not new.
 const firstVersion = 1_000;
 const keptEvents = 20_000;
 
@@ -53,7 +53,7 @@ export class ObjectStore {
 		return inOrder(objects.values());
 	}
 
-	/** Adds or replaces an object. Returns it with its version. */
+	/** Adds or replaces an object. Returns it with its new version. */
 	put(resource: string, object: ApiObject): ApiObject {
 		const collection = this.#collections.get(resource) ?? new Map<string, ApiObject>();
 		this.#collections.set(resource, collection);
@@ -85,7 +85,7 @@ export class ObjectStore {
 		this.#compacted = this.#version;
 	}
 
-	/** Calls the listener after every write from now on. Returns a function that ends this. */
+	/** Calls the listener after every write. Returns a function that unsubscribes. */
 	subscribe(listener: (event: StoreEvent) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

@@ -3,7 +3,7 @@ import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const info = { title: "Kubernetes", version: "v1.36.3" };
 
-/** Returns the answer to a path at or below /openapi/v3. Undefined if nothing is there. */
+/** Returns the answer to a path at or below /openapi/v3. Undefined if nothing is served there. */
 export function openApi(path: string, types: readonly ResourceType[]): unknown {
 	const [, asked] = /^\/openapi\/v3(?:\/(.+))?$/.exec(path) ?? [];
 	if (!path.startsWith("/openapi/v3")) return undefined;

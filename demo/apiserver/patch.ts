@@ -1,11 +1,10 @@
-// Applies the patch types that the plugin, the agents and kubectl send: merge (RFC 7396), JSON (RFC 6902), and Kubernetes' strategic merge,
-// which merges some lists by a key.
+// Applies the patch types that the plugin, the agents and kubectl send: JSON (RFC 6902), merge (RFC 7396) and Kubernetes' strategic merge.
 import { applyPatch as applyJsonPatch, type Operation } from "rfc6902";
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject } from "./api-object.ts";
 import { badRequest, unsupportedMediaType } from "./status-error.ts";
 
-/** The key that distinguishes a list's items, by the name of the list in any object. Lists that are not here are replaced. */
+/** The key that identifies a list's items, by the name of the list. Other lists are replaced, except `mergedSets`. */
 const mergeKeys: Readonly<Record<string, string>> = {
 	conditions: "type",
 	containers: "name",
@@ -23,7 +22,7 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** Returns the object after the patch. Custom kinds have no strategic merge. */
+/** Returns the object after the patch. Custom kinds refuse strategic merge patches. */
 export function patched(
 	object: JsonObject,
 	patch: { readonly contentType: string; readonly body: unknown; readonly isCustom: boolean },
@@ -38,7 +37,7 @@ export function patched(
 
 function jsonPatched(object: JsonObject, body: unknown): JsonObject {
 	const copy = structuredClone(object);
-	// The library checks the operations itself.
+	// The library validates the operations.
 	const [problem] = applyJsonPatch(copy, body as Operation[]).filter((error) => error !== null);
 	if (problem) throw badRequest(`the server rejected our request due to an error in our request: ${problem.message}`);
 	return copy;
@@ -65,7 +64,7 @@ function strategicPatched(target: JsonObject, patch: JsonObject): JsonObject {
 		if (deletedFrom !== undefined) {
 			result[deletedFrom] = listOr(result[deletedFrom]).filter((item) => !listOr(value).includes(item));
 		} else if (field.startsWith("$")) {
-			continue; // The order of elements, and keys that kubectl retains. Neither changes the object.
+			continue; // Ignores $setElementOrder and $retainKeys.
 		} else if (value === null) delete result[field];
 		else if (isRecord(value)) result[field] = strategicPatched(recordOr(result[field]), value);
 		else if (Array.isArray(value)) result[field] = mergedList(field, listOr(result[field]), value);

@@ -1,5 +1,5 @@
-// Serves pods/portforward over WebSocket (v4.channel.k8s.io). Each port has a channel for data and one for errors. Both begin with the
-// port's number.
+// Serves pods/portforward over WebSocket (v4.channel.k8s.io), with one channel for data and one for errors. Each begins with the port
+// number.
 import { connect } from "node:net";
 import type { WebSocket } from "ws";
 import type { Endpoint } from "../machine/endpoint.ts";

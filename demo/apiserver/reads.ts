@@ -1,4 +1,4 @@
-// Answers GET and LIST, always with consistent data. With a limit, a list comes in pages, and all pages show the instant of the first.
+// Answers GET and LIST with consistent data. All pages of a list show the instant of the first.
 import type { ApiObject } from "./api-object.ts";
 import { type ApiRequest, storeKey } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -48,7 +48,7 @@ export function list(store: ObjectStore, request: ApiRequest): ListedObjects {
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** Returns a function that says whether an object matches the namespace and the selectors. */
+/** Returns a predicate for the request's namespace and selectors. */
 export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | "namespace" | "query">): Predicate {
 	const isSelected = parseSelectors(type, {
 		labelSelector: query.get("labelSelector") ?? "",
@@ -57,7 +57,7 @@ export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | 
 	return (object) => (namespace === "" || object.metadata.namespace === namespace) && isSelected(object);
 }
 
-/** Returns the body of a list. Its items have no `kind` and no `apiVersion` if they are of Kubernetes' own kinds. */
+/** Returns the body of a list. Items of built-in kinds have no `kind` and no `apiVersion`. */
 export function listBody(type: ResourceType, { objects, metadata }: ListedObjects): object {
 	const items = objects.map((object) => {
 		if (type.custom) return object;
@@ -67,7 +67,7 @@ export function listBody(type: ResourceType, { objects, metadata }: ListedObject
 	return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
 }
 
-// Returns a token that looks like Kubernetes' own, so that a test can make one that is too old for both.
+// The token has Kubernetes' format, so that one test can make an expired token for both.
 function placeToken({ version, after }: { readonly version: number; readonly after: string }): string {
 	return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after })).toString("base64url");
 }
@@ -85,7 +85,7 @@ function readPlace(query: URLSearchParams): { readonly version: number; readonly
 	throw badRequest("continue key is not valid");
 }
 
-/** Refuses a version that does not exist yet. Nothing here lags, so waiting for it would be useless. */
+/** Refuses a future version at once: no cache lags here, so waiting for it is useless. */
 function refuseFuture(store: ObjectStore, query: URLSearchParams): void {
 	const version = query.get("resourceVersion") ?? "";
 	if (version === "" || version === "0") return;

@@ -1,10 +1,10 @@
-// Reads a method and a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
+// Parses the method and the path of a request: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
 import type { ApiRequest, Verb } from "./api-request.ts";
 import type { ResourceType } from "./resource-types.ts";
 
 export type RequestedResource = Pick<ApiRequest, "type" | "namespace" | "name" | "subresource" | "verb" | "query">;
 
-/** Returns what the request names. Undefined if no such kind is served, or if the path or the method is not valid for it. */
+/** Returns undefined for an unknown kind, an invalid path or an invalid method. */
 export function findResource(method: string, url: URL, types: readonly ResourceType[]): RequestedResource | undefined {
 	const words = url.pathname.split("/").slice(1).map(decodeURIComponent);
 	const [root, ...rest] = words;
@@ -12,7 +12,7 @@ export function findResource(method: string, url: URL, types: readonly ResourceT
 	if (version === undefined) return undefined;
 	const inGroup = types.filter((type) => type.group === group && type.version === version);
 	const [first, second, third, ...more] = path;
-	// "namespaces/NAME" alone is the namespace itself, and so are its subresources.
+	// "namespaces/NAME" and its subresources name the namespace itself.
 	const isScoped = first === "namespaces" && third !== undefined && !["status", "finalize"].includes(third);
 	const [plural, name = "", subresource = "", ...beyond] = isScoped ? [third, ...more] : path;
 	const type = inGroup.find((each) => each.plural === plural && each.namespaced === (isScoped || each.namespaced));

@@ -1,5 +1,4 @@
-// The served kinds and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition. Its rules (CEL) are not
-// evaluated here.
+// The served kinds: built-in ones from tables, others from their CustomResourceDefinition. CEL rules are not evaluated.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, listAt, textAt, valueAt } from "./api-object.ts";
 
@@ -18,9 +17,9 @@ export interface ResourceType {
 	readonly kind: string;
 	readonly namespaced: boolean;
 	readonly shortNames: readonly string[];
-	/** "status", "scale" and others, under their names in discovery. */
+	/** Names as in discovery, for example "status" or "scale". */
 	readonly subresources: readonly string[];
-	/** Set for a kind that a CustomResourceDefinition defines: its columns. Such a kind accepts no strategic merge patch. */
+	/** Set only for kinds of a CustomResourceDefinition, which refuse strategic merge patches. */
 	readonly custom?: { readonly columns: readonly PrinterColumn[] };
 	/** The path of the number of replicas, for kinds with "scale". */
 	readonly replicasPath?: string;
@@ -35,7 +34,7 @@ const namespaced: readonly Row[] = [
 	["", "services", "Service", "svc", "status"],
 	["", "serviceaccounts", "ServiceAccount", "sa", "token"],
 	["", "events", "Event", "ev", ""],
-	// Kubernetes stores both kinds of Events in one place, in two forms. No client here reads one as the other.
+	// Kubernetes serves the same Events in both groups. Here they are separate, because no client reads both.
 	["events.k8s.io", "events", "Event", "", ""],
 	["", "replicationcontrollers", "ReplicationController", "rc", "status scale"],
 	["apps", "deployments", "Deployment", "deploy", "status scale"],
@@ -47,7 +46,7 @@ const namespaced: readonly Row[] = [
 	["coordination.k8s.io", "leases", "Lease", "", ""],
 	["rbac.authorization.k8s.io", "roles", "Role", "", ""],
 	["rbac.authorization.k8s.io", "rolebindings", "RoleBinding", "", ""],
-	// Stored, without any effect here.
+	// Stored without effect.
 	["networking.k8s.io", "networkpolicies", "NetworkPolicy", "netpol", ""],
 ];
 
@@ -56,13 +55,13 @@ const clusterWide: readonly Row[] = [
 	["", "nodes", "Node", "no", "status"],
 	["rbac.authorization.k8s.io", "clusterroles", "ClusterRole", "", ""],
 	["rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding", "", ""],
-	// Stored, but never evaluated: the small API server allows what they would refuse.
+	// Stored but not evaluated: the small API server allows what they would refuse.
 	["admissionregistration.k8s.io", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", "", "status"],
 	["admissionregistration.k8s.io", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", "", ""],
 	["apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "status"],
 ];
 
-/** Reviews are answered and never stored. */
+/** Answered and never stored. */
 const reviews: readonly Row[] = [
 	["authentication.k8s.io", "tokenreviews", "TokenReview", "", ""],
 	["authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", "", ""],
@@ -93,14 +92,14 @@ export function isReview(type: ResourceType): boolean {
 	return reviews.some(([group, plural]) => group === type.group && plural === type.plural);
 }
 
-/** Returns one of Kubernetes' own types, which always exist. */
+/** Throws if no built-in type has this key. */
 export function builtInType(key: string): ResourceType {
 	const type = builtIn.find((each) => each.key === key);
 	if (!type) throw new Error(`There is no built-in resource "${key}"`);
 	return type;
 }
 
-/** Returns the types of a definition, which is an apiextensions.k8s.io/v1 object. */
+/** Returns a type for each served version of a CustomResourceDefinition. */
 export function customTypes(definition: ApiObject): ResourceType[] {
 	const { spec } = definition;
 	const group = textAt(spec, "group");
@@ -126,7 +125,6 @@ export function customTypes(definition: ApiObject): ResourceType[] {
 		}));
 }
 
-/** Returns all types that are served now. */
 export function servedTypes(definitions: readonly ApiObject[]): readonly ResourceType[] {
 	return [...builtIn, ...definitions.flatMap(customTypes)];
 }

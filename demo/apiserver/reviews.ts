@@ -1,4 +1,4 @@
-// Answers TokenReview, SubjectAccessReview and the reviews about oneself: questions that are posted like objects.
+// Answers TokenReviews, SubjectAccessReviews, and users' reviews of their own rights.
 import { isRecord } from "../../disruption/record.ts";
 import { mayAccess, rulesIn } from "./access.ts";
 import { textAt, valueAt } from "./api-object.ts";

@@ -1,4 +1,4 @@
-// Serves the scale subresource: how many pods a controller wants, for any kind of controller.
+// Serves the scale subresource of every kind that has one.
 import { isRecord } from "../../disruption/record.ts";
 import { numberAt, textAt, valueAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, sentObject } from "./api-request.ts";
@@ -33,7 +33,7 @@ function scaleOf(store: ObjectStore, request: ApiRequest, path: string) {
 		kind: "Scale",
 		apiVersion: "autoscaling/v1",
 		metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-		// Left out if it is 0, as Go does.
+		// A 0 is omitted, as in Go's JSON.
 		spec: typeof replicas === "number" && replicas > 0 ? { replicas } : {},
 		status: {
 			replicas: numberAt(object, "status.replicas") ?? 0,

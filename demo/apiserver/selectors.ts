@@ -1,4 +1,4 @@
-// Reads label and field selectors: those of list and watch calls, and those in objects.
+// Parses the label and field selectors of requests, and the label selectors in objects.
 import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/budget/selector.ts";
 import { type ApiObject, valueAt } from "./api-object.ts";
 import type { ResourceType } from "./resource-types.ts";
@@ -6,7 +6,7 @@ import { badRequest } from "./status-error.ts";
 
 export type Predicate = (object: ApiObject) => boolean;
 
-/** Returns a function that says whether both selectors match an object. Throws StatusError for a selector that cannot be read. */
+/** Returns a predicate that requires both selectors. Throws StatusError if one is invalid. */
 export function parseSelectors(
 	type: ResourceType,
 	{ labelSelector, fieldSelector }: { readonly labelSelector: string; readonly fieldSelector: string },
@@ -25,7 +25,7 @@ export function selectorOf(value: unknown): Predicate {
 
 function parseLabels(text: string): LabelSelector {
 	if (text.trim() === "") return { requirements: [] };
-	// Commas between brackets belong to a list of values.
+	// Commas in parentheses belong to a list of values.
 	const requirements = text.split(/,(?![^(]*\))/).map((part) => {
 		const found = parseRequirement(part.trim());
 		if (!found) throw badRequest(`unable to parse requirement: ${part}`);

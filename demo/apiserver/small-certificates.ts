@@ -1,4 +1,4 @@
-// Makes the certificates of a small cluster. A separate file, because the cluster's process starts sooner without the code that makes them.
+// Makes the certificates of a small cluster. A separate file keeps this code out of the cluster's process, which then starts sooner.
 import { join } from "node:path";
 import { type ClusterCertificates, createClusterCertificates } from "../machine/certificates.ts";
 

@@ -22,13 +22,12 @@ export interface SmallClusterOptions {
 	readonly name: string;
 	/** The folder of its audit log. */
 	readonly dir: string;
-	/** From small-certificates.ts. */
+	/** Made by small-certificates.ts. */
 	readonly certificates: IssuedCertificates;
 	/** By default any free port. */
 	readonly port?: number;
-	/** The number of nodes, NAME-n0, NAME-n1 and so on. None by default. */
+	/** None by default. They are named NAME-n0, NAME-n1 and so on. */
 	readonly nodes?: number;
-	/** How long pods take to start and to end. */
 	readonly times?: PodTimes;
 	/** Whether other code runs a real process for the pod. */
 	readonly runsElsewhere?: (pod: ApiObject) => boolean;
@@ -47,7 +46,7 @@ export interface SmallCluster {
 	stop(): Promise<void>;
 }
 
-/** Starts a small cluster. The caller must stop it. */
+/** The caller must stop the cluster. */
 export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
 	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
 	const { runsElsewhere = () => false } = options;

@@ -37,7 +37,7 @@ export class StatusError extends Error {
 	}
 }
 
-/** Returns for example "pods" or "leases.coordination.k8s.io". */
+/** For example "pods" or "leases.coordination.k8s.io". */
 export function qualified({ group, plural }: Named): string {
 	return group === "" ? plural : `${plural}.${group}`;
 }
@@ -51,7 +51,6 @@ export function notFound(type: Named, name: string): StatusError {
 	return new StatusError({ code: 404, reason: "NotFound", message, details: details(type, name) });
 }
 
-/** Returns the error for a resource or a path that is not served. */
 export function noSuchPath(): StatusError {
 	return new StatusError({
 		code: 404,
@@ -109,7 +108,7 @@ export function methodNotAllowed(): StatusError {
 	});
 }
 
-/** Returns the error for an object with an invalid field. `reason` is as in field.Error, for example "FieldValueInvalid". */
+/** `cause.reason` is as in field.Error, for example "FieldValueInvalid". */
 export function invalid(
 	type: Pick<ResourceType, "group" | "kind">,
 	name: string,

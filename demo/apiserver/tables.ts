@@ -59,7 +59,6 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 	],
 };
 
-/** Returns a meta.k8s.io/v1 Table of these objects. */
 export function tableOf(type: ResourceType, objects: readonly ApiObject[], metadata: object): object {
 	const own = columnsOf(type);
 	return {
@@ -112,7 +111,7 @@ function nodeStatus(node: ApiObject): string {
 	return words.join(",");
 }
 
-/** Returns the age in a unit that fits, for example "12s", "5m" or "3h". */
+/** For example "12s", "5m" or "3h". */
 function age({ metadata }: ApiObject): string {
 	const seconds = Math.max(0, Math.round((Date.now() - Date.parse(metadata.creationTimestamp)) / 1_000));
 	if (seconds < 120) return `${seconds}s`;

@@ -1,4 +1,4 @@
-// Tokens of service accounts: issued by TokenRequest, bound to a pod if the request asks for it, and checked at every use.
+// Issues and verifies tokens of service accounts, which a TokenRequest may bind to a pod.
 import { randomUUID } from "node:crypto";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
 import { isRecord } from "../../disruption/record.ts";
@@ -9,9 +9,9 @@ import { read } from "./reads.ts";
 import { builtInType } from "./resource-types.ts";
 import { badRequest, conflict, invalid, notFound } from "./status-error.ts";
 
-/** Also the audience of a token if its request names none. */
+/** Also the default audience of tokens. */
 export const issuer = "https://kubernetes.default.svc.cluster.local";
-// Not RSA as in Kubernetes: that key would take longer to make than the rest of the cluster, and no client reads a token.
+// Kubernetes uses RSA, but making an RSA key takes longer than making the rest of the cluster.
 const algorithm = "ES256";
 const shortestSeconds = 600;
 const defaultSeconds = 3_600;
@@ -29,15 +29,14 @@ export interface VerifiedToken {
 }
 
 export interface TokenIssuer {
-	/** Answers a TokenRequest. */
 	request(request: ApiRequest): Promise<ApiAnswer>;
-	/** Undefined if another issuer made the token, if it has expired, or if it is bound to an object that is gone. */
+	/** Returns undefined for an invalid or expired token, or if an object that it is bound to is gone. */
 	verify(token: string): Promise<VerifiedToken | undefined>;
 }
 
 export async function createTokenIssuer(store: ObjectStore): Promise<TokenIssuer> {
 	const { publicKey, privateKey } = await generateKeyPair(algorithm);
-	// Signatures do not change, so their checks are kept. The objects that tokens are bound to are looked up each time.
+	// Caches verified signatures. The objects that tokens are bound to are looked up each time.
 	const known = new Map<string, Claims>();
 
 	async function claimsOf(token: string): Promise<Claims | undefined> {
@@ -56,7 +55,6 @@ export async function createTokenIssuer(store: ObjectStore): Promise<TokenIssuer
 			known.set(token, claims);
 			return claims;
 		} catch {
-			// An invalid token identifies no user.
 			return undefined;
 		}
 	}

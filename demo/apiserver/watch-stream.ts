@@ -1,4 +1,4 @@
-// Serves one watch: the writes after a version, or all objects and then the writes from now on, line by line.
+// Serves one watch: either the writes after a version, or all objects and then new writes.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject } from "./api-object.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -8,18 +8,17 @@ import { apiVersionOf, type ResourceType } from "./resource-types.ts";
 import { expired, invalid } from "./status-error.ts";
 
 export interface WatchWriter {
-	/** Writes one event. */
 	write(event: { readonly type: string; readonly object: object }): void;
 	/** Called when the watch has reached its timeout. */
 	end(): void;
 }
 
 const bookmarkMs = 10_000;
-/** A last bookmark before the end, so that a new watch begins where this watch ended. */
+/** A last bookmark, this long before the end, lets the next watch continue there. */
 const lastBookmarkMs = 2_000;
 const defaultSeconds = 1_800;
 
-/** Throws StatusError at once, or writes until `end` or until the returned function is called. */
+/** Returns a function that stops the watch. Throws StatusError for an invalid request. */
 export function startWatchStream(store: ObjectStore, request: ApiRequest, writer: WatchWriter): () => void {
 	const { type, query } = request;
 	const isWanted = selection(request);
@@ -31,7 +30,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	if (!missed) {
 		const { status } = expired(`too old resource version: ${asked} (${store.compacted})`);
 		writer.write({ type: "ERROR", object: status });
-		// The stream stays open, as in Kubernetes. The client knows that nothing more comes.
+		// The stream stays open until its timeout, as in Kubernetes.
 		return startTimers(query, { bookmark: () => undefined, end: () => writer.end() });
 	}
 	if (initial) for (const object of store.list(type.key).filter(isWanted)) writer.write({ type: "ADDED", object });
@@ -42,7 +41,7 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 		const seen = asSeen(event, isWanted);
 		if (seen) writer.write(seen);
 	};
-	// A version of the future is accepted, as in Kubernetes. Events are sent once it has come.
+	// A future version is accepted, as in Kubernetes. Events begin after it.
 	const from = initial ? store.version : Number(asked);
 	missed.forEach(tell);
 	const unsubscribe = store.subscribe((event) => {
@@ -62,14 +61,14 @@ export function startWatchStream(store: ObjectStore, request: ApiRequest, writer
 	return stop;
 }
 
-/** Returns the event as it is for a client that watches only objects with `isWanted`. Undefined if that client sees nothing. */
+/** Returns the event that a watch with this selector sees. Undefined if it sees none. */
 function asSeen({ type, object, previous }: StoreEvent, isWanted: (object: ApiObject) => boolean) {
 	const was = previous !== undefined && isWanted(previous);
 	const is = type !== "DELETED" && isWanted(object);
 	if (was && is) return { type: "MODIFIED", object };
 	if (is) return { type: "ADDED", object };
 	if (!was) return undefined;
-	// The last state that matched, with the version at which the object stopped matching.
+	// The last state that matched, with the version of the change.
 	const { resourceVersion } = object.metadata;
 	return { type: "DELETED", object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }

@@ -1,4 +1,4 @@
-// Create, update and patch, with the checks that make a write conditional: uid, resourceVersion, existing names.
+// Handles create, update and patch, with their preconditions: uid, resourceVersion and unused names.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, textAt, valueAt } from "./api-object.ts";
@@ -30,7 +30,7 @@ export function create(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return { code: 201, body: isDryRun(request) ? object : store.put(type.key, object) };
 }
 
-/** Throws if the namespace is missing or terminating. A terminating namespace accepts nothing new, not even evictions. */
+/** Throws if the namespace is missing or terminating. This also refuses evictions. */
 export function refuseMissingNamespace(store: ObjectStore, { type, namespace }: ApiRequest, name: string): void {
 	const namespaces = builtInType("namespaces");
 	const found = store.find(namespaces.key, storeKey({ namespace: "", name: namespace }));
@@ -102,7 +102,7 @@ function replace(store: ObjectStore, request: ApiRequest, old: ApiObject, wanted
 	return { code: 200, body: store.put(type.key, next) };
 }
 
-/** Whether the object was deleted before, and nothing holds it any more. */
+/** Whether the object is deleted and nothing holds it. */
 function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	const held = kind === "Namespace" && valueAt(spec, "finalizers") !== undefined;
 	return (
@@ -113,7 +113,7 @@ function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	);
 }
 
-/** Sets the value at a path such as "spec.replicas" in a copy. */
+/** Returns a copy with the value at a path such as "spec.replicas". */
 export function withValueAt(object: JsonObject, path: string, value: unknown): JsonObject {
 	const [field = "", ...rest] = path.split(".");
 	if (rest.length === 0) return { ...object, [field]: value };

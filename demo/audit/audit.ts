@@ -3,8 +3,8 @@ import { basename, dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * One answered request from the audit log of one cluster. Instants are microseconds since 1970. The whole fleet runs on one machine and
- * one clock, so the logs of all clusters form one timeline.
+ * One answered request from a cluster's audit log. Instants are in microseconds since 1970. All clusters share one machine's clock, so
+ * their logs form one timeline.
  */
 export type AuditEvent = {
 	readonly cluster: string;
@@ -60,10 +60,10 @@ type AuditLine = {
 	stageTimestamp: string;
 };
 
-/** Reads one line. Undefined for stages other than the completed answer. */
+/** Reads one line. Undefined for stages other than ResponseComplete. */
 export function findAuditEvent(line: string, cluster: string): AuditEvent | undefined {
 	const entry = JSON.parse(line) as AuditLine;
-	// Stage Panic has no answer that can be trusted, and stage ResponseStarted is only the beginning of a stream.
+	// Stage Panic has no reliable answer, and ResponseStarted only begins a stream.
 	if (entry.stage !== "ResponseComplete") {
 		return undefined;
 	}
@@ -87,16 +87,13 @@ export function findAuditEvent(line: string, cluster: string): AuditEvent | unde
 	};
 }
 
-/** Reads "2026-11-20T10:00:00.123456Z". Date has only milliseconds, and two evictions easily share one. */
+/** Reads "2026-11-20T10:00:00.123456Z". A Date keeps only milliseconds, which two evictions can share. */
 function microseconds(timestamp: string): number {
 	const [, seconds, fraction] = /^(.*?)(?:\.(\d+))?Z$/.exec(timestamp) ?? [];
 	return Date.parse(`${seconds}Z`) * 1000 + Number((fraction ?? "").padEnd(6, "0").slice(0, 6));
 }
 
-/**
- * Reads the audit logs of any number of clusters, with rotated files, as one timeline in order of completion. `containing` keeps only
- * lines with this text, for example a namespace, which saves reading the rest.
- */
+/** Reads the audit logs of clusters, with rotated files, in order of completion. `containing` skips lines without this text, for speed. */
 export async function readTimeline(
 	logs: readonly { readonly name: string; readonly auditLog: string }[],
 	{ containing = "" }: { readonly containing?: string } = {},
@@ -105,7 +102,7 @@ export async function readTimeline(
 	for (const log of logs) {
 		for (const path of rotated(log.auditLog)) {
 			for await (const line of createInterface({ input: createReadStream(path) })) {
-				// The last line can be incomplete. Every complete one ends in a brace.
+				// The last line can be incomplete. Every complete line ends in a brace.
 				const event = line.endsWith("}") && line.includes(containing) ? parseWhole(line, log.name) : undefined;
 				if (event !== undefined) {
 					events.push(event);
@@ -127,7 +124,7 @@ function parseWhole(line: string, cluster: string): AuditEvent | undefined {
 	}
 }
 
-// The API server renames a full "audit.jsonl" to "audit-<time>.jsonl". Such names sort by age.
+// The API server renames a full "audit.jsonl" to "audit-<time>.jsonl", so the names sort by age.
 function rotated(path: string): string[] {
 	const extension = extname(path);
 	const stem = basename(path, extension);

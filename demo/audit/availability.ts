@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditObject } from "./audit.ts";
 
-/** The state of the selected pods of the whole fleet just after one event. */
+/** The state of the fleet's selected pods right after one event. */
 export type AvailabilitySample = {
 	/** Microseconds since 1970. */
 	readonly at: number;
@@ -9,7 +9,7 @@ export type AvailabilitySample = {
 	readonly uid: string;
 	readonly change: "created" | "ready" | "unready" | "evicted" | "deleted" | "finished" | "relabelled";
 	readonly user: string;
-	/** Whether a client removed a healthy pod, which is what a budget limits. A pod that becomes unready is an accident. */
+	/** Whether a client removed a healthy pod, which a budget limits. A pod that becomes unready is an accident. */
 	readonly disruption: boolean;
 	readonly healthy: number;
 	/** Expected minus healthy, never below zero. */
@@ -18,9 +18,8 @@ export type AvailabilitySample = {
 
 export type AvailabilityOptions = {
 	readonly namespace: string;
-	/** Labels that a pod must all have. */
 	readonly matchLabels: Readonly<Record<string, string>>;
-	/** The number of expected pods, over all clusters. */
+	/** Expected pods over all clusters. */
 	readonly expected: number;
 };
 
@@ -31,7 +30,7 @@ type Pod = {
 	resourceVersion: bigint;
 	selected: boolean;
 	ready: boolean;
-	/** A deletion was accepted: the pod is never healthy again, whatever its kubelet still reports. */
+	/** Whether a deletion was accepted. Such a pod is not healthy, whatever its kubelet reports. */
 	ending: boolean;
 	readonly createdAt: number;
 	endingAt: number;
@@ -39,7 +38,7 @@ type Pod = {
 
 type Step = { readonly at: number; readonly event: AuditEvent; readonly object: AuditObject | undefined };
 
-// Users that delete a pod only if it is already lost, or to make room for a more important pod.
+// Users that delete only lost pods, or pods that must make room for more important ones.
 const involuntaryUsers = new Set([
 	"system:serviceaccount:kube-system:taint-eviction-controller",
 	"system:serviceaccount:kube-system:node-controller",
@@ -48,12 +47,11 @@ const involuntaryUsers = new Set([
 ]);
 
 /**
- * Replays what the API servers did to the selected pods, and computes after every change how many were unavailable. This is the judge of
- * the safety tests and of the demonstration. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
+ * Replays the API servers' changes to the selected pods, and computes after each how many pods are unavailable. It judges the safety tests
+ * and the demonstration. It knows nothing of leases and budgets, so it shares no mistake with the code under test.
  *
- * A change happens between the arrival of its request and the answer. A change that makes a pod unavailable counts at the answer, and one
- * that makes a pod available at the arrival. That is the shortest outage that the log can mean. So every violation that is found did
- * happen, but one that lasts less than a request is not found.
+ * An outage counts from the answer of the request that causes it to the arrival of the request that ends it, the shortest time that the log
+ * allows. So every violation found did happen, but a violation shorter than a request can be missed.
  */
 export function replayAvailability(
 	events: readonly AuditEvent[],
@@ -89,8 +87,8 @@ export function replayAvailability(
 }
 
 /**
- * Returns the disruptions after which more pods were unavailable than allowed. Accidents count against a disruption, but are not
- * disruptions themselves.
+ * Returns the disruptions after which more pods were unavailable than allowed. Accidents add to the unavailable pods, but are not
+ * disruptions.
  */
 export function findViolations(
 	samples: readonly AvailabilitySample[],
@@ -99,9 +97,7 @@ export function findViolations(
 	return samples.filter((sample) => sample.disruption && sample.unavailable > options.maxUnavailable);
 }
 
-/**
- * Returns the largest number of pods that were unavailable at once, after all expected pods had been healthy. Infinite if they never were.
- */
+/** Returns the most pods that were unavailable at once, after all expected pods had been healthy. Infinity if they never were. */
 export function worstUnavailable(samples: readonly AvailabilitySample[]): number {
 	const complete = samples.findIndex((sample) => sample.unavailable === 0);
 	return complete === -1 ? Infinity : Math.max(...samples.slice(complete).map((sample) => sample.unavailable));
@@ -156,7 +152,7 @@ function apply(step: Step, pods: Map<string, Pod>, matchLabels: Readonly<Record<
 		pods.set(`${event.cluster}/${metadata.uid}`, pod);
 		return selected ? { pod, change: ready ? "ready" : "created" } : undefined;
 	}
-	// Answers leave the server out of order, but the versions of a pod are in order.
+	// Answers can leave the server out of order. A pod's resourceVersions show the real order.
 	if (resourceVersion < known.resourceVersion) {
 		return undefined;
 	}
@@ -164,7 +160,7 @@ function apply(step: Step, pods: Map<string, Pod>, matchLabels: Readonly<Record<
 	known.resourceVersion = resourceVersion;
 	known.selected = selected;
 	known.ready = ready;
-	// An eviction by name may have been assigned to the wrong pod of that name. A later version of the pod itself corrects that.
+	// An eviction by name may have been attributed to the wrong pod of that name. A later version of the pod corrects that.
 	known.ending = ending || (known.ending && event.receivedAt <= known.endingAt);
 	return changeOf(known, was, object);
 }
@@ -180,7 +176,7 @@ function changeOf(pod: Pod, was: Pod, object: AuditObject): Changed | undefined 
 	return { pod, change: pod.ready ? "ready" : finished ? "finished" : "unready" };
 }
 
-// An eviction answers only "Success". The pod is the one that the request names by uid, or the one that lives under that name.
+// An eviction answers only "Success". The pod is the one with the request's uid, or the one that lives under that name.
 function findVictim(step: Step, pods: Map<string, Pod>): Pod | undefined {
 	const { event, object } = step;
 	const uid = object?.metadata?.uid ?? event.request?.deleteOptions?.preconditions?.uid;

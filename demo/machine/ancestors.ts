@@ -1,13 +1,10 @@
 import { readFileSync } from "node:fs";
 
 const lookEveryMs = 500;
-/** Enough for npm, its shell, and a script of ours that starts another. */
+/** Enough for npm, its shell, and a script that starts another. */
 const maxAncestors = 4;
 
-/**
- * Calls back when a process above this one is gone: npm, a shell, and perhaps a script. If one of them is killed, no process is left to
- * stop this one.
- */
+/** Calls back when the parent process, or an ancestor up to npm, is gone. No other process would then stop this one. */
 export function watchAncestors(onGone: () => void): void {
 	const chain = [process.ppid];
 	if (process.env["npm_lifecycle_event"] !== undefined) {
@@ -17,7 +14,7 @@ export function watchAncestors(onGone: () => void): void {
 			chain.push(parent);
 			pid = parent;
 		}
-		// A chain that does not end with npm leads to unrelated processes.
+		// A chain that does not reach npm contains unrelated processes.
 		if (!isNpm(chain.at(-1) ?? 0)) chain.length = 1;
 	}
 	setInterval(() => {
@@ -39,7 +36,7 @@ function read(pid: number, file: "cmdline" | "stat"): string {
 	try {
 		return readFileSync(`/proc/${pid}/${file}`, "utf8");
 	} catch {
-		// There is no such file system, or no such process any more.
+		// There is no /proc, or the process is gone.
 		return "";
 	}
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { KeyPair } from "./certificates.ts";
 import { codeOf } from "./setup-error.ts";
 
-/** An answer of the API server other than 2xx. */
+/** An answer outside 2xx. */
 export class ApiError extends Error {
 	readonly status: number;
 	readonly reason: string;
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 export type WatchEvent<T> = { readonly type: string; readonly object: T };
 
-/** A Kubernetes client with three calls, which is all that is needed here. A generated client would start more slowly. */
+/** A minimal Kubernetes client. A generated one would start more slowly. */
 export type ApiClient = {
 	readonly server: string;
 	get<T>(path: string): Promise<T>;
@@ -30,13 +30,12 @@ export type ApiClient = {
 	close(): void;
 };
 
-// A frozen API server answers nothing. A call must fail well before a test gives up.
+// A frozen API server never answers. A call must fail well before a test times out.
 const requestTimeoutMs = 30_000;
 
 export const applyPatch = "application/apply-patch+yaml";
 export const strategicMergePatch = "application/strategic-merge-patch+json";
 
-/** The user that an administrator impersonates. The groups decide what that user may do. */
 export type Impersonation = { readonly user: string; readonly groups?: readonly string[] };
 
 export function createApiClient(options: {
@@ -83,7 +82,7 @@ export function createApiClient(options: {
 				resolve,
 			);
 			outgoing.on("error", (error) => {
-				// An idle connection may have ended with its server. A read can be repeated without loss.
+				// The server may have closed an idle connection. A GET can be repeated safely.
 				const isStale = method === "GET" && outgoing.reusedSocket && codeOf(error) === "ECONNRESET";
 				if (isStale) open(method, path, extra).then(resolve, reject);
 				else reject(error);
@@ -150,8 +149,8 @@ export function isStatus(error: unknown, status: number): boolean {
 export type Listed = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
 
 /**
- * Lists, then watches, until the signal aborts. After each watch and each transient failure it lists again, so that the caller always gets
- * the complete state. Rejects on any other failure. `path` is a collection with its query.
+ * Lists and then watches until the signal aborts. Lists again after each watch and each transient failure, so that the caller always gets
+ * the complete state. Rejects on other failures. `path` is a collection with its query.
  */
 export async function follow<T extends Listed>(options: {
 	readonly client: ApiClient;
@@ -166,7 +165,7 @@ export async function follow<T extends Listed>(options: {
 		try {
 			const list = await client.get<{ items: T[]; metadata: { resourceVersion: string } }>(path);
 			options.onList(list.items);
-			// A watch is renewed every few minutes, so that a dead watch does not last for ever.
+			// Renews the watch every few minutes, so that a dead watch does not last.
 			const query = `watch=true&timeoutSeconds=120&resourceVersion=${list.metadata.resourceVersion}`;
 			const lifetime = AbortSignal.any([signal, AbortSignal.timeout(150_000)]);
 			await client.watch<T>(
@@ -187,7 +186,7 @@ export async function follow<T extends Listed>(options: {
 	}
 }
 
-/** Whether a call may succeed later: the network failed, the server is down, frozen, starting or busy, or a watch is too old. */
+/** Whether a retry may succeed. This includes 403, which API servers can answer while they start. */
 export function isTransient(error: unknown): boolean {
 	if (error instanceof ApiError) {
 		return error.status >= 500 || error.status === 429 || error.status === 410 || error.status === 403;

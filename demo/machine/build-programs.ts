@@ -1,4 +1,4 @@
-// Builds the plugin and the agent as they are shipped, if the build is missing or older than its sources.
+// Builds the plugin and the agent as shipped if the build is missing or older than its sources.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
@@ -12,7 +12,7 @@ export interface Programs {
 	readonly plugin: string;
 }
 
-/** Returns the paths of the build. Rejects with SetupError if it cannot be built. */
+/** Rejects with SetupError if the build fails. */
 export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	const programs = {
 		agent: join(repositoryRoot, "dist", "agent.js"),
@@ -26,7 +26,7 @@ export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	return programs;
 }
 
-/** Returns the newest modification time in a folder, or that of a file. */
+/** Returns the modification time of a file, or the newest in a folder. */
 function changedAt(path: string): number {
 	const { mtimeMs } = statSync(path);
 	if (!statSync(path).isDirectory()) return mtimeMs;

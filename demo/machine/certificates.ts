@@ -22,7 +22,7 @@ export type CertificateRequest = {
 	readonly dnsNames?: readonly string[];
 	readonly ipAddresses?: readonly string[];
 	readonly uris?: readonly string[];
-	/** From now. By default a year. */
+	/** From now. By default, a year. */
 	readonly validForMs?: number;
 	readonly usages: readonly ("server" | "client")[];
 };
@@ -31,7 +31,7 @@ export type Authority = { readonly certificate: string; issue(request: Certifica
 
 const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
 const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" } as const;
-// Some tests set clocks wrong by minutes. Certificates are valid from an hour ago, and for a year, so that these tests are not affected.
+// Certificates are valid from an hour ago and for a year, because some tests set clocks wrong by minutes.
 const validBeforeMs = 3_600_000;
 const validForMs = 365 * 86_400_000;
 
@@ -91,7 +91,7 @@ function validity(forMs = validForMs): { notBefore: Date; notAfter: Date } {
 	return { notBefore: new Date(Date.now() - validBeforeMs), notAfter: new Date(Date.now() + forMs) };
 }
 
-// Clients that cached one certificate refuse another with the same issuer and serial number. A first byte below 0x80 keeps it positive.
+// Clients refuse a second certificate with the same issuer and serial number. A first byte below 0x80 keeps the number positive.
 function serialNumber(): string {
 	return `01${randomBytes(15).toString("hex")}`;
 }
@@ -105,7 +105,7 @@ export type ClusterIdentity =
 	| "kwok"
 	| "operator";
 
-/** The certificates that the programs of a cluster need. With these, they cannot issue certificates for others. */
+/** The certificates that a cluster's programs need, without the CA's key. */
 export type IssuedCertificates = {
 	readonly authority: Pick<Authority, "certificate">;
 	readonly pairs: Readonly<Record<ClusterIdentity, KeyPair>>;
@@ -113,7 +113,7 @@ export type IssuedCertificates = {
 
 export type ClusterCertificates = IssuedCertificates & {
 	readonly authority: Authority;
-	/** The folder of "ca.crt", "<identity>.crt", "<identity>.key" and the token keys. */
+	/** Contains "ca.crt", and a ".crt" and ".key" file for each identity. */
 	readonly folder: string;
 };
 
@@ -123,7 +123,7 @@ export async function createClusterCertificates(options: {
 	/** The first address of the service range, which is "kubernetes.default.svc" for pods. */
 	readonly serviceAddress: string;
 	readonly folder: string;
-	/** Whether to write "sa.key" and "sa.pub", too. By default true. */
+	/** Whether to write the token keys "sa.key" and "sa.pub". By default, true. */
 	readonly tokenKeys?: boolean;
 }): Promise<ClusterCertificates> {
 	const authority = await createAuthority(`${options.name}-ca`);
@@ -138,7 +138,7 @@ export async function createClusterCertificates(options: {
 		admin: { commonName: "admin", organizations: ["system:masters"], usages: ["client"] },
 		"controller-manager": { commonName: "system:kube-controller-manager", usages: ["client"] },
 		scheduler: { commonName: "system:kube-scheduler", usages: ["client"] },
-		// With a node's name and group, because the judge of the audit logs recognises a kubelet's final delete by the group.
+		// A node's name and group, because the audit judge recognises a kubelet's final delete by its group.
 		kwok: {
 			commonName: "system:node:kwok",
 			organizations: ["system:masters", "system:nodes"],
@@ -162,7 +162,7 @@ export async function createClusterCertificates(options: {
 }
 
 function writeTokenKeys(folder: string): void {
-	// RSA, because API servers elsewhere sign tokens with RS256, too.
+	// RSA, because API servers elsewhere sign tokens with RS256.
 	const tokens = generateKeyPairSync("rsa", {
 		modulusLength: 2048,
 		publicKeyEncoding: { type: "spki", format: "pem" },
@@ -172,7 +172,7 @@ function writeTokenKeys(folder: string): void {
 	writeFileSync(join(folder, "sa.pub"), tokens.publicKey);
 }
 
-/** Issues the certificate that the agents of one cluster show to their callers and to their peers in other clusters. */
+/** Issues the certificate that the agents of one cluster show to callers and peers. */
 export function issueAgentCertificate(
 	fleet: Authority,
 	{

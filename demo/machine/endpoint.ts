@@ -1,9 +1,8 @@
 import type { Server } from "node:net";
 
-/** The address and port of a listener. */
 export type Endpoint = { readonly host: string; readonly port: number };
 
-/** Resolves when `server` listens there. Port 0 means any free port. */
+/** Resolves when the server listens. Port 0 means any free port. */
 export function listen(server: Server, { host, port }: Endpoint): Promise<void> {
 	return new Promise((resolve, reject) => {
 		server.once("error", reject);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate and its private key, both as PEM. */
+/** A certificate and its private key, in PEM. */
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
 export function writeKeyPair(folder: string, name: string, pair: KeyPair): void {

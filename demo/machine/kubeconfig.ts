@@ -8,14 +8,11 @@ export type KubeconfigEntry = {
 	readonly server: string;
 	readonly authority: string;
 	readonly user: string;
-	/** A client certificate, or the path of a file with a token. The file is read again when it changes. */
+	/** A client certificate, or the path of a token file, which clients read again when it changes. */
 	readonly credentials: KeyPair | { readonly tokenFile: string };
 };
 
-/**
- * Writes a kubeconfig with all certificates and keys embedded. Without a token file, it can be copied alone. The first entry is the current
- * context.
- */
+/** Writes a kubeconfig with embedded certificates and keys. The first entry is the current context. */
 export function writeKubeconfig(path: string, entries: readonly KubeconfigEntry[]): void {
 	const clusters = new Map(
 		entries.map((entry) => [

@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** Returns the command that starts the plugin: a bundle runs with this Node, and the shipped file runs by itself. */
+/** Runs a bundle (.js) with this Node. A shipped file runs by itself. */
 export function pluginCommand(plugin: string): readonly [string, ...string[]] {
 	return plugin.endsWith(".js") ? [process.execPath, plugin] : [plugin];
 }
 
-/** Makes DIR/bin with our plugin in it, and returns that folder. The caller puts it first on the PATH. */
+/** Makes DIR/bin with the plugin in it, and returns that folder for the start of the PATH. */
 export function writePluginLauncher(dir: string, plugin: string): string {
 	const bin = join(dir, "bin");
 	mkdirSync(bin, { recursive: true });
@@ -19,7 +19,7 @@ export function writePluginLauncher(dir: string, plugin: string): string {
 	return bin;
 }
 
-/** Quotes a text so that a shell reads it as one word, whatever it contains. */
+/** Quotes a text as one shell word. */
 export function quote(text: string): string {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

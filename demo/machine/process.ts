@@ -4,14 +4,14 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { SetupError } from "./setup-error.ts";
 
-/** What to start. It is kept, so that a killed process can be started again with the same flags. */
+/** A command, kept so that it can be restarted with the same flags. */
 export type ProcessSpec = {
 	readonly name: string;
 	readonly command: string;
 	readonly args: readonly string[];
 	readonly env?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
-	/** Gets both output streams. A pipe would fill up and stall the child if its reader is busy or frozen. */
+	/** Gets stdout and stderr. A pipe would stall the child if its reader is busy or frozen. */
 	readonly logFile: string;
 };
 
@@ -22,17 +22,17 @@ export type ManagedProcess = {
 	readonly logFile: string;
 	readonly pid: number;
 	readonly running: boolean;
-	/** Resolves when the current process has ended. A restart makes a new promise. */
+	/** Resolves when the current process has ended. A restart replaces the promise. */
 	readonly exited: Promise<Exit>;
 	freeze(): void;
 	thaw(): void;
-	/** Sends SIGTERM and nothing else. */
+	/** Sends SIGTERM and does not wait. */
 	terminate(): void;
-	/** Sends SIGKILL, and waits until the process is gone. */
+	/** Sends SIGKILL and waits for the end. */
 	kill(): Promise<void>;
-	/** Sends SIGTERM, and after the grace period SIGKILL. */
+	/** Sends SIGTERM, and SIGKILL after the grace period. */
 	stop(graceMs?: number): Promise<Exit>;
-	/** Runs the same command again. The process must have ended. */
+	/** Runs the same command again. Throws if the process still runs. */
 	restart(): void;
 };
 
@@ -40,10 +40,7 @@ type Child = { readonly process: ChildProcess; readonly pid: number; readonly ex
 
 let parentDeathSignal: boolean | undefined;
 
-/**
- * Wraps a command so that the kernel kills it when this process dies for any reason. Returns it unchanged if this machine has no setpriv
- * for that.
- */
+/** Wraps a command so that the kernel kills it when this process dies. Returns it unchanged on machines without setpriv. */
 export function boundToParent(command: string, args: readonly string[]): { command: string; args: string[] } {
 	parentDeathSignal ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"], { stdio: "ignore" }).status === 0;
 	if (parentDeathSignal) {
@@ -52,8 +49,7 @@ export function boundToParent(command: string, args: readonly string[]): { comma
 	return { command, args: [...args] };
 }
 
-// Without a parent death signal (macOS), a shell waits for the end of a pipe that only this process holds. Then it kills the processes
-// that are still on its list.
+// Without a parent death signal (macOS), this shell kills the listed processes when this process dies and its end of the pipe closes.
 const reaperScript = `
 trap '' INT TERM HUP
 pids=' '
@@ -153,7 +149,7 @@ function launch(spec: ProcessSpec): Child {
 		stdio: ["ignore", log, log],
 		cwd: spec.cwd,
 		env: { ...spec.env },
-		// A separate session: Ctrl-C in the terminal must reach only this process, or all components would end in random order.
+		// A separate session, so that Ctrl-C in the terminal reaches only this process, which ends the others in order.
 		detached: true,
 	});
 	closeSync(log);
@@ -173,7 +169,7 @@ function launch(spec: ProcessSpec): Child {
 	return { process: started, pid, exited };
 }
 
-/** Returns the end of a log file, for error messages. */
+/** Returns the last lines of a log file, for error messages. */
 export function tailOf(logFile: string, lines = 5): string {
 	try {
 		return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");

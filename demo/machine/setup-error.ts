@@ -1,4 +1,4 @@
-/** A problem that the user can fix. It is printed as a message and a hint, never with a stack. */
+/** A problem that the user can fix. It is printed as a message and a hint, without a stack. */
 export class SetupError extends Error {
 	readonly hint: string | undefined;
 
@@ -13,7 +13,7 @@ export function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the code of a Node system error such as "ENOENT". */
+/** Returns the code of a Node system error, such as "ENOENT". Undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
 	return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

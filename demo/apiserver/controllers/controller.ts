@@ -1,4 +1,4 @@
-// The base of all controllers: a queue of keys to look at. A write adds keys, and a later turn of the event loop looks at them.
+// The base of all controllers: writes add keys to a queue, and a later turn of the event loop reconciles them.
 import type { ApiCore } from "../api-core.ts";
 import type { ApiObject, JsonObject } from "../api-object.ts";
 import type { ApiRequest, User, Verb } from "../api-request.ts";
@@ -6,10 +6,7 @@ import type { StoreEvent } from "../object-store.ts";
 import { builtInType } from "../resource-types.ts";
 import { StatusError } from "../status-error.ts";
 
-/**
- * All controllers of a cluster. While they are paused, writes pile up for them, as for a frozen controller manager. Timers that have
- * started keep running.
- */
+/** Runs the controllers of a cluster. While it is paused, writes queue up, as with a frozen controller manager, but timers keep running. */
 export class ControllerHost {
 	readonly core: ApiCore;
 	readonly #stoppers: (() => void)[] = [];
@@ -37,7 +34,7 @@ export class ControllerHost {
 		for (const stop of this.#stoppers) stop();
 	}
 
-	/** Looks at each key once for any number of writes that touch it. `keysOf` returns the keys that a write touches. */
+	/** Calls `look` for each key that writes have touched since the last run. `keysOf` returns the keys that a write touches. */
 	reconcile(options: {
 		readonly resources: readonly string[];
 		readonly keysOf: (event: StoreEvent) => readonly string[];
@@ -69,7 +66,7 @@ export class ControllerHost {
 		}
 	}
 
-	/** Runs the action later, unless the cluster is stopped first. Returns a function that cancels it. */
+	/** Runs the action after this time unless the cluster stops first. Returns a function that cancels it. */
 	after(ms: number, action: () => void): () => void {
 		const timer = setTimeout(() => {
 			if (!this.#stopped) this.#look("", action);
@@ -83,18 +80,18 @@ export class ControllerHost {
 		try {
 			look(key);
 		} catch (error) {
-			// Usually a conflict with another client's write, which brings the key back into the queue.
+			// Usually a conflict with another client's write, which queues the key again.
 			if (!(error instanceof StatusError)) throw error;
 		}
 	}
 
-	/** Returns the verbs as one controller uses them, with its name in the audit log. */
+	/** Returns a client for one controller. The audit log shows its writes under this name. */
 	as(name: string, groups: readonly string[] = ["system:serviceaccounts", "system:authenticated"]): ControllerClient {
 		return new ControllerClient(this.core, { name, groups });
 	}
 }
 
-/** Returns the user name of Kubernetes' own controller of that kind. */
+/** Returns the user name of the Kubernetes controller with this name. */
 export function controllerName(name: string): string {
 	return `system:serviceaccount:kube-system:${name}`;
 }
@@ -114,12 +111,10 @@ export class ControllerClient {
 		return this.#send("create", resource, { namespace }, body) as ApiObject;
 	}
 
-	/** Sends a PUT of an object that was read and changed. */
 	update(resource: string, object: ApiObject, subresource = ""): ApiObject {
 		return this.#send("update", resource, { ...placeOf(object), subresource }, object) as ApiObject;
 	}
 
-	/** Writes the status if it differs from the object's. */
 	setStatus(resource: string, object: ApiObject, status: JsonObject): void {
 		if (JSON.stringify(object.status) === JSON.stringify(status)) return;
 		this.update(resource, { ...object, status }, "status");

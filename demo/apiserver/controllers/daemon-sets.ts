@@ -1,4 +1,4 @@
-// Runs DaemonSets: each has one pod on every node that matches its nodeSelector, cordoned or not.
+// Runs DaemonSets: one pod on every node that matches the nodeSelector, cordoned or not.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, keyOf } from "../api-object.ts";
 import { isReady } from "../eviction.ts";

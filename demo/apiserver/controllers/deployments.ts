@@ -1,4 +1,4 @@
-// Runs Deployments: each has one ReplicaSet for each template. Older ones are scaled down to 0 when the current one is available.
+// Runs Deployments: one ReplicaSet for each pod template. Old ReplicaSets are scaled to 0 once the current one is available.
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, type JsonObject, keyOf, numberAt, valueAt } from "../api-object.ts";

@@ -1,5 +1,4 @@
-// Computes the status of Kubernetes' own budgets: how many pods are expected, are healthy, and can be disrupted
-// (pkg/controller/disruption).
+// Computes the status of PodDisruptionBudgets, like Kubernetes' pkg/controller/disruption.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, controllerOf, keyOf, listAt, numberAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";
@@ -8,7 +7,7 @@ import { selectorOf } from "../selectors.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
 const resource = "poddisruptionbudgets.policy";
-/** A pod that was evicted and does not terminate within this time counts again. */
+/** After this time, an evicted pod counts again if its deletion has not begun. */
 const deletionTimeoutMs = 120_000;
 
 export function runDisruptionController(host: ControllerHost): void {
@@ -77,7 +76,7 @@ export function runDisruptionController(host: ControllerHost): void {
 		return { expectedPods, desiredHealthy: minAvailable === undefined ? 1 : share(minAvailable, expectedPods) };
 	}
 
-	/** Returns the sum of what the pods' controllers want. Pods without a controller count as zero. */
+	/** Returns the sum of the replicas that the pods' controllers want. Pods without a controller count as zero. */
 	function expectedOf(pods: readonly ApiObject[]): number {
 		const scales = new Map<string, number>();
 		for (const pod of pods) {
@@ -91,7 +90,7 @@ export function runDisruptionController(host: ControllerHost): void {
 	}
 }
 
-/** Returns a number as it is, and a percentage rounded up. */
+/** Returns a number as it is, and a percentage rounded up to whole pods. */
 function share(value: unknown, of: number): number {
 	if (typeof value === "number") return value;
 	return Math.ceil((Number.parseFloat(String(value)) / 100) * of);

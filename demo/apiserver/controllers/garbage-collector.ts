@@ -1,4 +1,4 @@
-// Deletes an object when the last of its owners is gone.
+// Collects garbage: deletes objects whose owners are all gone, and finishes foreground deletions.
 import { type ApiObject, keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
@@ -31,7 +31,7 @@ export function runGarbageCollector(host: ControllerHost): void {
 		look: releaseForeground,
 	});
 
-	/** Deletes the dependents of each owner that is deleted in the foreground. When none is left, removes the owner's finalizer. */
+	/** Deletes the dependents of owners that are deleted in the foreground, and then removes the owners' finalizer. */
 	function releaseForeground(): void {
 		for (const resource of ["replicasets.apps", "statefulsets.apps", "deployments.apps"]) {
 			for (const owner of store.list(resource).filter(isForeground)) {

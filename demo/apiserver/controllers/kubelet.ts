@@ -1,4 +1,4 @@
-// Plays the nodes: pods start, become ready and end after the given times. Pods with `runsElsewhere` are run by other code.
+// Plays the kubelets: pods start, become ready and stop after the given times. It skips pods with `runsElsewhere`.
 import { type ApiObject, keyOf, listAt, textAt, timestamp } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import type { ControllerHost } from "./controller.ts";

@@ -1,4 +1,4 @@
-// Runs namespaces: gives each a service account "default", and empties and removes those that are deleted.
+// Runs namespaces: creates the service account "default" in each, and empties and removes deleted namespaces.
 import { keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
@@ -40,7 +40,7 @@ export function runNamespaceController(host: ControllerHost): void {
 		store.remove("namespaces", namespace);
 	}
 
-	// Any removed object may have been the last.
+	// Each deleted object may have been the last in its namespace.
 	host.reconcile({
 		resources: host.core.types.filter(({ namespaced }) => namespaced).map(({ key }) => key),
 		keysOf: ({ type, object }) => (type === "DELETED" ? [object.metadata.namespace ?? ""] : []),

@@ -1,4 +1,4 @@
-// Runs ReplicaSets: creates and removes pods until each has as many as it wants.
+// Runs ReplicaSets: creates or deletes pods to match the wanted number.
 import { type ApiObject, controllerOf, keyOf, numberAt, textAt } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
@@ -40,7 +40,7 @@ export function runReplicaSetController(host: ControllerHost): void {
 		for (let count = active.length; count < wanted; count++) {
 			client.create("pods", namespace, podFromTemplate(set, { generateName: `${set.metadata.name}-` }));
 		}
-		// The pods that serve least are removed first.
+		// Removes unscheduled pods first, then unready ones.
 		const rank = (pod: ApiObject): number => (textAt(pod, "spec.nodeName") === "" ? 0 : isReady(pod) ? 2 : 1);
 		const excess = active.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, active.length - wanted));
 		for (const pod of excess) client.remove("pods", pod);

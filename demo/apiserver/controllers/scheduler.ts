@@ -1,4 +1,4 @@
-// Chooses a pod's node: one that takes pods, with the fewest pods of the same controller, and then the fewest pods in total.
+// Schedules pods onto the ready, uncordoned node with the fewest pods of the same controller, and then with the fewest pods.
 import { type ApiObject, controllerOf, keyOf, listAt, textAt, valueAt } from "../api-object.ts";
 import { withCondition } from "../conditions.ts";
 import type { ControllerHost } from "./controller.ts";

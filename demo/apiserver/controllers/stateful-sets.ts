@@ -1,4 +1,4 @@
-// Runs StatefulSets: creates the pods NAME-0, NAME-1 and so on, and creates each again under its own name once it is gone.
+// Runs StatefulSets: creates the pods NAME-0, NAME-1 and so on, and recreates each under the same name once it is gone.
 import { type ApiObject, controllerOf, keyOf, numberAt, textAt } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
@@ -24,7 +24,7 @@ export function runStatefulSetController(host: ControllerHost): void {
 			if (set.metadata.deletionTimestamp === undefined) scale(set, owned);
 			const active = owned.filter(isActive);
 			const ready = active.filter(isReady).length;
-			// There is only one revision: a changed template reaches only new pods.
+			// There is only one revision: a changed template affects only new pods.
 			const revision = `${set.metadata.name}-1`;
 			client.setStatus(resource, set, {
 				currentRevision: revision,
@@ -53,7 +53,7 @@ export function runStatefulSetController(host: ControllerHost): void {
 				};
 				client.create("pods", namespace, podFromTemplate(set, { name: podName, labels }));
 			} else if (isFinished(pod) && isActiveOwner(pod, set)) client.remove("pods", pod);
-			// In order: each pod waits for the one before.
+			// Pods start in order: each waits for the one before.
 			if (!isParallel && !(pod && isReady(pod) && isActive(pod))) return;
 		}
 		const excess = owned.filter((pod) => ordinalOf(pod) >= wanted && isActive(pod));
