@@ -1,5 +1,4 @@
-// Applies objects to a cluster as kubectl would, but without a process for each object. There are a few thousand objects, and a process
-// takes a tenth of a second.
+// Applies objects as kubectl would, but without a process for each: there are a few thousand objects, and a process takes 0.1 s.
 import { type ApiClient, applyPatch } from "../../demo/machine/api-client.ts";
 
 export interface KubernetesObject {
@@ -18,7 +17,7 @@ export function isClusterScoped({ kind }: Pick<KubernetesObject, "kind">): boole
 	return clusterScoped.test(kind);
 }
 
-/** Returns the path where objects of this kind are created. An object that needs a namespace and names none goes to "default". */
+/** Returns the path at which objects of this kind are created. The default namespace is "default". */
 export function collectionPath({ apiVersion, kind, metadata }: KubernetesObject): string {
 	const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 	const scope = isClusterScoped({ kind }) ? "" : `/namespaces/${metadata.namespace ?? "default"}`;
@@ -35,8 +34,8 @@ export function objectPath(object: KubernetesObject): string {
 }
 
 /**
- * Applies the objects one after the other, so that a namespace comes before its contents. Fields that an earlier call set and this one does
- * not are removed.
+ * Applies the objects in order, so that a namespace comes before its contents. Removes fields that only an earlier call of the same manager
+ * set.
  */
 export async function applyObjects(client: ApiClient, objects: readonly object[], manager = "tests"): Promise<void> {
 	for (const object of objects as readonly KubernetesObject[]) {

@@ -9,13 +9,12 @@ type Call = "get" | "rehearse" | "write" | "tell";
 export class BudgetServer {
 	readonly context: KubeContext;
 	readonly events: unknown[] = [];
-	/** The calls, in their order. */
 	readonly calls: Call[] = [];
-	/** Called before each call. If it throws, the error is the answer. */
+	/** Called before each call. If it throws, the call fails with that error. */
 	onCall: (call: Call) => void = () => undefined;
-	/** Called when the write is done, before its answer is returned. */
+	/** Called after a write, before its answer. */
 	onWritten: () => void = () => undefined;
-	/** Whether the definition has no `spec.suspend`, so that the server drops the field. */
+	/** Whether the definition lacks `spec.suspend`, so that the server drops the field. */
 	dropsSuspend = false;
 	#object: Readonly<Record<string, unknown>> | undefined;
 	#version = 100;
@@ -46,7 +45,7 @@ export class BudgetServer {
 		return recordIn(recordIn(this.#object, "metadata"), "annotations");
 	}
 
-	/** Writes the budget, as another client does. */
+	/** Writes the budget as another client. */
 	edit(patch: Readonly<Record<string, unknown>>): void {
 		const edited = merged(this.#object, patch);
 		this.#store(isRecord(edited) ? edited : {});
@@ -80,7 +79,7 @@ export class BudgetServer {
 	}
 }
 
-/** Merges as in RFC 7386. */
+/** Merges as in RFC 7396. */
 function merged(target: unknown, patch: unknown): unknown {
 	if (!isRecord(patch)) return patch;
 	const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};

@@ -8,14 +8,14 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
-/** Returns a 403 as an API server sends it, with a shorter message. */
+/** Returns a 403 with a shorter message than an API server's. */
 export function forbidden(path: string): ApiError {
 	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
 }
 
 type Call = (path: string, body?: unknown) => unknown;
 
-/** Returns a client that answers with these functions. A call without its function fails the test. */
+/** Returns a client that answers with these functions. A call without a function throws. */
 export function newClient(calls: {
 	readonly get?: Call;
 	readonly list?: Call;
@@ -24,7 +24,7 @@ export function newClient(calls: {
 	readonly mergePatch?: Call;
 	readonly apply?: Call;
 	readonly delete?: Call;
-	/** Each POST or DELETE waits for this before it is sent, for example for credentials or a connection. */
+	/** Delays each POST or DELETE before it is sent, as obtaining credentials does. */
 	readonly wait?: () => Promise<void> | void;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for

@@ -1,4 +1,4 @@
-// Builds the smallest counts of a small fleet: two members, "eu" and "us", each with three healthy pods of budget shop/db.
+// Builds counts of a fleet of two members, "eu" and "us", each with three healthy pods of budget shop/db.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/budget/cluster.ts";
 import { fleetHash } from "../../disruption/budget/fleet.ts";
@@ -38,7 +38,7 @@ export function presentPod(name: string, more: Partial<Omit<Present, "kind" | "p
 	};
 }
 
-/** Returns a count of three healthy pods of three, with `maxUnavailable: 1`. */
+/** Returns a count with three healthy pods of three, under `maxUnavailable: 1`. */
 export function newCount(
 	clusterId: string,
 	more: Partial<Count> = {},

@@ -1,4 +1,4 @@
-// Builds the facts from which a drain is planned: two clusters of a fleet, "eu" and "us". In each, one node is drained and one stays.
+// Builds the facts for planning a drain: two clusters, "eu" and "us", each with one node to drain and one to keep.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { CandidateState, Count } from "../../disruption/budget/cluster.ts";
 import type { FilteredPods } from "../../plugin/drain/pod-filters.ts";
@@ -15,7 +15,7 @@ import { newV1Pod, type PodFields } from "./build-v1-pod.ts";
 export interface FactFields {
 	readonly spec?: Readonly<Record<string, unknown>>;
 	readonly counts?: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> };
-	/** Pods of shop/db on eu's n0 and us's n0. */
+	/** The pods on node n0 of each cluster. */
 	readonly eu?: readonly V1Pod[];
 	readonly us?: readonly V1Pod[];
 	readonly filtered?: Partial<FilteredPods>;
@@ -34,7 +34,7 @@ export const planOptions: PlanOptions = {
 	now: Date.parse("2026-01-02T00:00:00Z"),
 };
 
-/** Returns a pod of StatefulSet db that became ready five seconds after its creation. */
+/** Returns a pod of StatefulSet db that became ready 5 s after its creation. */
 export function databasePod(name: string, fields: PodFields = {}): V1Pod {
 	const pod = newV1Pod(name, {
 		namespace: "shop",

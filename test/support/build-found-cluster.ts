@@ -1,4 +1,4 @@
-// Builds a cluster as an installation finds it before anything is installed, except for what a test adds.
+// Builds a cluster as an installation finds it. By default, nothing is installed there.
 import type { FoundCluster } from "../../plugin/install/found-cluster.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 

@@ -1,4 +1,4 @@
-// Builds the smallest Lease of budget shop/db: it exists, has no holder, and contains no reservation.
+// Builds an existing Lease of budget shop/db without a holder and without reservations.
 import type { Grant } from "../../disruption/budget/cluster.ts";
 import { annotationsOf, type BudgetLease, leaseName, newState } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";

@@ -1,4 +1,4 @@
-// Builds a minimal pod in namespace shop: ready, covered by budget shop/db, without a controller.
+// Builds a ready pod in namespace shop, covered by budget shop/db, without a controller.
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { labels } from "./build-count.ts";
 

@@ -1,4 +1,4 @@
-// Builds policies and webhooks of a cluster, as `check` reads them.
+// Builds admission policies and webhooks as `check` reads them.
 import type { Reading } from "../../plugin/check/check-report.ts";
 import type { PolicyObjects } from "../../plugin/check/read-policies.ts";
 

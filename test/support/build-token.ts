@@ -4,7 +4,7 @@ export function tokenWith(claims: Readonly<Record<string, unknown>>): string {
 	return `${part({ alg: "RS256", kid: "test" })}.${part(claims)}.c2lnbmF0dXJl`;
 }
 
-/** Returns a token as kubectl xpdb requests it. `name` makes it different from others. */
+/** Returns a token like those that kubectl xpdb requests. `name` makes it unique. */
 export function shortToken(name: string): string {
 	return tokenWith({ aud: ["xpdb-agent"], sub: name, iat: 1_700_000_000, exp: 1_700_000_600 });
 }

@@ -1,4 +1,4 @@
-// Builds the smallest pod as the API server sends it.
+// Builds a minimal pod as the API server returns it.
 import type { V1Pod } from "@kubernetes/client-node";
 
 export interface PodFields {
@@ -7,7 +7,7 @@ export interface PodFields {
 	readonly annotations?: Record<string, string>;
 	readonly owner?: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
 	readonly phase?: string;
-	/** If left out, no condition says whether the pod is ready. */
+	/** Without it, the pod has no Ready condition. */
 	readonly ready?: boolean;
 	readonly emptyDir?: boolean;
 	readonly deletedAt?: string;

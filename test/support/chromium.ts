@@ -1,19 +1,19 @@
-// Controls a page in Chromium through a pipe. So a measurement needs neither a script in the page nor a port.
+// Controls a Chromium page over a pipe, so a measurement needs neither a script in the page nor a port.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 
-/** The name of the installed Chromium. Undefined if none is installed. */
+/** The name of the Chromium program. Undefined if none is installed. */
 export const chromiumProgram = [process.env["CHROMIUM"], "chromium", "chromium-browser", "google-chrome"].find(
 	(name) => name !== undefined && name !== "" && spawnSync("which", [name]).status === 0,
 );
 
 export interface BrowserPage extends AsyncDisposable {
-	/** The addresses of all requests to the network or the disk, including those for the pages themselves. */
+	/** The URLs of all requests, including those for the pages themselves. */
 	readonly requests: readonly string[];
-	/** The entries of the browser's log for the page, for example failed requests. */
+	/** The browser's log entries for the page, for example failed requests. */
 	readonly complaints: readonly string[];
 	open(url: string): Promise<void>;
 	/** Calls a method of the Chrome DevTools Protocol. */
@@ -37,7 +37,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-chromium-"));
 	const child = spawn(
 		program,
-		// The sandbox does not work for root. The page is our own, so it needs no sandbox.
+		// The sandbox does not work for root, and the page is our own.
 		["--headless=new", "--no-sandbox", "--remote-debugging-pipe", `--user-data-dir=${folder}`, "about:blank"],
 		{ stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] },
 	);
@@ -88,7 +88,7 @@ export async function openBrowser(program: string): Promise<BrowserPage> {
 
 type Call = <T>(method: string, params?: object, sessionId?: string) => Promise<T>;
 
-/** Returns a function that calls methods through the pipe. Messages are JSON, and each ends with a zero byte. */
+/** Returns a function that calls methods through the pipe. Messages are JSON, each ended by a zero byte. */
 function connect(child: ChildProcess, onEvent: (message: Message) => void): Call {
 	const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
 	const open = new Map<number, PromiseWithResolvers<unknown>>();

@@ -1,4 +1,4 @@
-// Makes the plugin's client for a server that a test has started.
+// Makes the plugin's client for a test's server.
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../plugin/kubernetes/connection.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
@@ -6,10 +6,7 @@ import type { VerboseLog } from "../../plugin/terminal/verbose-log.ts";
 
 const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
 
-/**
- * Returns a connection without TLS that is otherwise like one to an https server: it sends the login, which the plugin sends to no other
- * server without TLS.
- */
+/** Returns a plain HTTP connection that sends the login, which the plugin otherwise sends only over TLS. */
 function plainConnection(port: number, flags: Readonly<Record<string, unknown>>): Connection {
 	const server = `http://127.0.0.1:${port}`;
 	const globals = readGlobalFlags({ server: server.replace("http:", "https:"), ...flags });
@@ -17,7 +14,7 @@ function plainConnection(port: number, flags: Readonly<Record<string, unknown>>)
 	return { ...connection, server, cluster: { ...connection.cluster, server, skipTLSVerify: true } };
 }
 
-/** Returns a client, which the caller must close. */
+/** The caller must close the client. */
 export function clientOfServer(
 	port: number,
 	flags: Readonly<Record<string, unknown>> = {},

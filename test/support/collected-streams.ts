@@ -1,14 +1,14 @@
-// Streams that keep everything that is written to them, and record to which stream.
+// Streams that record everything written to stdout and stderr, in order.
 import type { Streams } from "../../plugin/terminal/streams.ts";
 
 export interface CollectedStreams extends Streams {
-	/** Lines in their order over both streams: "out: ..." and "err: ...". */
+	/** The lines of both streams in order, as "out: ..." and "err: ...". */
 	readonly lines: () => readonly string[];
 	readonly out: () => string;
 	readonly err: () => string;
 }
 
-/** Returns such streams. `answers` are the lines that the user types. Without them, stdin is not a terminal. */
+/** `answers` are the lines that the user types. Without them, stdin is not a terminal. */
 export function collectStreams(answers?: readonly string[]): CollectedStreams {
 	const written: { readonly to: "out" | "err"; readonly text: string }[] = [];
 	const rest = [...(answers ?? [])];

@@ -1,11 +1,10 @@
-// Runs a program of an unpacked image almost as in a container. The program sees only the image's files, read-only, runs as the image's
-// user,
-// and has no rights over the machine. The network is the machine's.
+// Runs a program of an unpacked image almost as in a container: unprivileged, with only the image's files, read-only, as the image's user.
+// It shares the machine's network.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 
 const inNamespaces = ["unshare", "--user", "--map-root-user", "--mount", "--"] as const;
 
-/** Returns why containment is not possible here. Undefined if it is. */
+/** Returns why containment is impossible here. Undefined if it is possible. */
 export function missingForContained(): string | undefined {
 	const [program, ...args] = inNamespaces;
 	const { status, error } = spawnSync(program, [...args, "unshare", "--user", "--map-user=65532", "true"]);

@@ -1,4 +1,4 @@
-// The eviction engine over a fake fleet, for tests.
+// Runs the eviction engine over a fake fleet.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { PodTally } from "../../plugin/events/pod-tally.ts";
@@ -13,13 +13,12 @@ export interface Run {
 	readonly fleet: FakeFleet;
 	readonly evictions: Evictions;
 	readonly events: readonly RunEvent[];
-	/** The tally of the events so far. */
 	readonly tally: () => PodTally;
 	readonly stop: AbortController;
 	readonly timeout: AbortController;
 	readonly leftBehind: readonly unknown[];
 	readonly runtime: RoundRuntime;
-	/** Returns the job for a pod. `readAt` is when the pod was listed, by default now. */
+	/** `readAt` is when the pod was listed. By default, now. */
 	job(member: FakeMember, pod: FakePod, readAt?: number): EvictionJob;
 }
 

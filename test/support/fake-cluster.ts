@@ -1,4 +1,4 @@
-// A cluster whose answers the test provides. `asked` records every call.
+// A cluster whose answers the test provides. `asked` records every call as [METHOD, ...ARGUMENTS].
 import type { ServedCluster } from "../../agent/server/gate.ts";
 import * as samples from "./samples.ts";
 

@@ -1,5 +1,5 @@
-// A fleet in memory: members with pods and one budget, Leases without time, and API servers whose evictions remove the pods. It is small,
-// but correct where it matters: counts subtract reservations, commits compare the nonce, and evictions compare the version.
+// A fleet in memory: members with pods and budgets, Leases that never expire, and API servers whose evictions remove pods. Counts subtract
+// reservations, commits compare the nonce, and evictions compare the version.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -31,7 +31,6 @@ export interface FakePod {
 	annotations: Readonly<Record<string, string>>;
 	healthy: boolean;
 	finished: boolean;
-	/** Whether the pod's phase is Pending. */
 	pending?: boolean;
 	version: number;
 }
@@ -48,20 +47,20 @@ export const namespace = "shop";
 export class FakeFleet {
 	/** The members that the run is connected to. */
 	members: readonly FakeMember[];
-	/** The members that ConfigMap xpdb-fleet lists. */
+	/** The members in ConfigMap xpdb-fleet. */
 	declared: readonly FakeMember[];
 	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
-	/** Pods that were evicted only in a dry run, as CLUSTER/NAME. */
+	/** Pods that were evicted in a dry run, as CLUSTER/NAME. */
 	readonly dryRuns: string[] = [];
 	budgets: MemberBudget[] = [];
-	/** The API servers' answers to evictions, one after the other. After the last one, evictions succeed. */
+	/** The errors that answer the next evictions, in order. */
 	readonly refusals: ApiError[] = [];
-	/** The largest number of pods that were unavailable after an eviction. */
+	/** The most pods that were unavailable right after an eviction. */
 	mostUnavailable = 0;
-	/** Called when an eviction arrives, before it is answered. */
+	/** Called before an eviction is answered. */
 	onEviction: () => void = () => undefined;
-	/** Each eviction waits for this before it is sent, for example for credentials or a connection. */
+	/** Delays each eviction before it is sent, as obtaining credentials does. */
 	beforeSending: () => Promise<void> | void = () => undefined;
 
 	constructor(names: readonly string[]) {
@@ -69,7 +68,7 @@ export class FakeFleet {
 		this.declared = this.members;
 	}
 
-	/** Declares a new member of this name, which the run does not know yet. */
+	/** Declares a new member that the run does not know yet. */
 	declare(name: string): FakeMember {
 		const member = new FakeMember(name, this);
 		this.declared = [...this.declared, member];
@@ -113,9 +112,9 @@ export class FakeFleet {
 		return lists;
 	}
 
-	/** Called when the budgets have been listed, before the answer. */
+	/** Called before listBudgets() returns. */
 	onList: () => Promise<void> | void = () => undefined;
-	/** How many times the budgets were listed. */
+	/** Number of listBudgets() calls. */
 	lists = 0;
 
 	addBudget(name: string, spec: Readonly<Record<string, unknown>>): void {
@@ -133,21 +132,21 @@ export class FakeMember implements AgentCluster {
 	readonly id: string;
 	readonly name: string;
 	readonly context: KubeContext;
-	/** The pods by uid. */
+	/** By UID. */
 	readonly pods = new Map<string, FakePod>();
-	/** The ids of the reservations, by the uids of the pods. */
+	/** Reservation IDs by pod UID. */
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
 	/** Budgets that only this member has. */
 	readonly ownBudgets: MemberBudget[] = [];
-	/** Set if the member declares another fleet than the others. */
+	/** Set if the member declares another fleet. */
 	otherHash: string | undefined;
-	/** What the member's API server waits for before it answers an eviction. */
+	/** The member's API server waits for this before it answers an eviction. */
 	slow: Promise<void> | undefined;
-	/** How long the member's lists claim to have taken. */
+	/** How long the member's budget lists claim to have taken. */
 	tookMs = 0;
-	/** How many times a pod was read. */
+	/** Number of pod reads. */
 	reads = 0;
 	/** Whether the member's Lease cannot be read. */
 	isGarbled = false;
@@ -155,10 +154,10 @@ export class FakeMember implements AgentCluster {
 	rounds = 0;
 	onLook: () => void = () => undefined;
 	onConfirm: () => void = () => undefined;
-	/** Called when a pod is read, before the answer. */
+	/** Called before the API server answers a pod read. */
 	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
-	/** The acquisition that holds the Lease, by the budget's name. */
+	/** The acquisition that holds the Lease, by budget name. */
 	readonly #held = new Map<string, Acquisition>();
 	#version = 10;
 
@@ -185,7 +184,7 @@ export class FakeMember implements AgentCluster {
 		return [...this.#fleet.budgets, ...this.ownBudgets];
 	}
 
-	/** Changes the pod, as a client does. */
+	/** Changes the pod and its version. */
 	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
 		this.#version += 1;
 		Object.assign(pod, fields, { version: this.#version });

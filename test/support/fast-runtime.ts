@@ -1,7 +1,6 @@
-// The runtime of rounds, for tests.
+// A runtime of rounds for tests, in which time passes only while a caller sleeps.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 
-/** Returns a runtime in which time passes only while a caller sleeps. */
 export function createFastRuntime(): RoundRuntime & { readonly leftBehind: unknown[] } {
 	let at = 0;
 	let ids = 0;

@@ -1,28 +1,26 @@
-// Floods a port of an agent as a stranger could: one connection with a hundred thousand requests, or ten thousand connections. It runs in a
-// worker thread, because the test observes the agent at the same time.
+// Floods a port of an agent: with a hundred thousand requests on one connection, or with ten thousand connections. A worker thread sends
+// them, so that the test can observe the agent.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/**
- * `requests` and `resets` use one connection, which is not reopened. `connections` opens many, and each sends the beginning of a message.
- */
+/** `requests` and `resets` use one connection. `connections` opens many and sends the start of a message on each. */
 export type FloodKind = "requests" | "resets" | "connections";
 
 export interface FloodOptions {
 	readonly kind: FloodKind;
-	/** What the port serves: plain HTTP, or gRPC over TLS. */
+	/** Plain HTTP, or gRPC over TLS. */
 	readonly protocol: "http" | "grpc";
 	readonly host: string;
 	readonly port: number;
 	readonly count: number;
-	/** The source of the connections: the first two parts of loopback addresses, for example 127.66. */
+	/** The first two bytes of the loopback addresses that connections come from, for example 127.66. */
 	readonly from: string;
 }
 
-/** The floods that each port of an agent must withstand, by the port's number in its pod. */
+/** The floods that an agent must withstand. Ports are those of its pod. */
 export const strangerFloods: readonly (Pick<FloodOptions, "kind" | "protocol" | "count"> & {
 	readonly port: 8080 | 8443 | 8444;
 })[] = [
@@ -35,7 +33,7 @@ export const strangerFloods: readonly (Pick<FloodOptions, "kind" | "protocol" | 
 	{ port: 8444, protocol: "grpc", kind: "connections", count: 10_000 },
 ];
 
-/** Resolves when everything was sent, or when the agent has ended the connection. */
+/** Resolves when everything was sent or the agent closed the connection. */
 export async function sendFlood(options: FloodOptions): Promise<void> {
 	const worker = new Worker(new URL(import.meta.url), { workerData: options });
 	const [result] = (await Promise.race([
@@ -46,7 +44,7 @@ export async function sendFlood(options: FloodOptions): Promise<void> {
 	if (result !== "over") throw new Error(`The flood ended with ${result}`);
 }
 
-/** The most connections open at once. With more, the client would run out of file descriptors. */
+/** The most connections open at once. More would exhaust the client's file descriptors. */
 const openAtOnce = 4_000;
 
 async function sendConnections({ protocol, host, port, count, from }: FloodOptions): Promise<void> {
@@ -66,7 +64,7 @@ async function sendConnections({ protocol, host, port, count, from }: FloodOptio
 	for (const socket of open) socket.destroy();
 }
 
-/** Returns the first message of a TLS client. It makes the server compute a handshake, and costs the client nothing. */
+/** Returns a TLS ClientHello. It makes the server compute a handshake at no cost to the client. */
 async function clientHello(): Promise<Buffer> {
 	const server = createServer();
 	server.listen(0, "127.0.0.1");
@@ -108,14 +106,14 @@ function* pipelined(count: number): Generator<Buffer> {
 	for (let sent = 0; sent < count; sent += some) yield chunk;
 }
 
-/** Yields calls of Describe, each with an invented token. They ignore the server's limit of concurrent calls. */
+/** Yields calls of Describe with invented tokens. They ignore the server's limit of concurrent calls. */
 function* streams(count: number, reset: boolean): Generator<Buffer> {
 	yield Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0, Buffer.alloc(0))]);
 	const cancel = Buffer.from([0, 0, 0, 8]);
 	let chunk: Buffer[] = [];
 	for (let index = 0; index < count; index++) {
 		const id = 2 * index + 1;
-		// Flag 4 is END_HEADERS. END_STREAM comes with the empty message.
+		// Flag 4 is END_HEADERS. The empty message carries END_STREAM.
 		chunk.push(frame(1, 4, id, headers(index)), reset ? frame(3, 0, id, cancel) : frame(0, 1, id, Buffer.alloc(5)));
 		if (chunk.length < 500) continue;
 		yield Buffer.concat(chunk);
@@ -133,7 +131,7 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 	return Buffer.concat([head, payload]);
 }
 
-/** Encodes the headers of a call in HPACK: POST and https by their index in the static table, everything else as text. */
+/** Encodes a call's headers in HPACK: POST and https by their static index, everything else as text. */
 function headers(index: number): Buffer {
 	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 	const token = `${encode({ alg: "RS256" })}.${encode({ aud: ["xpdb-agent"], sub: `${index}` })}.${encode({ s: 1 })}`;

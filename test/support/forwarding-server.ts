@@ -1,4 +1,4 @@
-// The part of an API server that forwards ports, as the plugin's client sees it.
+// The port-forwarding part of an API server, for the plugin's client.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -9,22 +9,22 @@ import { clientOfServer } from "./client-of-server.ts";
 export interface ForwardingServer extends Disposable {
 	readonly client: KubernetesClient;
 	readonly paths: string[];
-	/** Status and body of the answer to upgrades, in place of the upgrade. */
+	/** The status and body that answer upgrades instead. */
 	refusal: { readonly code: number; readonly body: string } | undefined;
-	/** Text that is sent on the error channel, in place of data. */
+	/** Sent on the error channel instead of data. */
 	podError: string | undefined;
-	/** Names of pods that accept a connection and never answer. */
+	/** Pods that accept a connection but never answer. */
 	readonly silent: Set<string>;
-	/** Names of pods that die with their nodes after their first answer. */
+	/** Pods that go silent after their first answer, as when their node dies. */
 	readonly dying: Set<string>;
-	/** Names of pods for which the API server does not even answer the upgrade. */
+	/** Pods for which the API server does not answer the upgrade. */
 	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
-	/** The number of bytes that were sent to the pods. */
+	/** Bytes sent to the pods. */
 	readonly said: number;
 }
 
-/** Starts an API server that forwards over v4.channel.k8s.io to the real TCP server on this port. */
+/** Starts an API server that forwards every port over v4.channel.k8s.io to this TCP port. */
 export async function startForwardingServer(target: number): Promise<ForwardingServer> {
 	const http = createServer();
 	const upgrader = new WebSocketServer({ noServer: true, handleProtocols: () => "v4.channel.k8s.io" });
@@ -49,7 +49,7 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 		}
 		upgrader.handleUpgrade(request, socket, head, (ws) => {
 			api.sockets.add(ws);
-			// Both channels begin with the port's number, before any data.
+			// Each channel begins with a port number.
 			ws.send(Buffer.from([0, 0, 0]));
 			ws.send(Buffer.from([1, 0, 0]));
 			if (api.podError !== undefined) {

@@ -1,5 +1,5 @@
-// Checks values against a strict form of the published schemas: a field that a schema does not name is an error here, so that the schema
-// always describes everything that the code writes. The published schemas allow fields of later versions.
+// Checks values against a strict form of the published schemas, which refuses unnamed fields. So the schemas describe everything that the
+// code writes. The published schemas allow fields of later versions.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,14 +11,14 @@ export function readSchema(name: string): Schema {
 	return JSON.parse(readFileSync(path, "utf8")) as Schema;
 }
 
-/** Returns a function that lists the problems of a value. The list is empty if the value matches the schema. */
+/** Returns a function that lists a value's problems: none if it matches the schema. */
 export function createValidator(schema: Schema): (value: unknown) => readonly string[] {
 	const ajv = new Ajv2020({ strict: true, strictRequired: false });
 	const whole = ajv.compile(schema);
 	return (value: unknown) => {
 		const isValid: boolean = whole(value);
 		if (isValid) return [];
-		// In the union of all types, only the problems of the type that the value names are relevant.
+		// The union reports the problems of all types. Only those of the type that the value names are relevant.
 		const type = typeof value === "object" && value !== null && "type" in value ? String(value.type) : "";
 		const named = ajv.getSchema(`${String(schema["$id"])}#/$defs/${type}`) ?? whole;
 		if (named(value) === true) throw new Error(`${type} is valid, but the union of all types does not take it`);
@@ -33,7 +33,7 @@ export function strictSchema(name: string): Schema {
 	const schema = readSchema(name);
 	const { later: _, ...defs } = (schema["$defs"] ?? {}) as Record<string, Schema>;
 	const strict = close({ ...schema, $defs: defs }) as Schema;
-	// `line` is a part of other definitions, which refuse unknown fields themselves.
+	// `line` is part of other definitions, which refuse unknown fields themselves.
 	const { line } = strict["$defs"] as Record<string, Schema>;
 	if (line) delete line["unevaluatedProperties"];
 	const union = strict["oneOf"];
@@ -50,7 +50,7 @@ function close(value: unknown): unknown {
 	return { ...Object.fromEntries(entries), ...(isObject && { unevaluatedProperties: false }) };
 }
 
-/** Returns the problems of the output of a run: first of each line, then of the lines together. */
+/** Returns the problems of a run's output: of each line, and of the lines together. */
 export function eventProblems(output: string): readonly string[] {
 	const validate = createValidator(strictSchema("events-v1"));
 	if (!output.endsWith("\n")) return ["the output does not end with a whole line"];

@@ -1,4 +1,4 @@
-// Returns the findings of `check` about a Service for other members' agents that is reached at these addresses.
+// Returns the findings of `check` about a peers Service that is reachable at these addresses.
 import type { FleetMember } from "../../disruption/budget/fleet.ts";
 import type { FoundProblem } from "../../plugin/check/check-report.ts";
 import { judgePeersService } from "../../plugin/check/judge-peers-service.ts";

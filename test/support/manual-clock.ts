@@ -1,12 +1,12 @@
 import type { Clock } from "../../agent/process/clock.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only by advance(). */
 export interface ManualClock extends Clock {
-	/** Moves the clock, and runs the timers that become due, in their order. */
+	/** Moves the clock and runs the timers that become due, in order. */
 	advance(ms: number): void;
 }
 
-/** Resolves after `ms` of the clock, or when the signal aborts. */
+/** Resolves after `ms` on the clock, or when the signal aborts. */
 export function sleepOn(clock: ManualClock, ms: number, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		const cancel = clock.after(ms, resolve);

@@ -1,4 +1,4 @@
-// Runs a program on a real pseudo-terminal, as a person does. Gives access to its screen, keys, signals and end.
+// Runs a program on a pseudo-terminal, with access to its screen, keys, signals and exit.
 import { spawn } from "@lydell/node-pty";
 import { TerminalEmulator } from "./terminal-emulator.ts";
 
@@ -8,23 +8,23 @@ export interface PseudoTerminalOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	/** The timeout of each wait. */
 	readonly patienceMs?: number;
-	/** Gets each chunk when it arrives, before the screen shows it. */
+	/** Gets each chunk before the screen does. */
 	readonly onData?: (data: string) => void;
 }
 
 export interface PseudoTerminal extends Disposable {
 	readonly pid: number;
 	readonly screen: TerminalEmulator;
-	/** Everything that was written so far. */
+	/** Everything written so far. */
 	output(): string;
 	press(keys: string): void;
 	resize(columns: number, rows: number): void;
-	/** Resolves when the screen contains this. Rejects with the screen if the program ends first or takes too long. */
+	/** Resolves when the screen contains this. Rejects if the program ends first or takes too long. */
 	shows(text: string | RegExp): Promise<void>;
-	/** Resolves when this holds. It is checked after each write. */
+	/** Checks the condition after each write, and resolves when it holds. */
 	until(isSo: () => boolean): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
-	/** Closes the terminal, as a closed window does. */
+	/** Closes the terminal, as closing its window does. */
 	hangUp(): void;
 	readonly ended: Promise<{ readonly exitCode: number; readonly signal: number }>;
 }

@@ -1,5 +1,4 @@
-// Runs the two shipped agents of a cluster as processes in front of a small API server, as their Deployment does. Everything is on
-// loopback. The test observes one of the agents.
+// Runs a cluster's two shipped agents as processes in front of a small API server, all on loopback. The test observes one agent.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,16 +19,15 @@ export interface RealAgent extends AsyncDisposable {
 	readonly ports: { readonly grpc: number; readonly peers: number; readonly http: number };
 	readonly fleetCertificate: string;
 	readonly pid: number;
-	/** The certificate and key of an agent of this cluster. */
+	/** An agent certificate of this cluster. */
 	readonly pair: KeyPair;
-	/** The most memory that the agent has used so far. */
+	/** The agent's peak memory, in MiB. */
 	highestMb(): number;
-	/** How many times the agent was restarted. */
 	restarts(): number;
 	log(): string;
 }
 
-/** The memory limit of an agent. Above it, the kernel kills the agent. */
+/** From the Deployment. Above this limit, the kernel kills the agent. */
 export const memoryLimitMb = Number(
 	/limits:\s+memory: (\d+)Mi/.exec(
 		readFileSync(join(repositoryRoot, "agent", "deploy", "deployment.yaml"), "utf8"),

@@ -1,4 +1,4 @@
-// A certificate that no program trusts, and its key. A kubeconfig must contain them to be readable.
+// A certificate that no program trusts, and its key, for the kubeconfigs of tests.
 
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBMjCB5aADAgECAhQufvw3z+HnKEymWg00gWYvd9cbyDAFBgMrZXAwDjEMMAoG

@@ -1,4 +1,4 @@
-// Values of each kind for the tests of the wire. Most optional fields are set in one of them.
+// Sample values for the tests of the wire format. Most optional fields are set in one of them.
 import type {
 	AcquireRequest,
 	Acquisition,
@@ -101,7 +101,7 @@ export const count: Count = {
 	],
 };
 
-/** One is held, with waiting runs and granted pods. One is free. One cannot be read. */
+/** A held Lease with waiting runs and granted pods, a free one, and an unreadable one. */
 export const leases: readonly ListedLease[] = [
 	{
 		name: "xpdb-1",
@@ -154,7 +154,6 @@ export const leases: readonly ListedLease[] = [
 	},
 ];
 
-/** A member's description of itself. */
 export const description = {
 	clusterId,
 	clusterName: "eu-1",

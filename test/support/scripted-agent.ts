@@ -3,11 +3,11 @@ import { Server, ServerCredentials, type UntypedHandleCall } from "@grpc/grpc-js
 import { type AgentServiceServer, AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 
 export interface ScriptedAgent extends AsyncDisposable {
-	/** The server's address, as HOST:PORT. */
+	/** As HOST:PORT. */
 	readonly address: string;
 }
 
-/** Starts the server. A call without a handler is answered with UNIMPLEMENTED, as by an older agent. */
+/** A call without a handler fails with UNIMPLEMENTED, as with an older agent. */
 export async function startScriptedAgent(
 	handlers: Partial<AgentServiceServer>,
 	credentials: ServerCredentials = ServerCredentials.createInsecure(),

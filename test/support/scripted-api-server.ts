@@ -8,10 +8,10 @@ import {
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { ApiAccess } from "../../agent/kubernetes/api-access.ts";
 
-/** One request as the server got it, and the ways to answer it. */
+/** A request that the server received, and ways to answer it. */
 export interface ScriptedRequest {
 	readonly method: string;
-	/** Path without query. */
+	/** Without the query. */
 	readonly path: string;
 	readonly query: URLSearchParams;
 	readonly headers: IncomingHttpHeaders;
@@ -20,13 +20,12 @@ export interface ScriptedRequest {
 	readonly stream: ServerHttp2Stream;
 	json(status: number, body: unknown): void;
 	text(status: number, body: string): void;
-	/** Opens a watch: headers at once, then one JSON document on each line. */
+	/** Opens a watch: sends the headers at once, then one JSON document per line. */
 	open(): ScriptedWatch;
 }
 
 export interface ScriptedWatch {
 	send(...events: readonly unknown[]): void;
-	/** Writes these bytes unchanged. */
 	write(bytes: string | Buffer): void;
 	end(): void;
 }
@@ -36,15 +35,15 @@ export interface ScriptedServer {
 	readonly requests: readonly ScriptedRequest[];
 	/** Sessions that are open now. */
 	readonly sessions: ReadonlySet<ServerHttp2Session>;
-	/** Stops all data until thaw() without informing either end, like a frozen machine or a cut cable. */
+	/** Stops all data until thaw() without closing connections, like a frozen machine. */
 	freeze(): void;
 	thaw(): void;
-	/** Resets every connection. */
+	/** Closes every connection abruptly. */
 	breakConnections(): void;
 	close(): Promise<void>;
 }
 
-/** Starts an HTTP/2 server on loopback whose answers the test provides. A TCP proxy in front of it can freeze. */
+/** Starts an HTTP/2 server behind a TCP proxy that can freeze. `handle` answers the requests. */
 export async function startScriptedServer(handle: (request: ScriptedRequest) => void): Promise<ScriptedServer> {
 	const requests: ScriptedRequest[] = [];
 	const sessions = new Set<ServerHttp2Session>();

@@ -1,4 +1,4 @@
-// Serves both real ports of an agent, in front of a fake cluster.
+// Serves both ports of an agent in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
@@ -38,17 +38,17 @@ export interface ServedAgentOptions {
 	readonly fleet: Authority;
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
-	/** Returns why callers with a token may not decide about a budget. */
+	/** Returns why callers with a token may not decide about a budget. Undefined if they may. */
 	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
-	/** Called for each call that is for one of the members. */
+	/** Called for each call to another member. */
 	readonly onPassedOn?: (options: RouteOptions) => void;
-	/** The fleet as the agent's own cluster declares it. It need not contain that cluster. */
+	/** The fleet that the agent's own cluster declares. It need not contain that cluster. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
-	/** By default the real clock. */
+	/** By default, the system clock. */
 	readonly clock?: Pick<Clock, "now" | "after">;
-	/** Judges each token anew. By default the result is `verdict`. */
+	/** Judges each token. By default, the result is `verdict`. */
 	readonly judge?: () => CallerVerdict;
 	/** The open calls of both ports. */
 	readonly openCalls?: OpenCalls;
@@ -56,22 +56,22 @@ export interface ServedAgentOptions {
 }
 
 export interface ServedAgent extends AsyncDisposable {
-	/** Returns a client that calls through the token port, by default for the agent's own cluster. */
+	/** Returns a client of the token port, by default for the agent's own cluster. */
 	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
 	clientForCallers(token?: string): AgentServiceClient;
 	clientForPeers(pair?: KeyPair): AgentServiceClient;
-	/** Returns a client that calls through the peer port. */
+	/** Returns a client of the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
 	/** The port for callers with a token. */
 	readonly callerPort: number;
-	/** HOST:PORT of the peer port. */
+	/** The peer port, as HOST:PORT. */
 	readonly peerAddress: string;
 	/** Renews the connections of both ports, as after a change of certificates. */
 	renewConnections(graceMs: number): void;
 	readonly stopping: AbortController;
 	readonly held: HeldLeases;
 	readonly watcher: CallWatcher;
-	/** Log lines without the audit lines. */
+	/** Without the audit lines. */
 	readonly log: string[];
 	readonly audit: string[];
 	readonly metrics: ReturnType<typeof createMetrics>;
@@ -175,7 +175,7 @@ export interface ServedAgents {
 	readonly serve: (options?: Partial<ServedAgentOptions>) => Promise<ServedAgent>;
 }
 
-/** Serves agents of one fleet to the tests of a file. Each agent ends with its test. */
+/** Serves agents of one fleet to the tests of a file, and stops each after its test. */
 export function servedAgents(): ServedAgents {
 	const running: ServedAgent[] = [];
 	let fleet: Authority;

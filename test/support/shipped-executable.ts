@@ -1,4 +1,4 @@
-// Builds the plugin as one file. This keeps all processors busy for several seconds, so all suites of a run share the file.
+// Builds the plugin as one file. The build keeps all processors busy for seconds, so all suites of a run share it.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,13 +9,10 @@ const dist = join(repositoryRoot, "dist");
 const executable = join(dist, process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb");
 const lock = join(dist, "executable.lock");
 const pidFile = join(lock, "pid");
-/** Longer than the time between making the lock and writing the process id into it. */
+/** Longer than the time between making the lock and writing the process ID. */
 const unsignedLockMs = 2_000;
 
-/**
- * Returns the path of dist/kubectl-xpdb. Builds it first if it is not newer than the bundle next to it. Suites that ask at the same time
- * wait for one build.
- */
+/** Returns the path of dist/kubectl-xpdb, after building it if it is not newer than the bundle. Concurrent suites wait for one build. */
 export async function shippedExecutable(): Promise<string> {
 	while (!takeLock()) await delay(200);
 	try {
@@ -43,7 +40,7 @@ function takeLock(): boolean {
 	return true;
 }
 
-/** Whether the process that made the lock has ended without removing it. */
+/** Whether the process that made the lock ended without removing it. */
 function isAbandoned(): boolean {
 	try {
 		process.kill(Number(readFileSync(pidFile, "utf8")), 0);

@@ -1,5 +1,5 @@
-// Agents in front of a small but correct API server, on a clock that the test moves. The test decides what its watches show, and which of
-// its requests are lost.
+// Agents in front of a simulated API server, on a clock that the test moves. The test decides what their watches show and which requests
+// are lost.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { BudgetHistories } from "../../agent/leases/budget-histories.ts";
 import { LocalCluster, type LocalClusterOptions } from "../../agent/leases/local-cluster.ts";
@@ -17,7 +17,7 @@ import { type ApiCall, clusterApi, SimulatedApiServer } from "../explore/simulat
 import { budget, labels, memberBudget, newSpec, selector } from "./build-count.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
-/** Gets a request before it is executed, or before its answer arrives. It may throw, and may wait. */
+/** Runs before a request is executed, or before its answer arrives. It may throw or wait. */
 export type Interception = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
 
 export interface SimulatedAgent {
@@ -27,19 +27,19 @@ export interface SimulatedAgent {
 	/** The histories of the budgets. They read nothing until they begin. */
 	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
-	/** "VERB RESOURCE NAME" of each request that was executed. */
+	/** "VERB RESOURCE NAME" of each executed request. */
 	readonly requests: string[];
-	/** Problems that the agent reported besides its answers. */
+	/** Problems that the agent reported, besides its answers. */
 	readonly problems: unknown[];
-	/** The agent's current connection to the API server. Undefined if it has none. */
+	/** The agent's connection to the API server. Undefined if it has none. */
 	connection: number | undefined;
 	before: Interception;
 	after: Interception;
-	/** Lets the watches show everything until now, and a sign of life. */
+	/** Makes the watches show everything until now, and a sign of life. */
 	see(): void;
-	/** Lets the watches show only a sign of life. The view does not change. */
+	/** Makes the watches show only a sign of life, without new events. */
 	live(): void;
-	/** Lets the watch of budgets start again with a list. */
+	/** Restarts the watch of budgets with a list. */
 	relistBudgets(): void;
 }
 
@@ -54,7 +54,7 @@ export interface SimulatedAgents {
 
 export const unavailable = new AgentUnavailableError("The API server does not answer", "eu-1");
 
-/** Loses requests of this kind: as `before` the requests themselves, as `after` only their answers. */
+/** Loses requests of this kind if used as `before`, or only their answers if used as `after`. */
 export function losing(what: string): Interception {
 	return ({ verb, resource }) => {
 		if (`${verb} ${resource}` === what) throw unavailable;
@@ -74,7 +74,7 @@ export function atOnce(signal: AbortSignal = new AbortController().signal): Acqu
 	return { wait: false, signal };
 }
 
-/** Makes a cluster with budget shop/db: `maxUnavailable: 1`. Without `fleet` the cluster is the only member. */
+/** Simulates a cluster with budget shop/db (`maxUnavailable: 1`). Without `fleet`, it is the only member. */
 export function simulateCluster({
 	clusterId = "eu",
 	clock = createManualClock(),
@@ -176,7 +176,7 @@ function newAgent(
 	return agent;
 }
 
-/** Runs everything that does not wait for a clock. */
+/** Runs all pending work that does not wait for a clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

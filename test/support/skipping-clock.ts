@@ -1,13 +1,13 @@
 import type { Clock } from "../../agent/process/clock.ts";
 
 /**
- * The machine's clock, which can skip ahead. It is for tests over real sockets: a clock that stands still would stop them, and a fast one
- * would make a busy machine look dead.
+ * The machine's clock, which can also skip ahead. It is for tests over real sockets, which a stopped clock would block and a fast clock
+ * would time out.
  */
 export interface SkippingClock extends Clock {
-	/** Lets the time jump by `ms`. Timers that are due then run now, each once, in their order. */
+	/** Moves the clock by `ms` and runs the due timers once each, in order. */
 	skip(ms: number): void;
-	/** The durations of all timers, in the order in which they were set. */
+	/** The durations of all timers in ms, in the order in which they were set. */
 	readonly set: readonly number[];
 }
 
@@ -50,5 +50,5 @@ export function createSkippingClock(): SkippingClock {
 	};
 }
 
-/** For `expect.poll`: on a busy machine, data comes late over a socket. */
+/** For `expect.poll`: on a busy machine, data arrives late over a socket. */
 export const patiently = { timeout: 10_000, interval: 10 };

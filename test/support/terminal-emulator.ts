@@ -1,5 +1,4 @@
-// Emulates a terminal: what it shows after everything that was written to it. It supports only what the plugin's screens use. An unknown
-// sequence is an error, so that someone checks each new sequence.
+// Emulates the part of a terminal that the plugin's screens use. An unknown escape sequence is an error, so that each new one is checked.
 
 const escape = String.fromCodePoint(0x1b);
 const bell = String.fromCodePoint(7);
@@ -7,7 +6,7 @@ const bell = String.fromCodePoint(7);
 /** One column of the screen. */
 export interface Cell {
 	readonly character: string;
-	/** Its colour and weight, for example "yellow bold". */
+	/** Colour and weight, for example "yellow bold". */
 	readonly looks: string;
 }
 
@@ -24,10 +23,10 @@ export class TerminalEmulator {
 	#column = 0;
 	#saved = { row: 0, column: 0 };
 	#rest = "";
-	/** Private modes that are set. For example, 25 means that the cursor is shown. */
+	/** Private modes that are set, for example 25 for a visible cursor. */
 	readonly modes = new Set(["25"]);
 	readonly #look: { colour?: string | undefined; weight?: string | undefined } = {};
-	/** Number of select-graphic-rendition sequences so far, without those that only reset. */
+	/** Number of SGR sequences so far, without pure resets. */
 	styles = 0;
 
 	constructor(columns: number, rows: number) {
@@ -39,17 +38,17 @@ export class TerminalEmulator {
 		return this.#alternate !== undefined;
 	}
 
-	/** Returns the lines of the screen without trailing spaces. */
+	/** The current screen, without trailing spaces. */
 	get lines(): readonly string[] {
 		return this.#textOf(this.#alternate ?? this.#normal);
 	}
 
-	/** Returns the text of the normal screen. */
+	/** The normal screen, also while the alternate screen is shown. */
 	get normalLines(): readonly string[] {
 		return this.#textOf(this.#normal);
 	}
 
-	/** Returns each character with its look. Undefined where nothing was written. */
+	/** Undefined where nothing was written. */
 	get cells(): readonly (readonly (Cell | undefined)[])[] {
 		return Array.from(
 			{ length: this.rows },
@@ -110,7 +109,7 @@ export class TerminalEmulator {
 		return line;
 	}
 
-	/** Moves the cursor. The alternate screen has only its rows. The normal screen keeps all lines that scrolled out of sight. */
+	/** The alternate screen has only its rows. The normal screen keeps all lines that scrolled out of sight. */
 	#moveTo(row: number, column: number): void {
 		this.#row = Math.max(0, row);
 		this.#column = Math.min(Math.max(0, column), this.columns - 1);
@@ -153,7 +152,7 @@ export class TerminalEmulator {
 		}
 	}
 
-	/** Applies the looks that the plugin's screens use. Other parameters have no effect. */
+	/** Applies the looks that the plugin's screens use, and ignores other parameters. */
 	#style(parameter: number): void {
 		if (parameter === 0 || parameter === 39) this.#look.colour = undefined;
 		if (parameter === 0 || parameter === 22) this.#look.weight = undefined;

@@ -1,13 +1,13 @@
-// A timeout that expires only when the test asks a source that never answers, however busy the machine is.
+// A timeout that expires only when a test asks a source that never answers, so it does not depend on the machine's load.
 
 export interface TimeLimit {
 	/** The timer, as complete() expects it. */
 	readonly startTimer: (end: () => void, ms: number) => () => void;
 	/** Aborts at the timeout. */
 	readonly signal: AbortSignal;
-	/** Returns an answer that never comes, and lets the timeout expire. */
+	/** Returns a promise that never settles, and lets the timeout expire. */
 	readonly never: () => Promise<never>;
-	/** The timeouts that were set, in milliseconds. */
+	/** The timeouts that were set, in ms. */
 	readonly limits: readonly number[];
 }
 

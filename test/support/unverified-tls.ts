@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** Makes Node's environment ask for TLS without verification for the rest of a test. */
+/** Sets NODE_TLS_REJECT_UNAUTHORIZED=0 until the test ends. */
 export function askForUnverifiedTls(): void {
 	const name = "NODE_TLS_REJECT_UNAUTHORIZED";
 	const was = process.env[name];
