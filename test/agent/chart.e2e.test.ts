@@ -1,4 +1,4 @@
-// Tests agent/chart/ with the real helm: it makes the same objects as `kubectl xpdb install`.
+// Tests that the real helm makes the same objects from agent/chart/ as `kubectl xpdb install`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const plain: FleetSettings = {
 
 const bare = (kind: Exposure["kind"]): Exposure => ({ kind, annotations: {}, sources: [] });
 
-/** A cluster would tell helm its version. Without one, a helm that is built from its module assumes an old one. */
+/** Without a cluster or this flag, a helm that was built from its module assumes an old Kubernetes version. */
 const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
 
 /** Returns the chart's values for the same settings. */
@@ -47,7 +47,7 @@ function valuesOf({ image, agents, exposure, ...others }: FleetSettings): Readon
 	};
 }
 
-/** Returns the objects sorted, without intended differences: their manager, and helm's instruction to keep the kind of budgets. */
+/** Returns the sorted objects without intended differences: their manager, and helm's instruction to keep the CRD. */
 function comparable(objects: readonly ClusterObject[]): readonly ClusterObject[] {
 	return objects
 		.map((object): ClusterObject => {
@@ -60,7 +60,7 @@ function comparable(objects: readonly ClusterObject[]): readonly ClusterObject[]
 			return {
 				...object,
 				metadata: { ...metadata, labels, ...(isAnnotated && { annotations }) },
-				// Two libraries write the same YAML differently.
+				// Two libraries write the same YAML differently, so only its content counts.
 				...(isFleetList(object) && {
 					data: Object.fromEntries(Object.entries(data ?? {}).map(([key, text]) => [key, parse(text)])),
 				}),

@@ -10,7 +10,7 @@ import {
 } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 
-/** Returns the smallest valid spec with these fields. */
+/** Returns a minimal valid spec with these fields. */
 const specWith = (fields: object = {}): object => ({
 	selector: {},
 	...("minAvailable" in fields ? {} : { maxUnavailable: 1 }),

@@ -28,7 +28,7 @@ interface Row {
 	readonly listed?: Partial<ListedBudgets>;
 	readonly version?: Partial<PodVersion>;
 	readonly memberIds?: readonly string[];
-	/** By default now. */
+	/** By default, now. */
 	readonly triedAt?: number;
 	readonly expected: CoverageJudgement;
 }
@@ -43,7 +43,7 @@ const fleetsDiffer = {
 		"cluster c2 declares another fleet than c1, c2: ConfigMap xpdb-fleet must list the same members in every cluster",
 } as const;
 
-/** Now is 10,000. The list was requested and the pod was read at 9,500, and the first member has no budgets. */
+/** Now is 10,000 ms. The list was requested and the pod was read at 9,500 ms, and the first member has no budgets. */
 const rows: readonly Row[] = [
 	{ name: "a pod that no budget of its namespace selects", second: member("2", [ofWeb]), expected: uncovered },
 	{ name: "a pod that a budget of one member selects", second: member("2", [ofDb, ofWeb]), expected: covered("db") },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { CoverageLists } from "../../disruption/round/coverage.ts";
 
-/** Creates a fleet of one member without budgets. Its answer fails if namespace "huge" is among those asked for. */
+/** Creates a fleet of one member without budgets. A list fails with `error` if it includes namespace "huge". */
 function setUp(error: Error) {
 	const asked: string[] = [];
 	const fleet = {

@@ -71,7 +71,7 @@ describe("coveringBudgets()", () => {
 			expected: ["shop/x: app=db"],
 		},
 		{
-			// The decision refuses such a budget by name. Here it still covers what its selector selects.
+			// The decision refuses this budget by name. Here, it still covers what its selector selects.
 			name: "reads the selector of a budget that is invalid otherwise",
 			budgets: [member("x", { ...app("web"), minAvailable: "half" })],
 			expected: [],

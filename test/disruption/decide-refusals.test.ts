@@ -17,7 +17,7 @@ function judge(counts: readonly Count[], memberIds: readonly string[] = ["eu", "
 	return judged;
 }
 
-/** Judges one candidate in "eu" by what the members report about the budget. */
+/** Judges one candidate in "eu" by the members' counts. */
 function judgeWith(fields: {
 	readonly state?: CandidateState;
 	readonly eu?: Partial<Count>;
@@ -181,7 +181,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 			},
 		},
 		{
-			// A newer agent would report a probe's result for a candidate, but this version would ignore it.
+			// A newer agent would report the probe's result, but this version would ignore it.
 			name: "with a feature that all agents announce and this version does not have",
 			eu: { ...budgets(newSpec({ maxUnavailable: 1, probe: { endpoint: "e" } })), features: ["Probe"] },
 			us: { ...budgets(good), features: ["Probe"] },
@@ -191,7 +191,7 @@ describe("decide() refuses a budget that members do not have alike", () => {
 			name: "that is gone from all members",
 			eu: { budgets: [memberBudget(good, { namespace: "shop", name: "other" })] },
 			us: { budgets: [] },
-			// The other budget covers the pod and was not counted.
+			// The other budget covers the pod but was not counted.
 			expected: { kind: "waiting", reason: "CoverageChanged" },
 		},
 	];
@@ -266,7 +266,7 @@ describe("decide() for a pod under several budgets", () => {
 		memberBudget({ selector: { matchLabels: { zone: "a" } }, ...spec }, other);
 	const dbBudget = memberBudget(newSpec({ maxUnavailable: 1 }));
 
-	/** Returns the counts of both budgets in both members. `zoneHealthy` of the zone's pods are healthy. */
+	/** Returns the counts of both budgets in both members. `zoneHealthy` is the number of the zone's healthy pods. */
 	function counted(zoneSpec: Record<string, unknown>, zoneHealthy: number, all: MemberBudget[] = []): BudgetCounts[] {
 		const members = [dbBudget, zoneBudget(zoneSpec), ...all];
 		const candidates = [inZone, onlyDb];
@@ -324,7 +324,7 @@ describe("decide() for a pod under several budgets", () => {
 			candidates: count.candidates.map((state) => (state.kind === "present" ? { ...state, healthy: false } : state)),
 		}));
 		const judged = judgeBoth([{ ...db, counts: unready }, zone]);
-		// 5 of 6 are healthy in the zone's counts, so one more eviction would be too many.
+		// The zone has 5 of 6 healthy pods, so another eviction would be too many.
 		expect(judged[0]).toMatchObject({ kind: "waiting", reason: "BudgetExhausted", budget: other });
 	});
 

@@ -11,7 +11,7 @@ const unknown: ExpectedPods = {
 	reason: 'pod shop/job-0 is controlled by Job "job", which has no scale',
 };
 
-/** Judges candidates of cluster "eu" under shop/db. The fields of each count are those that matter for the test. */
+/** Judges candidates in "eu" under shop/db. */
 function judge(
 	fields: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> },
 	...candidates: readonly CandidateState[]
@@ -42,7 +42,7 @@ function summary(judgement: Judgement): string {
 	}
 }
 
-/** Returns fields by which a member has the budget with this bound. */
+/** Returns the field of a count by which the member has the budget with this bound. */
 function both(spec: Readonly<Record<string, unknown>>) {
 	return { budgets: [memberBudget(newSpec(spec))] };
 }
@@ -63,7 +63,7 @@ describe("decide() judges a bound over the whole fleet", () => {
 			expected: "waiting BudgetExhausted",
 		},
 		{
-			// For each member alone, it would be 1 of 1, so nothing could ever be disrupted.
+			// Each member alone would need 1 of 1, so nothing could ever be disrupted.
 			name: "takes a percentage of all expected pods and not of each member's",
 			eu: { ...both({ minAvailable: "50%" }), expected: known(1), healthy: 1 },
 			us: { ...both({ minAvailable: "50%" }), expected: known(1), healthy: 1 },
@@ -352,7 +352,7 @@ describe("decide() over several candidates", () => {
 				const judged = pods.length === 0 ? [] : judge({ eu: first ?? {}, us: second ?? {} }, ...pods);
 				const granted = judged.filter((judgement, index) => judgement.kind === "grantable" && ready[index]).length;
 				const expected = eu.expected + us.expected;
-				// A cluster contributes at most as many as it expects. All candidates are in the first cluster.
+				// A cluster contributes at most its expected pods. All candidates are in the first cluster.
 				const left = Math.min(eu.healthy - granted, eu.expected) + Math.min(us.healthy, us.expected);
 				if (granted === 0) return;
 				for (const { bound } of [eu, us]) expect(left).toBeGreaterThanOrEqual(desiredHealthy(bound, expected));

@@ -25,7 +25,6 @@ function withAnnotation(key: string, value: string | undefined): LeaseObject {
 	return { ...good, annotations: value === undefined ? others : { ...others, [key]: value } };
 }
 
-/** Returns the Lease with these fields in its state. */
 function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 	const state: unknown = JSON.parse(good.annotations[stateAnnotation] ?? "");
 	return withAnnotation(stateAnnotation, JSON.stringify({ ...(state as object), ...fields }));
@@ -34,7 +33,7 @@ function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 const row = ["id-db-0", "uid-db-0", "db-0", "100", 0, 12, 0];
 const controllerRow = ["apps/v1", "StatefulSet", "db", "uid-of-db"];
 
-/** Returns a Lease whose reservation has another value in one cell of its row. */
+/** Returns a Lease whose reservation has this value in one cell of its row. */
 function withCell(index: number, value: unknown): LeaseObject {
 	return withState({ reservations: [row.with(index, value as string)] });
 }
@@ -87,7 +86,7 @@ describe("parseLease() refuses", () => {
 		{ name: "no observed", lease: withState({ observed: undefined }), what: 'has no string "observed"' },
 		{ name: "an observed that is a number", lease: withState({ observed: 9 }), what: 'has no string "observed"' },
 		{ name: "an observed that is no version", lease: withState({ observed: "9a" }), what: 'has "observed" "9a"' },
-		// Versions are compared by their length first, so "09" would be newer than "10".
+		// Versions are compared by their length first, so "010" would be newer than "99".
 		{ name: "an observed with a leading zero", lease: withState({ observed: "09" }), what: 'has "observed" "09"' },
 		{ name: "a negative observed", lease: withState({ observed: "-1" }), what: 'has "observed" "-1"' },
 		{ name: "no holders", lease: withState({ holders: undefined }), what: 'has no list "holders"' },

@@ -1,4 +1,4 @@
-// Plays what the eviction of a granted pod asks: a cluster, its members' budgets, and an API server, all with scripted answers.
+// Plays what a granted pod's eviction needs: a cluster, its members' budgets and an API server, with scripted answers.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { budgetTerms } from "../../disruption/budget/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -19,7 +19,7 @@ export function foundPod(some: Partial<NonNullable<Found>> = {}): NonNullable<Fo
 
 export const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 
-/** Creates a pod that is granted under these budgets at version 100, and an API server that gives these answers and then "accepted". */
+/** Grants a pod under these budgets at version 100. The API server gives these answers, and then "accepted". */
 export function grantPod(
 	options: {
 		readonly answers?: readonly EvictionAnswer<string>[];
@@ -29,9 +29,9 @@ export function grantPod(
 		readonly changesEveryMs?: number;
 		readonly ageMs?: number;
 		readonly budgets?: readonly BudgetName[];
-		/** Returns the budgets that the members list each time, and how long that takes. By default the budgets that were counted. */
+		/** Returns what the members list, and how long that takes. By default, the budgets that were counted. */
 		readonly listed?: (list: number) => { readonly budgets?: readonly MemberBudget[]; readonly tookMs?: number };
-		/** Returns how long each eviction waits before it is written, in milliseconds. */
+		/** Returns how long each eviction waits before it is sent, in milliseconds. */
 		readonly beforeSending?: (attempt: number) => number;
 	} = {},
 ) {

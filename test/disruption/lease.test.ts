@@ -245,9 +245,7 @@ describe("the annotations of a Lease", () => {
 });
 
 describe("the size of a Lease", () => {
-	/**
-	 * A reservation with a pod name of 63 characters, a version of a long-lived cluster, and an id as a UUID or as 128 bits in base64url.
-	 */
+	/** A large reservation: a pod name of 63 characters, a long version, and as ID a UUID or 128 bits in base64url. */
 	const longest = (index: number, idLength: number) => {
 		const number = String(index).padStart(5, "0");
 		return newReservation(`db-${number}`.padEnd(63, "x"), {

@@ -1,4 +1,4 @@
-// Plays the environment of a round, with a clock that stands still until a test moves it.
+// The environment of a round, with a clock that only the test moves.
 import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { createManualClock, sleepOn } from "../support/manual-clock.ts";
 
@@ -7,11 +7,11 @@ export interface ManualRuntime extends RoundRuntime {
 	readonly leftBehind: readonly unknown[];
 	/** Tries once more to give everything back. */
 	giveBack(): Promise<void>;
-	/** Moves the clock in steps, and lets everything run that does not wait for the clock. */
+	/** Moves the clock in steps, and runs all work that does not wait for the clock. */
 	advance(ms: number): Promise<void>;
 }
 
-/** Shorter than any duration of the round, so that what a timer starts is seen before the next timer. */
+/** Shorter than any duration of the round, so that a timer's effects are seen before the next timer. */
 const stepMs = 50;
 
 export function createManualRuntime(): ManualRuntime {
@@ -40,7 +40,7 @@ export function createManualRuntime(): ManualRuntime {
 	};
 }
 
-/** Lets everything run that does not wait for the clock. */
+/** Runs all pending work that does not wait for the clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

@@ -3,7 +3,7 @@ import { type Place, Places } from "../../disruption/round/places.ts";
 
 const never = new AbortController().signal;
 
-/** Takes this number of places, each of which gets its turn at once. */
+/** Keeps this many places. Each gets its turn at once. */
 async function takeAll(places: Places, count: number): Promise<readonly Place[]> {
 	const taken = Array.from({ length: count }, () => places.keep("eu"));
 	for (const place of taken) expect(await place.turn(never)).toBe(true);

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { controllerOf, podRecord } from "../../disruption/budget/pod.ts";
 import { isHealthy } from "../../disruption/budget/healthy.ts";
 
-/** Returns a ready pod with these fields. */
 function newPod(fields: { metadata?: V1ObjectMeta; status?: V1PodStatus; node?: string } = {}): V1Pod {
 	return {
 		metadata: { uid: "u1", name: "web-0", namespace: "default", resourceVersion: "7", ...fields.metadata },
@@ -144,7 +143,7 @@ describe("podRecord()", () => {
 		});
 	}
 
-	// If these were read loosely, a pod could count as terminating (and free to go), as ready, or as one without a controller.
+	// If these were read loosely, a pod could count as terminating (free to go), as ready, or as one without a controller.
 	const garbled: { name: string; metadata?: object; status?: object; says: string }[] = [
 		{
 			name: "a deletionTimestamp that is false",

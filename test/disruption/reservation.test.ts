@@ -8,7 +8,7 @@ import { createManualClock } from "../support/manual-clock.ts";
 
 type Event = readonly ["ADDED" | "MODIFIED" | "DELETED", PodRecord];
 
-/** Returns a view that listed these pods at a version and has seen these events since. */
+/** Returns a view that listed these pods at this version and has seen these events since. */
 function viewOf(
 	listed: readonly PodRecord[],
 	listedAt: string,
@@ -24,7 +24,7 @@ function viewOf(
 }
 
 describe("evidenceOf()", () => {
-	/** Pod db-0, as it was granted at version 100. */
+	/** Pod db-0, granted at version 100. */
 	const granted = newPod("db-0", { resourceVersion: "100" });
 	const at = (resourceVersion: string, more: Partial<PodRecord> = {}) => ({ ...granted, ...more, resourceVersion });
 	const replacement = newPod("db-0", { uid: "uid-of-the-next-one", resourceVersion: "130" });
@@ -33,7 +33,7 @@ describe("evidenceOf()", () => {
 		readonly name: string;
 		readonly view: PodStore;
 		readonly reservation?: Partial<Reservation>;
-		/** How far the evidence has come. Undefined if there is no evidence. */
+		/** The version of the evidence. Undefined if there is none. */
 		readonly expected: string | undefined;
 	}
 	const rows: readonly Row[] = [
@@ -102,7 +102,7 @@ describe("evidenceOf()", () => {
 			expected: undefined,
 		},
 		{
-			// As a number, 99 is smaller than 100, but as a text it is greater.
+			// As text, "99" would be greater than "100".
 			name: "none in a view that lags behind by a digit",
 			view: viewOf([], "99"),
 			expected: undefined,

@@ -1,4 +1,4 @@
-// Creates a fleet of two for the tests of a round.
+// A fleet of two for the tests of a round.
 import type { Count } from "../../disruption/budget/cluster.ts";
 import type { RoundRequest } from "../../disruption/round/acquire-leases.ts";
 import { runRound } from "../../disruption/round/round.ts";
@@ -9,7 +9,7 @@ import { ScriptedCluster } from "./scripted-cluster.ts";
 
 const candidates = [presentPod("db-0"), presentPod("db-1")];
 
-/** Creates a fleet of "eu", which has the candidates, and "us". At most one of the six pods may be down. */
+/** The candidates are in "eu". At most one of the six pods may be down. */
 export function setUpRound(counted: Partial<Count> = {}) {
 	const calls: string[] = [];
 	const eu = new ScriptedCluster("eu", calls, { candidates, ...counted });

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { budget } from "../support/build-count.ts";
 import { kinds, setUpRound } from "./round-fleet.ts";
 
-/** Creates a round whose members do not write their holds. */
 function setUp() {
 	const round = setUpRound();
 	for (const cluster of [round.eu, round.us]) cluster.leavesUnwritten = true;
@@ -42,7 +41,7 @@ describe("a round whose holds are not written", () => {
 		slow.resolve();
 		expect(kinds(await running)).toEqual(["granted"]);
 		const again = ["eu acquire", "us acquire"];
-		// Also the late answer, which may be as old as its request.
+		// Both are asked again: even the late answer may be as old as its request.
 		expect(calls).toEqual(["eu acquire", "us acquire", ...again, "eu commit 1", "us commit"]);
 		expect(eu.lease(budget).transitions).toBe(1);
 	});

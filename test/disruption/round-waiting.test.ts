@@ -243,7 +243,7 @@ describe("runRound() while it waits", () => {
 	test("does not take its own release for a loss", async () => {
 		const { run, eu, us, runtime } = setUp();
 		us.steal(budget);
-		// The renewal is on its way when the first pass gives everything back.
+		// The renewal is under way when the first pass gives everything back.
 		const slow = Promise.withResolvers<void>();
 		const renewal = Promise.withResolvers<void>();
 		us.before.acquire = () => slow.promise;
@@ -282,11 +282,11 @@ describe("runRound() with counts that have grown old", () => {
 		const round = run();
 		await settle();
 		await runtime.advance(1_500);
-		// Meanwhile, one of ap's pods has failed. Its first count would allow one eviction too many.
+		// One of ap's pods has failed since. Its first count would allow one eviction too many.
 		ap.counted = { ...ap.counted, healthy: 2 };
 		free(us);
 		expect(await round).toMatchObject([{ kind: "waiting", reason: "BudgetExhausted" }]);
-		// Also the member that came last, because it is unknown when in that time it counted.
+		// Also the member that came last, because the moment of its count is unknown.
 		expect(calls.filter((call) => call.endsWith("count"))).toEqual(["ap count", "eu count", "us count"]);
 	});
 
@@ -329,7 +329,7 @@ describe("runRound() with counts that have grown old", () => {
 });
 
 describe("rounds that meet", () => {
-	// In x-pdb, each takes its local lock first and then the other's, so both are refused again and again.
+	// In x-pdb, each takes its local lock first and then the other's, so both are refused repeatedly.
 	test("two that start in different clusters do not refuse each other", async () => {
 		const { run, ap, eu, us } = setUp();
 		const [first, second] = await Promise.all([

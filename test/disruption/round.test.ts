@@ -20,7 +20,6 @@ function throwing(error: Error): () => never {
 	};
 }
 
-/** Checks that no Lease is held and nothing is reserved. */
 function expectNothingLeft(...clusters: readonly ScriptedCluster[]): void {
 	for (const cluster of clusters) {
 		const { holder, state } = cluster.lease(budget);
@@ -79,7 +78,7 @@ describe("runRound() where nobody else is", () => {
 		expect(runtime.now()).toBe(900);
 	});
 
-	// x-pdb keeps its lock for 5 s after each answer, so it allows only twelve evictions a minute, however much room there is.
+	// x-pdb keeps its lock for 5 s after each answer, so it allows at most twelve evictions a minute.
 	test("grants as many pods at once as the budget allows, in their order", async () => {
 		const { run, eu, us } = setUpRound();
 		for (const cluster of [eu, us]) {
@@ -214,7 +213,7 @@ describe("runRound() commits everywhere or not at all", () => {
 		expect(eu.lease(budget)).toMatchObject({ holder: "thief", state: { reservations: [] } });
 	});
 
-	// To commit only where something is granted looks like a saving, but is unsafe.
+	// Committing only where something is granted would save calls, but is unsafe.
 	test("a Lease stolen where nothing is granted: nothing is granted, and the reservation is taken back", async () => {
 		const { run, eu, us, calls } = setUpRound();
 		us.before.commit = () => void us.steal(budget);

@@ -1,5 +1,5 @@
-// Plays a member of the fleet. Its Leases are real (each step is that of disruption/lease/lease.ts), and a test writes its counts. It can
-// fail before a call is executed, or afterwards, so that only the answer is lost.
+// Plays a member of the fleet. Its Leases follow disruption/lease/lease.ts, and the test sets its counts. It can fail before a call, or
+// after it, so that only the answer is lost.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type {
 	AcquireOptions,
@@ -33,19 +33,19 @@ import { newLease } from "../support/build-lease.ts";
 
 type Method = "acquire" | "count" | "renew" | "commit" | "release" | "confirm" | "cancel";
 
-/** Runs before or after a call. May throw, and may wait. */
+/** Runs before or after a call. It may throw or wait. */
 export type Fault = () => void | Promise<void>;
 
 export class ScriptedCluster implements Cluster {
 	readonly id: string;
 	readonly name: string;
-	/** What the counts say, apart from reservations. */
+	/** The counts, apart from reservations. */
 	counted: Partial<Count>;
-	/** The pods that a commit does not reserve, by uid, each with the reason. */
+	/** Pods that a commit does not reserve, by UID, with the reason. */
 	readonly leavesOut = new Map<string, LeftOut["why"]>();
 	/** Whether holds are not written if the caller accepts that. */
 	leavesUnwritten = false;
-	/** The most reservations that a Lease has room for. */
+	/** The most reservations in a Lease. */
 	maxReservations = 1_500;
 	readonly before: Partial<Record<Method, Fault>> = {};
 	readonly after: Partial<Record<Method, Fault>> = {};
@@ -53,7 +53,7 @@ export class ScriptedCluster implements Cluster {
 	readonly #leases = new Map<string, BudgetLease>();
 	readonly #line: { readonly budget: BudgetName; readonly next: () => void }[] = [];
 
-	/** `calls` records "ID METHOD" of every call, in their order over all clusters that share it. */
+	/** `calls` records "ID METHOD" of every call. Clusters can share it. */
 	constructor(id: string, calls: string[] = [], counted: Partial<Count> = {}) {
 		this.id = id;
 		this.name = `${id}-1`;
@@ -71,7 +71,7 @@ export class ScriptedCluster implements Cluster {
 		this.#handOver(budget);
 	}
 
-	/** Takes the Lease for another caller, whoever holds it. */
+	/** Takes the Lease for another caller, even if it is held. */
 	steal(budget: BudgetName, holder = "thief"): Acquisition {
 		this.change(budget, (lease) =>
 			acquired(lease, { holder, nonce: `nonce of ${holder}`, durationMs: leaseDurationMs }),

@@ -18,7 +18,7 @@ function findError(run: () => unknown): unknown {
 	}
 }
 
-// Only few letters, so that generated selectors and labels match.
+// Few letters, so that generated selectors and labels match.
 const anyKey = fc.constantFrom("a", "b", "example.com/a", "toString", "hasOwnProperty");
 const anyValue = fc.constantFrom("", "x", "y", "z");
 const anyValues = fc.array(anyValue, { minLength: 1, maxLength: 4 });

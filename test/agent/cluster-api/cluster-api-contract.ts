@@ -7,7 +7,7 @@ import { leaseListRows, leaseRows } from "./lease-contract.ts";
 import { podRows, touchRows } from "./pod-contract.ts";
 
 /**
- * Tests what a ClusterApi promises, over a real API server and over the small one. The simulated server of the exploration keeps the tests
+ * Tests what a ClusterApi promises, over a real API server and over the small one. The exploration's simulated server runs only the tests
  * of Leases. Each test uses its own names, so that all can share one world.
  */
 export function clusterApiContract(name: string, makeWorld: () => Promise<ContractWorld>): void {

@@ -13,7 +13,7 @@ const id = "0f0d2f60-0000-4000-8000-000000000001";
 const namespacePath = "/api/v1/namespaces/kube-system";
 const fleetPath = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 
-/** Returns an API server that knows the cluster's id, and the fleet in `members`. */
+/** Answers as an API server that knows the cluster's ID and declares `members`. */
 function answerWith(members: unknown): (request: ScriptedRequest) => void {
 	return (request) => {
 		if (request.path === namespacePath) {
@@ -38,7 +38,7 @@ async function find(handle: (request: ScriptedRequest) => void, change: Partial<
 			agentNamespace: "xpdb-system",
 			fleetConfigMap: "xpdb-fleet",
 		},
-		// A request may still take a second of real time. With a hundredth of that, a busy machine gave no answer in time.
+		// Requests still get 1 s of real time. With 10 ms, a busy machine did not answer in time.
 		clock: createFastClock(5),
 		signal: new AbortController().signal,
 		onTrouble: ({ message }) => problems.push(message),

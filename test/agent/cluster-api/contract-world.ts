@@ -4,7 +4,7 @@ import type { PodReference } from "../../../disruption/budget/cluster.ts";
 import type { DeclaredFleet } from "../../../disruption/budget/fleet.ts";
 import type { ControllerReference } from "../../../disruption/budget/pod.ts";
 
-/** Kinds that a world can create. "Rocket" has a scale subresource, "Rock" has none, and neither is Kubernetes' own. */
+/** The kinds that a world can create. "Rocket" has a scale subresource and "Rock" has none. Both are custom kinds. */
 export type ContractKind =
 	| "ReplicaSet"
 	| "Deployment"
@@ -15,22 +15,21 @@ export type ContractKind =
 	| "Rocket"
 	| "Rock";
 
-/** One cluster as its users see it, with the ClusterApi that reads it. Every method resolves when it is done. */
+/** One cluster, with the ClusterApi that reads it. */
 export interface ContractWorld {
 	readonly api: ClusterApi;
 	readonly clusterId: string;
-	/** A namespace that only this world uses, also for its Leases and its fleet. */
+	/** A namespace for this world alone, also for its Leases and its fleet. */
 	readonly namespace: string;
-	/** Creates a pod that nothing else touches. It is never ready and never scheduled. */
+	/** Creates a pod that only the test changes. It is never scheduled and never ready. */
 	createPod(pod: {
 		readonly name: string;
 		readonly labels?: Readonly<Record<string, string>>;
 		readonly annotations?: Readonly<Record<string, string>>;
 		readonly controller?: ControllerReference;
 	}): Promise<PodReference>;
-	/** Removes the pod at once. */
 	removePod(pod: PodReference): Promise<void>;
-	/** Makes the pod terminate without end. */
+	/** Makes the pod terminate but never end. */
 	terminatePod(pod: PodReference): Promise<void>;
 	annotationsOf(pod: PodReference): Promise<Readonly<Record<string, string>>>;
 	createController(controller: {

@@ -34,7 +34,7 @@ const lease = { name: "a", uid: "u", resourceVersion: "4", labels: {}, annotatio
 
 type Handler = (request: ScriptedRequest, nth: number) => void;
 
-/** Returns a ClusterApi in front of a server that gives the test's answers. The test moves the clock of its discovery. */
+/** Returns a ClusterApi whose server gives the test's answers. */
 async function setUp(handle: Handler) {
 	let nth = 0;
 	const server = await startScriptedServer((request) => {
@@ -105,12 +105,12 @@ describe("ClusterApi errors", () => {
 			says: /cannot be understood|cannot read Lease|has no data.members|left out condition/,
 		},
 	];
-	// A DELETE and a mark expect no object in the answer.
+	// These calls do not read the object in the answer.
 	const contentIsNotRead = new Set(["deleteLease", "markPendingDisruption"]);
 	for (const [call, ask] of Object.entries(calls)) {
 		for (const { name, handle, says } of answers) {
 			if (name === "a success that is no object" && contentIsNotRead.has(call)) continue;
-			// The service of another group may be down while the API server is up.
+			// Another group's service may be down while the API server is up.
 			if (call === "getScale of another kind" && name.startsWith("50")) continue;
 			test(`${call}() rejects on ${name}, and says why`, async () => {
 				const { api, server, connectionClock } = await setUp(handle);
@@ -356,7 +356,7 @@ describe("ClusterApi.getScale() of other kinds", () => {
 describe("ClusterApi.getScale() of workloads", () => {
 	const statefulSet = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "u" };
 
-	// The API server fills in 1. An object without the number is incomplete, and a lower number would allow more evictions.
+	// The API server defaults to 1, so an object without the number is incomplete. A lower number would allow more evictions.
 	test("rejects what says no replicas", async () => {
 		const metadata = { name: "db", uid: "u", resourceVersion: "7" };
 		for (const body of [{ metadata }, { metadata, spec: {} }, { metadata, spec: { replicas: 2 ** 31 } }]) {

@@ -1,9 +1,6 @@
 import type { Clock } from "../../../agent/process/clock.ts";
 
-/**
- * Returns a clock that runs `factor` times as fast as the machine's, so that five seconds without an answer pass quickly. Its wall clock is
- * the machine's.
- */
+/** Returns a clock that runs `factor` times as fast as the machine's. Only its wall clock is the machine's. */
 export function createFastClock(factor: number): Clock {
 	return {
 		now: () => performance.now() * factor,

@@ -12,8 +12,7 @@ afterEach(async () => {
 });
 
 /**
- * Creates an agent that keeps its Leases in xpdb-system. The answers are the ConfigMap's data, one after the other. The last one is
- * repeated.
+ * Creates the fleet calls of an agent whose Leases are in xpdb-system. `answers` are the ConfigMap's data in turn. The last one repeats.
  */
 async function setUp(...answers: readonly Readonly<Record<string, string>>[]) {
 	let asked = 0;

@@ -8,7 +8,6 @@ import type { ContractWorld } from "./contract-world.ts";
 
 type LeaseWorld = Pick<ContractWorld, "api">;
 
-/** Returns a Lease that does not exist yet. */
 function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObject, "uid" | "resourceVersion"> {
 	return {
 		name,
@@ -19,7 +18,7 @@ function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObje
 	};
 }
 
-/** Returns how other clients write: through the same API. */
+/** Other clients write through the same API. */
 function handsOf(api: ClusterApi): LeaseHands<LeaseObject> {
 	return {
 		create: (name) => api.createLease(newLease(name)),

@@ -13,7 +13,6 @@ const group = "test.xpdb.form3.tech";
 const fleetConfigMap = "xpdb-fleet";
 const finalizer = `${group}/hold`;
 
-/** The API of each kind. */
 const kinds: Readonly<Record<ContractKind, { readonly apiVersion: string; readonly plural: string }>> = {
 	ReplicaSet: { apiVersion: "apps/v1", plural: "replicasets" },
 	Deployment: { apiVersion: "apps/v1", plural: "deployments" },
@@ -33,7 +32,7 @@ interface ApiObject {
 	};
 }
 
-/** Creates a namespace in a real cluster, which is removed at the end. */
+/** Creates a namespace in a real cluster. close() removes it. */
 export async function createRealWorld(options: {
 	readonly kubeconfig: string;
 	readonly context: string;
@@ -160,7 +159,7 @@ function createSender(connection: ApiConnection): Send {
 	};
 }
 
-/** Defines the kind of budgets, in case the fleet runs without agents, and two kinds of the test. All of them stay. */
+/** Defines the CRD of budgets, in case the fleet has no agents, and two kinds of the test. They are never removed. */
 async function defineKinds(connection: ApiConnection, send: Send): Promise<void> {
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 	const manifest = new URL("../../../agent/deploy/crd.yaml", import.meta.url);
@@ -176,7 +175,7 @@ async function defineKinds(connection: ApiConnection, send: Send): Promise<void>
 	for (const served of [budgetPath("default"), `/apis/${group}/v1/rockets`, `/apis/${group}/v1/rocks`]) {
 		while ((await connection.request({ method: "GET", path: served })).status !== 200) await delay(50);
 	}
-	// Discovery follows a moment later.
+	// Discovery shows the kinds a moment later.
 	for (const kind of ["Rocket", "Rock"]) {
 		while (!JSON.stringify(await send("GET", `/apis/${group}/v1`)).includes(`"${kind}"`)) await delay(50);
 	}

@@ -14,7 +14,7 @@ const next = newController("web-2", { kind: "ReplicaSet" });
 const adopted = newController("theirs", { kind: "ReplicaSet" });
 const other = newController("web-api-1", { kind: "ReplicaSet" });
 
-/** StatefulSet db wants 2 pods, and Deployment web wants 2 through three ReplicaSets. web-api-1 belongs to another Deployment. */
+/** StatefulSet db wants 2 pods, and so does Deployment web with its three ReplicaSets. web-api-1 belongs to another Deployment. */
 const scales: readonly (readonly [ControllerReference, ScaleAnswer])[] = [
 	[db, { kind: "replicas", replicas: 2, uid: db.uid }],
 	[web, { kind: "replicas", replicas: 2, uid: web.uid }],
@@ -27,7 +27,6 @@ const getScale = async ({ kind, name }: { readonly kind: string; readonly name: 
 
 type Trait = Partial<PodRecord> & { readonly selected?: boolean; readonly reserved?: boolean };
 
-/** Returns pod NAME-INDEX of a controller. */
 const pod = (controller: ControllerReference, index: number, { selected, reserved, ...more }: Trait = {}) => ({
 	record: newPod(`${controller.name}-${index}`, { controller, labels: {}, ...more }),
 	selected,

@@ -6,7 +6,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 import { acquired } from "../../support/samples.ts";
 import { settle } from "../../support/simulated-agent.ts";
 
-/** Creates a Lease that "drain-7f" holds until a test frees it, and its line. */
+/** Creates a Lease that "drain-7f" holds until the test frees it, and its waiting line. */
 function setUp() {
 	const clock = createManualClock();
 	const line = new WaitingLine(clock);
@@ -17,7 +17,7 @@ function setUp() {
 		async (handover) => {
 			attempts.push(handover ? `${caller} in turn` : caller);
 			const { holder, heldSince } = lease;
-			// The answer describes an earlier state, because it arrives later.
+			// The answer arrives later, so it describes an earlier state.
 			await Promise.resolve();
 			if (holder !== "") {
 				const heldForMs = clock.now() - heldSince;
@@ -28,7 +28,7 @@ function setUp() {
 		};
 	const callers = new Map<string, { readonly abort: AbortController; readonly places: PlaceInLine[] }>();
 	const got: string[] = [];
-	/** Lets `caller` ask and wait. `got` lists the callers that were answered, in order. */
+	/** `got` lists the callers that were answered, in order. */
 	const ask = async (caller: string, attempt = attemptOf(caller)): Promise<AcquireOutcome> => {
 		const abort = new AbortController();
 		const places: PlaceInLine[] = [];
@@ -38,7 +38,6 @@ function setUp() {
 		got.push(caller);
 		return outcome;
 	};
-	/** The results of the callers that joined. */
 	const outcomes = new Map<string, Promise<unknown>>();
 	const join = async (...names: string[]) => {
 		for (const name of names) {
@@ -245,7 +244,7 @@ describe("WaitingLine wakes", () => {
 		const attempt = attemptOf("a");
 		const asked = ask("a", async (handover) => {
 			const outcome = await attempt(handover);
-			// The Lease becomes free after the attempt has read it, and before the caller sleeps.
+			// The Lease becomes free after the attempt has read it and before the caller sleeps.
 			if (handover && lease.holder === "drain-7f") {
 				lease.holder = "";
 				line.wake("lease");

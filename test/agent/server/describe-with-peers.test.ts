@@ -8,7 +8,6 @@ import * as samples from "../../support/samples.ts";
 
 const silent = new AgentUnavailableError("No answer", "us-1");
 
-/** Returns a member that describes itself like this. */
 function member(name: string, change: Partial<AgentDescription> = {}) {
 	const description = { ...samples.description, clusterId: `${name}-id`, clusterName: name, ...change };
 	return createFakeCluster({ describe: async () => description }, description.clusterId, name);

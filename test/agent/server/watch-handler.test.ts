@@ -46,7 +46,6 @@ function fedCluster() {
 	};
 }
 
-/** Reads until the updates satisfy the condition. */
 async function readUntil(caller: RemoteCluster, isSo: (updates: readonly BudgetsUpdate[]) => boolean) {
 	const updates: BudgetsUpdate[] = [];
 	const end = new AbortController();
@@ -156,7 +155,7 @@ describe("WatchBudgets", () => {
 	test("ends with the caller's token", async () => {
 		const { local, feed, readers } = fedCluster();
 		let judged: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
-		// Fifteen seconds are over at once, everything else takes its time.
+		// Waits of 15 s end at once. All others take their time.
 		const clock = {
 			now: () => systemClock.now(),
 			after: (ms: number, run: () => void) => systemClock.after(ms === 15_000 ? 1 : ms, run),
