@@ -1,4 +1,4 @@
-// Tests that an agent withstands strangers: it stays below its memory limit and ready, and answers members and callers meanwhile.
+// Tests that an agent withstands floods from strangers: it stays ready and below its memory limit, and keeps answering.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
@@ -15,13 +15,13 @@ afterEach(async () => {
 });
 
 interface Answers {
-	/** The time of the slowest answer. */
+	/** The slowest answer to a member. `readyMs` is that to a kubelet. */
 	readonly memberMs: number;
 	readonly readyMs: number;
 	readonly count: number;
 }
 
-/** Keeps asking as a member and as a kubelet until `work` is done. */
+/** Sends requests as a member and as a kubelet until `work` is done. */
 async function answersDuring(work: Promise<void>): Promise<Answers> {
 	const over = new AbortController();
 	const ended = work.finally(() => over.abort());

@@ -1,4 +1,4 @@
-// Tests what the guard will do: an agent asks its peers for grants, without the plugin.
+// Tests an agent that asks its peers for grants without the plugin, as the guard will.
 import { describe, expect, test } from "vitest";
 import { bindToVersion } from "../../disruption/round/bind-to-version.ts";
 import { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -20,7 +20,7 @@ const silent: GrantObserver = {
 	leaseLost: () => undefined,
 };
 
-/** Creates two clusters in memory with two pods each, under a budget that allows one pod to be down. */
+/** Creates two clusters with two pods each, under a budget that allows one pod to be down. */
 function setUp() {
 	const clock = createManualClock();
 	const ids = ["eu", "us"];
@@ -66,7 +66,7 @@ async function pass(clock: ManualClock, turns: number, isOver: () => boolean = (
 	}
 }
 
-/** Lets the clock pass until the answer is there. */
+/** Advances the clock until the answer arrives. */
 async function settled<T>(clock: ManualClock, answer: Promise<T>): Promise<T> {
 	let isOver = false;
 	void answer.finally(() => (isOver = true));
@@ -83,7 +83,7 @@ describe("an agent among its peers", () => {
 		const { ticket } = answer.grant;
 		const { resourceVersion, labels } = first.pod;
 		const read = async () => ({ isTerminating: false, resourceVersion, labels, preActivities: [] });
-		// The pod was read before its round. The commit after that is the confirmation.
+		// The pod was read before its round. The later commit confirms it.
 		const readDoneAt = ticket.countedAt;
 		const bound = await bindToVersion(ticket, read, async () => {
 			return readDoneAt <= ticket.countedAt ? undefined : "was read after its grant";

@@ -1,4 +1,4 @@
-// Tests that the example of a sidecar runs the same agent as the Deployment, with the same measured settings.
+// Tests that the sidecar example runs the same agent as the Deployment, with the same measured settings.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -44,7 +44,7 @@ test("the sidecar is what the Deployment runs, beside the others to their end", 
 	expect(sidecar.args.filter((arg) => !agent.args.includes(arg))).toEqual(["--http-listen-address=:8090"]);
 	expect(agent.args.filter((arg) => !sidecar.args.includes(arg))).toEqual([]);
 	expect(sidecar.ports.map(({ containerPort }) => containerPort)).toEqual([8443, 8444, 8090]);
-	// The Deployment's settings for the whole pod are the container's here, because the workload has its own.
+	// The Deployment's pod-level settings are the container's here, because the workload's pod has its own.
 	expect(sidecar.securityContext).toEqual({ ...deployment.securityContext, ...agent.securityContext });
 });
 

@@ -11,7 +11,7 @@ test("updateLease() has the API server forget who wrote which field, and keep no
 	const connection = createApiConnection({ access: server.access, clock: createSkippingClock(), cluster: "eu-1" });
 	try {
 		await createLeaseCalls(createApiAsker(connection), "xpdb-system").updateLease(lease);
-		// As described at kubernetes.io/docs/reference/using-api/server-side-apply under "Clearing managedFields".
+		// As documented under "Clearing managedFields" at kubernetes.io/docs/reference/using-api/server-side-apply.
 		expect(server.requests[0]?.body).toMatchObject({ metadata: { managedFields: [{}] } });
 	} finally {
 		connection.close();

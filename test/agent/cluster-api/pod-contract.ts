@@ -19,7 +19,7 @@ export function podRows(world: () => ContractWorld): void {
 
 		test("getPod() gives what everything is counted from", async () => {
 			const { api } = world();
-			// The owner exists, because the garbage collector removes pods whose owner does not.
+			// The garbage collector removes pods whose owner does not exist.
 			const controller = await world().createController({ kind: "Rocket", name: "pod-owner", replicas: 1 });
 			const pod = await world().createPod({
 				name: "pod-projected",

@@ -75,7 +75,7 @@ describe("createPodProjection()", () => {
 		expect(second.controller?.uid).toBe("new");
 	});
 
-	// A pod that it refused would stop the watch on all pods.
+	// Rejecting one pod would stop the watch on all pods.
 	test.each([
 		{ what: "no status at all", change: { status: undefined } },
 		{ what: "a phase of its own", change: { status: { phase: "Sleeping", conditions: [{}] } } },

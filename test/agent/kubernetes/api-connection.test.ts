@@ -149,7 +149,7 @@ describe("ApiConnection.request()", () => {
 		clock.skip(2_000); // The next ping.
 		clock.skip(3_000);
 		expect(connection.silentMs).toBeGreaterThanOrEqual(3_000);
-		clock.skip(2_000); // No answer to it.
+		clock.skip(2_000); // No answer to the ping.
 		await settle();
 		server.thaw();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);
@@ -172,7 +172,7 @@ describe("ApiConnection.request()", () => {
 			else request.json(200, {});
 		});
 		const slow = connection.request({ method: "GET", path: "/slow" });
-		// A request that arrives after GOAWAY is refused.
+		// Waits until the server has the request, because it refuses requests that arrive after GOAWAY.
 		await expect.poll(() => held).toBeDefined();
 		for (const session of server.sessions) session.goaway(constants.NGHTTP2_NO_ERROR);
 		await settle();

@@ -7,7 +7,7 @@ import { list, status, thing } from "./watched-things.ts";
 
 const things = { name: "things", path: "/apis/test/v1/things", resource: "things", group: "test" };
 
-/** Lists from an API server that gives these answers, each over a session with its own number. */
+/** Lists from an API server that gives these answers, each over its own session. */
 function listFrom(pages: readonly { readonly session: number; readonly body: unknown }[]) {
 	const connection = { cluster: "eu-1", versions: new SeenVersions(), session: 1 };
 	const left = [...pages];
@@ -17,7 +17,7 @@ function listFrom(pages: readonly { readonly session: number; readonly body: unk
 		ask: async ({ path }: { readonly path: string }) => {
 			paths.push(path);
 			const page = left.shift();
-			// The answer has arrived. The next request uses the session that exists by then.
+			// The next request uses the session that exists after this answer.
 			connection.session = left[0]?.session ?? connection.session;
 			return { status: 200, body: page?.body ?? status(500, "asked too often") };
 		},

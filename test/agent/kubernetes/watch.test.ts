@@ -169,7 +169,7 @@ describe("watch", () => {
 		await expect.poll(() => store.live, patiently).toBe(true);
 		server.freeze();
 		clock.skip(2_000); // The next ping.
-		clock.skip(5_000); // No answer to it.
+		clock.skip(5_000); // No answer to the ping.
 		expect(store.live).toBe(false);
 		await expect.poll(() => store.notes, patiently).toContain("lost");
 		server.thaw();
@@ -203,7 +203,7 @@ describe("watch", () => {
 		await expect.poll(() => store.synced, patiently).toBe(true);
 		server.breakConnections();
 		await expect.poll(() => content(store), patiently).toEqual(["old"]);
-		// The first list of the restored server is not used: it only showed that the history is another one.
+		// The first list of the restored server only shows that etcd has another history, and is not used.
 		expect(asked).toEqual(["streamed list", "streamed list", "streamed list"]);
 		expect(store.notes).toEqual(["list 10: a", "lost", "reset", "lost", "list 5: old"]);
 		expect(warnings.join()).toContain("was etcd restored?");
@@ -239,7 +239,7 @@ describe("watch", () => {
 		const { store, warnings, clock } = await setUp({
 			"streamed list": (request) => request.json(403, status(403, "things is forbidden")),
 		});
-		// Three quarters of 100 ms, doubled each time, up to 3 s.
+		// Three quarters of a backoff that doubles from 100 ms to 3 s.
 		const pauses = [75, 150, 300, 600, 1_200, 2_250, 2_250];
 		for (const [index, pauseMs] of pauses.entries()) {
 			const set = () => clock.set.filter((ms) => pauses.includes(ms));

@@ -36,7 +36,7 @@ function readThing(object: unknown): Thing {
 	return { name: metadata.name, value };
 }
 
-/** Records what it is told, in order. */
+/** Records its calls, in order. */
 export class NotingStore extends ObjectStore<Thing> {
 	readonly notes: string[] = [];
 	override replace(objects: readonly Thing[], resourceVersion: string): void {
@@ -61,7 +61,7 @@ export class NotingStore extends ObjectStore<Thing> {
 	}
 }
 
-/** Closes it when the test is over, before anything that was opened earlier. */
+/** Closes it after the test, before anything that was opened earlier. */
 function closeAfterwards(one: { close(): unknown }): void {
 	onTestFinished(async () => {
 		await one.close();
@@ -75,7 +75,7 @@ function kindOf({ query }: ScriptedRequest): Kind {
 	return query.get("watch") === "true" ? "watch" : "list";
 }
 
-/** Starts a watch on things against a server with the test's answers, one handler for each kind of request. */
+/** Watches things on a server with one handler for each kind of request. */
 export async function setUp(handlers: Partial<Record<Kind, (request: ScriptedRequest, nth: number) => void>>): Promise<{
 	readonly server: ScriptedServer;
 	readonly store: NotingStore;

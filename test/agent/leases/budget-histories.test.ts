@@ -12,7 +12,7 @@ afterEach(() => {
 	for (const end of ends.splice(0)) end();
 });
 
-/** Starts with two healthy pods of budget shop/db, twenty seconds before the first full minute. */
+/** Starts with two healthy pods of budget shop/db, 20 s before the next full minute. */
 function begun() {
 	const manual = createManualClock();
 	let ahead = 0;
@@ -76,7 +76,7 @@ describe("BudgetHistories", () => {
 		await settle();
 		await pass(60);
 		expect(samples()).toEqual(["2 ? 2"]);
-		// The timer runs seven seconds late.
+		// The timer runs 7 s late.
 		await pass(53);
 		agent.live();
 		setAhead(7);

@@ -21,7 +21,7 @@ function startWatch({ local }: SimulatedAgent, namespaces: readonly string[] = [
 		() => "ended",
 		(error: unknown) => error,
 	);
-	/** Returns what was told about shop/db, from the beginning. */
+	/** Returns the reported states of shop/db, in order. */
 	const told = () =>
 		updates.flatMap(({ changed }) =>
 			changed
@@ -141,12 +141,12 @@ describe("a watch of budgets", () => {
 		expect(reader.told()).toEqual([three, three]);
 	});
 
-	/** Makes the watches dead half a second before a sign of life is due, and alive again after `meanwhile`. */
+	/** Makes the watches dead until `meanwhile` has run, just before a sign of life is due. */
 	async function deadBetweenBeats(
 		{ cluster, agent, pass }: Awaited<ReturnType<typeof watched>>,
 		meanwhile: () => void,
 	) {
-		// Signs of life are sent at 2, 4 and 6 s. The watches showed theirs last at 0.5 s.
+		// Signs of life are due at 2, 4 and 6 s. The watches last showed one at 0.5 s.
 		await pass(400);
 		cluster.clock.advance(5_250);
 		await settle();

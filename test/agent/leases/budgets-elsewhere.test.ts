@@ -7,7 +7,7 @@ const named = (namespace: string, name: string): MemberBudget => ({ name: { name
 const [db, web] = [named("shop", "db"), named("shop", "web")];
 const silent = new AgentUnavailableError('cannot reach cluster "eu-3": its fleet gives no address for it', "eu-3");
 
-/** Each other member is given as its budgets, or as the reason why it cannot be asked. */
+/** `members` are the other members: their budgets, or the error of one that cannot be reached. */
 function elsewhere(...members: readonly (readonly MemberBudget[] | Error)[]): BudgetsElsewhere {
 	return new BudgetsElsewhere({
 		members: async () =>

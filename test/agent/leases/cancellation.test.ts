@@ -12,7 +12,7 @@ import {
 	unavailable,
 } from "../../support/simulated-agent.ts";
 
-/** Creates two agents of one cluster, and grants pods db-0 to db-2, each under its own id. */
+/** Creates two agents of one cluster and grants pods db-0 to db-2, each with its own ID. */
 async function setUp() {
 	const world = simulateCluster();
 	const pods = ["db-0", "db-1", "db-2"].map((name) => world.newPod(name)) as [PodRecord, PodRecord, PodRecord];
@@ -28,7 +28,7 @@ async function setUp() {
 	const cancel = (ids: readonly string[], by: SimulatedAgent = agent) => by.local.cancel(budget, ids, { sent: true });
 	const mark = (id: string) =>
 		agent.local.leases.change(budget, (lease) => ({ write: marked(lease, new Set([id])), result: undefined }));
-	/** Evicts late under a confirmed grant: the eviction names the version that was granted. */
+	/** Evicts the version that was granted, as a late eviction does. */
 	const evictLate = (pod: PodRecord) => world.server.evict(pod, { uid: pod.uid, resourceVersion: pod.resourceVersion });
 	return { ...world, pods, agent, other, find, version, cancel, mark, evictLate };
 }
@@ -204,7 +204,7 @@ describe("cancel() of others", () => {
 
 	test("does not end a later grant of the same pod", async () => {
 		const { cancel, agent, other, find, pods, version } = await setUp();
-		// The second agent has read the pod when the first one is done, and then the pod is granted again.
+		// The second agent reads the pod before the first one is done. Then the pod is granted again.
 		const reached = Promise.withResolvers<void>();
 		const goOn = Promise.withResolvers<void>();
 		let updates = 0;

@@ -1,4 +1,4 @@
-// Tests what a caller with every right can get written: never more than this agent sees itself.
+// Tests that a commit writes no more than this agent can see, even for a caller with every right.
 import { describe, expect, test } from "vitest";
 import type { LocalClusterOptions } from "../../../agent/leases/local-cluster.ts";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
@@ -21,7 +21,7 @@ const db = newController("db");
 const tenant: BudgetName = { namespace: "shop", name: "tenant" };
 const far = "9".repeat(39);
 
-/** Creates pods db-0 and db-1 of StatefulSet db under budget shop/db, and web-0, which no budget selects. */
+/** Creates db-0 and db-1 of StatefulSet db under budget shop/db, and web-0, which no budget selects. */
 function setUp(options: Partial<LocalClusterOptions> = {}) {
 	const world = simulateCluster();
 	world.server.putController({ ...db, namespace: "shop", replicas: 2 });
@@ -29,7 +29,7 @@ function setUp(options: Partial<LocalClusterOptions> = {}) {
 	const db1 = world.newPod("db-1", { controller: db });
 	const web0 = world.newPod("web-0", { labels: { app: "web" } });
 	const agent = world.newAgent(options);
-	// The first agent keeps the line.
+	// The first agent keeps the waiting line.
 	const other = world.newAgent({ ...options, lineHost: () => agent.local });
 	const acquire = async (name: BudgetName = budget, by: SimulatedAgent = agent) => {
 		const outcome = await by.local.acquire(asks("n", { budget: name, selector }), atOnce());

@@ -1,4 +1,4 @@
-// Counts budget shop/db over a small API server that behaves like a real one. A test decides how far the agent's view has come.
+// Counts budget shop/db over a simulated API server. The test decides what the agent's view has seen.
 import { countUnder } from "../../../agent/leases/count.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { PodStore } from "../../../agent/views/pod-view.ts";
@@ -12,7 +12,7 @@ import { newLease } from "../../support/build-lease.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import type { Interception } from "../../support/simulated-agent.ts";
 
-/** Creates pods db-0 to db-2 of a StatefulSet of 3, all healthy, and a live view that has seen them. */
+/** Creates a StatefulSet of three healthy pods, db-0 to db-2, and a live view of them. */
 export function simulateCount() {
 	const clock = createManualClock();
 	const server = new SimulatedApiServer({ clusterId: "eu" });
@@ -39,14 +39,14 @@ export function simulateCount() {
 	/** The result of the last comparison of the budgets with a list. */
 	const compared = { isRecent: true, wanted: () => undefined };
 	const options = { api, pods, budgets: budgetViewOf(budgets, compared), cluster: "eu-1" };
-	/** Returns the Lease as an acquisition wrote it, with an `observed` that the view has reached. */
+	/** Returns an acquired Lease whose `observed` the view has reached. */
 	const lease = (state: Partial<LeaseState> = {}) =>
 		acquired(newLease({ resourceVersion: now(), state: { observed: pods.resourceVersion, ...state } }), {
 			holder: "drain-7f",
 			nonce: "n",
 			durationMs: 10_000,
 		});
-	/** Creates the Lease of another budget in the namespace. */
+	/** Creates the Lease of another budget in the same namespace. */
 	const otherLease = (name: string, state: Partial<LeaseState>) => {
 		const other = newLease({ budget: { namespace: "shop", name }, state });
 		return server.createLease({

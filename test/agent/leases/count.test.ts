@@ -208,7 +208,7 @@ describe("countUnder() and the view", () => {
 describe("countUnder() and budgets", () => {
 	test("lists where the watch is alive and its last comparison began too long ago", async () => {
 		const { count, server, compared, requests } = simulateCount();
-		// The watch does not show this budget, although it answers its pings.
+		// The watch answers pings but does not show this budget.
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "strict" }));
 		compared.isRecent = false;
 		expect((await count()).count.budgets.map(({ name }) => name.name)).toEqual(["db", "strict"]);
@@ -293,7 +293,7 @@ describe("countUnder() rejects", () => {
 		await expect(count()).rejects.toBe(unavailable);
 	});
 
-	// In contrast, x-pdb allows the eviction if the pod cannot be read.
+	// x-pdb, in contrast, allows the eviction if the pod cannot be read.
 	test("where a candidate that the view does not have cannot be read", async () => {
 		const { count, faults } = simulateCount();
 		faults.before = losing("get pods");

@@ -3,7 +3,7 @@ import { LeaseLostError } from "../../../disruption/errors.ts";
 import { budget } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster } from "../../support/simulated-agent.ts";
 
-/** Creates a world in which "first" holds the Lease and wants to evict db-0. */
+/** Creates a cluster in which "first" holds the Lease and wants to evict db-0. */
 async function held() {
 	const world = simulateCluster();
 	const agent = world.newAgent();

@@ -49,7 +49,7 @@ function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Erro
 	return { asked, getScale };
 }
 
-/** Returns a question in which the budget selects all pods of the namespace, and none is reserved. */
+/** The budget selects all pods of the namespace, and none is reserved. */
 function question(pods: readonly PodRecord[], remembered: readonly ControllerReference[] = []) {
 	const selected = new Set(pods.map(({ uid }) => uid));
 	return {

@@ -16,7 +16,7 @@ function setUp() {
 	const world = simulateCluster();
 	const { server, newPod, newAgent } = world;
 	const agent = newAgent();
-	/** Creates a custom resource of one replica, and its pod. */
+	/** Creates a custom resource with one replica, and its pod. */
 	const launch = (name: string) => {
 		const controller = rocket(name);
 		server.putController({ ...controller, namespace: "shop", replicas: 1 });
@@ -44,7 +44,7 @@ describe("a controller of another kind than Kubernetes' own", () => {
 		expect(lease().state.controllers.map(controllerKey)).toEqual(["example.com/Rocket/1"]);
 		server.removePod(pod);
 		expect((await counted("n2")).expected).toEqual({ kind: "known", pods: 1 });
-		// Also after a restart, and at the other agent of the cluster.
+		// Also at the cluster's other agent, or after a restart.
 		expect((await counted("n3", newAgent())).expected).toEqual({ kind: "known", pods: 1 });
 		expect(agent.problems).toEqual([]);
 	});
@@ -104,7 +104,7 @@ describe("a controller of another kind than Kubernetes' own", () => {
 		expect(bytes).toBeGreaterThan(maxRememberedBytes - 1_000);
 		expect(bytes).toBeLessThan(maxRememberedBytes + 1_000);
 		expect(fits(lease())).toBe(true);
-		// They are not written again either, and stay unknown without their pods.
+		// They are not written again, and stay unknown without their pods.
 		const { resourceVersion } = lease();
 		for (const pod of server.pods()) server.removePod(pod);
 		expect((await counted("n2")).expected).toEqual(unknown);

@@ -16,7 +16,7 @@ import { createManualClock } from "../../support/manual-clock.ts";
 
 type Before = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
 
-/** Creates a cluster whose fleet a test edits, and agents for it. */
+/** Creates a cluster whose fleet the test declares, and agents for it. */
 function simulate() {
 	const clock = createManualClock();
 	const server = new SimulatedApiServer({ clusterId: "id-1" });
@@ -144,7 +144,7 @@ describe("KnownMembers", () => {
 		other.see();
 		declare(["id-1", "id-2"]);
 		await one.getFleet();
-		// The list is as the other agent knows it, but in a later version. That agent's watch is alive and has not shown the Lease since.
+		// The other agent knows this list, but in an earlier version. Its watch is alive but has not shown the Lease since.
 		declare(["id-1"]);
 		await expect(other.getFleet()).rejects.toThrow("id-2");
 	});
@@ -159,7 +159,7 @@ describe("KnownMembers", () => {
 		await expect(one.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
 		other.see();
 		await expect(other.getFleet()).rejects.toThrow('member "eu-9" (id id-9, known since ');
-		// A dead watch is no reason to know nothing.
+		// Without a live watch, the agent reads the Lease from the API server.
 		const late = newAgent();
 		await one.known.learn([{ id: "id-8", name: "eu-8" }]);
 		clock.advance(60_000);

@@ -6,7 +6,7 @@ import { leaseName } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
 
-/** Creates a Lease for budget shop/db, which was acquired and released. Then the budget is deleted. */
+/** Creates the Lease of budget shop/db by acquiring and releasing it. Then deletes the budget. */
 async function setUp() {
 	const world = simulateCluster();
 	const agent = world.newAgent();
@@ -110,7 +110,7 @@ describe("LeaseCleanup", () => {
 		await agent.local.release(acquisition);
 		await cleanUpAfter(0);
 		await cleanUpAfter(idleMs);
-		// The budget is back: it may have a Lease, and the next acquisition makes one.
+		// The budget exists again, but only an acquisition makes a Lease for it.
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
 		const { leaseUid, leaseTransitions: transitions } = acquisition;
 		await agent.local.release(acquisition);

@@ -22,7 +22,7 @@ import { type Interception, losing, unavailable } from "../../support/simulated-
 const name = leaseName(budget);
 const by = (nonce: string, durationMs = leaseDurationMs) => ({ holder: `drain of ${nonce}`, nonce, durationMs });
 
-/** Creates the store of one agent, and records its requests to the API server. */
+/** Creates one agent's store, and records its requests. */
 function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = createManualClock()) {
 	const requests: string[] = [];
 	const faults: { before: Interception; after: Interception } = { before: () => undefined, after: () => undefined };
@@ -41,12 +41,12 @@ function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = cre
 		if (!found) throw new Error("there is no Lease");
 		return found;
 	};
-	/** Writes as another client, with any times. */
+	/** Writes the Lease as another client. */
 	const meddle = (change: Partial<LeaseObject>) => server.updateLease({ ...object(), ...change });
 	return { server, clock, store, requests, faults, write, object, meddle, read: () => store.read(budget) };
 }
 
-/** The store deletes nothing, and names the version that it read. */
+/** The store never deletes, and always names the version that it read. */
 const storeConflicts = leaseConflicts.filter(({ write, names }) => write !== "delete" && names === undefined);
 
 const observing = (version: string) => (lease: BudgetLease) => withObserved(lease, version);
@@ -129,7 +129,7 @@ describe("LeaseStore.change()", () => {
 			const holder = left?.spec.holderIdentity ?? "";
 			expect(seen).toEqual(write === "update" ? ["", holder] : [holder]);
 			expect(await first.read()).toMatchObject({ holder, state: { observed: "10" } });
-			// If the Lease is gone, it is created again.
+			// A deleted Lease is created again.
 			expect(first.object().uid).toBe(left?.uid ?? "eu-lease-2");
 		});
 	}
@@ -160,7 +160,7 @@ describe("LeaseStore.change()", () => {
 		expect(requests).toEqual(["get"]);
 	});
 
-	// In contrast, x-pdb goes on to delete if the read failed, and deletes without a precondition.
+	// x-pdb, in contrast, goes on to delete after a failed read, and without a precondition.
 	test("writes nothing where the read failed", async () => {
 		const { write, faults, requests } = setUp();
 		faults.before = losing("get leases");
@@ -337,7 +337,7 @@ describe("LeaseStore judges the end of a holding", () => {
 		expect(await isFree(second.store)).toBe(true);
 	});
 
-	// In contrast, x-pdb compares acquireTime, perhaps of another replica, with the local clock.
+	// x-pdb, in contrast, compares acquireTime, which may be another replica's, with the local clock.
 	for (const time of ["1970-01-01T00:00:00.000000Z", "2199-01-01T00:00:00.000000Z", "soon"]) {
 		test(`a foreign acquireTime is never compared with the local clock: ${time}`, async () => {
 			const { clock, meddle, object, isFree } = await held();

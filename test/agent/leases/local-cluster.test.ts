@@ -22,7 +22,7 @@ function setUp() {
 	const acquire = async (nonce: string, by: SimulatedAgent = agent) =>
 		acquired(await by.local.acquire(asks(nonce), atOnce()));
 	const grant = { id: "id-0", pod, resourceVersion: pod.resourceVersion };
-	/** Lets another caller take the Lease over after the holder has shown no sign of life. */
+	/** Lets another caller take over the Lease after it has expired. */
 	const takeOver = async () => {
 		await other.local.leases.read(budget);
 		world.clock.advance(10_001);
@@ -346,7 +346,7 @@ describe("LocalCluster.release()", () => {
 		expect(lease().holder).toBe("drain of thief");
 	});
 
-	// In contrast, x-pdb's LocalUnlock goes on to delete if the read failed.
+	// x-pdb's LocalUnlock, in contrast, goes on to delete after a failed read.
 	test("writes nothing where the Lease cannot be read", async () => {
 		const { acquire, other, lease } = setUp();
 		const { acquisition } = await acquire("n");

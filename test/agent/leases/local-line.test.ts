@@ -95,7 +95,7 @@ describe("LocalCluster with a line", () => {
 });
 
 describe("LocalCluster and whoever it handed a Lease to", () => {
-	/** Hands the Lease over to "second", who waits in line. The test decides when its answer is sent. */
+	/** Hands the Lease over to "second", which waits in line. The test decides when its answer is sent. */
 	async function handedOver() {
 		const world = await setUp();
 		const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ describe("LocalCluster and whoever it handed a Lease to", () => {
 });
 
 describe("LocalCluster and a count that takes long", () => {
-	/** Acquires with a count whose reads take this long. */
+	/** Acquires while the reads of the count take this long. */
 	async function slowly(ms: number) {
 		const world = await setUp();
 		const { agent, clock } = world;
@@ -282,7 +282,7 @@ describe("LocalCluster.close()", () => {
 		expect(await second).toBeInstanceOf(AgentUnavailableError);
 	});
 
-	/** Acquires, and calls `act` when the Lease has been written and its pods are being counted. */
+	/** Acquires, and calls `act` after the Lease is written, while its pods are counted. */
 	async function whileCounting(act: (agent: SimulatedAgent) => Promise<void>) {
 		const world = await setUp();
 		const { agent, first } = world;
@@ -327,7 +327,7 @@ describe("LocalCluster.close()", () => {
 });
 
 describe("LocalCluster whose line is kept by another agent", () => {
-	/** Creates an agent that passes calls on, and records what the host of the line is asked. */
+	/** Creates an agent that forwards calls, and records what the host of the line is asked. */
 	function passingOn(answer: Cluster["acquire"]) {
 		const world = simulateCluster();
 		const asked: string[] = [];

@@ -5,7 +5,7 @@ import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import { budget, labels, selector } from "../../support/build-count.ts";
 import { simulateCount } from "./count-world.ts";
 
-/** Counts after the pods of StatefulSet db got these changes, from the first one on. */
+/** Counts after these changes to the pods of StatefulSet db, in order. */
 async function countWith(...changes: readonly Partial<PodRecord>[]) {
 	const world = simulateCount();
 	const pods = [world.db0, world.db1, world.db2];

@@ -75,7 +75,7 @@ describe("ReplicaSetOwners", () => {
 	});
 });
 
-/** Creates Deployment web with a ReplicaSet and its pods, and counts them again and again. */
+/** Creates Deployment web with a ReplicaSet and its pods. */
 function simulateDeployment(pods: number) {
 	const world = simulateCount();
 	const { server } = world;
@@ -106,7 +106,7 @@ function simulateDeployment(pods: number) {
 		api: { ...world.options.api, getScale },
 		replicaSets: new ReplicaSetOwners(world.clock),
 	};
-	/** Returns the controllers that the count asks for, and how many pods it expects. */
+	/** Returns the controllers whose scale the count requests, and how many pods it expects. */
 	const count = async () => {
 		asked.length = 0;
 		world.live();

@@ -11,7 +11,7 @@ import { asks, atOnce, losing, simulateCluster, unavailable } from "../../suppor
 
 const web: BudgetName = { namespace: "shop", name: "web" };
 
-/** Grants pod db-0 under budget shop/db. The sweeping agent sees this at once. */
+/** Grants pod db-0 under budget shop/db, as the sweeping agent has seen. */
 async function setUp() {
 	const world = simulateCluster();
 	world.server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 }), web));
@@ -175,7 +175,7 @@ describe("ReservationSweep", () => {
 				write: { ...lease, state: { ...lease.state, reservations: ghosts } },
 				result: undefined,
 			}));
-			/** Returns how many reads of pods a pass each second takes in this time. */
+			/** Sweeps once a second for this time, and returns the number of pod reads. */
 			const readsWithin = async (seconds: number) => {
 				world.agent.requests.length = 0;
 				for (let second = 0; second < seconds; second += 1) await world.sweepAfter(1_000);

@@ -34,7 +34,7 @@ test.each<readonly [name: string, changed: (lease: LeaseObject) => Partial<Lease
 	expect(await store.read(budget)).not.toEqual(known);
 });
 
-/** `connection.now` is undefined until the next read, which opens one. */
+/** If `connection.now` is undefined, the next read opens a connection. */
 function setUp(connection: { now: number | undefined; onRead?: () => void }) {
 	const server = new SimulatedApiServer({ clusterId: "eu" });
 	const api = clusterApi(server);
@@ -79,7 +79,7 @@ test("writes nothing over another connection than the one that read the Lease", 
 	const backup = server.snapshot();
 	await observe(newStore(), "6");
 	connection.onRead = () => {
-		// The answer came, the connection went, and the same version is another state now.
+		// After the answer, the connection is replaced, and the same version means another state.
 		delete connection.onRead;
 		server.restore(backup);
 		server.leases.set(leaseName(budget), { ...restoredLease(server), resourceVersion: String(server.revision + 1) });

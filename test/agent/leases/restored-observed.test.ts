@@ -1,4 +1,4 @@
-// Tests an `observed` from before etcd was restored from a backup, which no view can ever reach.
+// Tests an `observed` version from before a restore of etcd, which no view can ever reach.
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import { annotationsOf, parseLease, withObserved } from "../../../disruption/lease/lease.ts";
@@ -7,7 +7,7 @@ import { asks, atOnce, settle, simulateCluster } from "../../support/simulated-a
 
 const zone: BudgetName = { namespace: "shop", name: "zone" };
 
-/** Creates two healthy pods. The Leases of these budgets exist, and say what an agent saw at version 5000 of an etcd that is gone. */
+/** Creates two healthy pods. The Leases of `budgets` have `observed` version 5000, from an etcd that was since restored. */
 async function restored(budgets: readonly BudgetName[] = [budget]) {
 	const world = simulateCluster();
 	world.server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 }), zone));
@@ -103,7 +103,7 @@ describe("an `observed` from before a restore", () => {
 });
 
 describe("evidence that a dead watch has shown, from before a restore", () => {
-	/** One agent has seen db-0 terminate, in an etcd that is gone. Since then, db-0 is alive and reserved. */
+	/** Before etcd was restored, one agent saw db-0 terminate. Now db-0 is alive and reserved. */
 	async function reserved() {
 		const world = simulateCluster();
 		const pod = world.newPod("db-0");

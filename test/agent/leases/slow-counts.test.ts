@@ -1,4 +1,4 @@
-// Tests two drains that want one pod after the other, over clusters whose API servers are slow to answer the reads of a count.
+// Tests two drains of one pod each, over clusters whose API servers answer the reads of a count slowly.
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ import { type SimulatedAgents, settle, simulateCluster } from "../../support/sim
 const stepMs = 50;
 /** With only one grant, no Lease would be handed over to a run while another run waits for it. */
 const grantsEach = 3;
-/** The time to read the ConfigMap xpdb-fleet. */
+/** How long reading ConfigMap xpdb-fleet takes. */
 const readMs = 1_400;
 
 interface SlowFleet {
@@ -31,11 +31,11 @@ interface SlowFleet {
 	readonly worlds: readonly SimulatedAgents[];
 	readonly clusters: readonly AgentCluster[];
 	readonly live: () => void;
-	/** The reasons why rounds had to start again. */
+	/** Why rounds had to start again. */
 	readonly lost: string[];
 }
 
-/** Creates clusters in which the reads of a count take this long. Writes of Leases do not. */
+/** Creates clusters in which the reads of a count take this long. Writes of Leases are fast. */
 function slowFleet(ids: readonly string[], countMs: number): SlowFleet {
 	const clock = createManualClock();
 	const fleet = ids.map((id) => ({ id, name: id, address: `${id}:9443` }));
@@ -73,7 +73,7 @@ function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
 	};
 }
 
-/** Returns the cluster as it is reached through another agent. Each of the two agents reads its fleet before it lets a call continue. */
+/** Returns the cluster as reached through another agent. Both agents read their fleets before they let a call pass. */
 function throughPeer(cluster: AgentCluster, { clock, certificate, material, readMs }: SlowPeer): AgentCluster {
 	const members = [{ id: "own", name: "own" }, ...["eu", "us"].map((id) => ({ id, name: id, address: `${id}:9443` }))];
 	const recent = (): RecentFleet =>
@@ -117,7 +117,7 @@ function throughPeer(cluster: AgentCluster, { clock, certificate, material, read
 	});
 }
 
-/** Runs rounds for one pod, as a drain does, until it was granted three times. Each grant is taken back. */
+/** Runs rounds for one pod, as a drain does, until it was granted `grantsEach` times. Each grant is taken back. */
 async function drain({ clock, clusters, lost }: SlowFleet, name: string, pod: PodReference): Promise<void> {
 	const runtime = runtimeOn(clock, name);
 	const { signal } = new AbortController();
@@ -153,7 +153,7 @@ async function pass(fleet: SlowFleet, ms: number, until: () => boolean = () => f
 	}
 }
 
-/** Returns which of the two pods got their grants within this time. */
+/** Returns which of the two pods got all their grants within this time. */
 async function grantedOf(fleet: SlowFleet, withinMs: number): Promise<readonly string[]> {
 	const [world] = fleet.worlds;
 	const granted: string[] = [];

@@ -9,9 +9,9 @@ import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { clusterId } from "../../support/samples.ts";
 import { serveAgent, serverName } from "../../support/served-agent.ts";
 
-/** The time after which a cloud's load balancer forgets an idle connection. This is the shortest that is known, Azure's. */
+/** Azure's load balancer forgets an idle connection after this time, the shortest of the known clouds. */
 const forgottenAfterMs = 240_000;
-/** The interval at which the agents' server sends signs of life. If it were longer, the test below would wait in vain. */
+/** The interval of the signs of life from the agent's server. If it were longer, the test below would time out. */
 const signOfLifeMs = 5_000;
 
 describe("PeerClients", () => {
@@ -19,7 +19,7 @@ describe("PeerClients", () => {
 	beforeAll(async () => {
 		fleet = await createAuthority("fleet");
 	});
-	// Leaves out the timers of the connections, which belong to the library.
+	// Only these timers are fake, because connections need the others.
 	beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 	afterEach(() => void vi.useRealTimers());
 
@@ -44,8 +44,7 @@ describe("PeerClients", () => {
 				const passed = balancer.passedBothWays();
 				await vi.advanceTimersByTimeAsync(signOfLifeMs);
 				await passed;
-				// When the agent has answered, it has received the sign. Otherwise, the next advance would look like a silence of that
-				// length.
+				// The answer shows that the agent received the sign of life. Otherwise, the next advance would look like silence.
 				await member.describe();
 			}
 			expect(balancer.connections()).toBe(1);
@@ -60,7 +59,7 @@ describe("PeerClients", () => {
 	});
 });
 
-/** Plays a load balancer. Counts connections, and sees when data passes. */
+/** Plays a load balancer that counts connections and notices when data passes. */
 async function startBalancer(target: string) {
 	const sockets: Socket[] = [];
 	let waiting: { readonly missing: Set<string>; readonly done: () => void } | undefined;

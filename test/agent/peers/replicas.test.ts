@@ -58,7 +58,7 @@ function replicasOf(podName: string, pods: readonly PodRecord[], addresses: Reco
 	return { replicas, clock, reports, looked };
 }
 
-/** Lets the lookup of an address finish. */
+/** Lets an address lookup finish. */
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("lineHost()", () => {

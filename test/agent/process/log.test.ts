@@ -23,7 +23,7 @@ describe("the log", () => {
 		]);
 	});
 
-	// Only Linux has a disk that is always full.
+	// Only Linux has /dev/full, a disk that is always full.
 	test.skipIf(!existsSync("/dev/full"))("on a full disk is no reason to end", async () => {
 		const script = `
 			const { createLogger } = await import(${JSON.stringify(new URL("../../../agent/process/log.ts", import.meta.url).href)});

@@ -77,7 +77,7 @@ describe("Acquire", () => {
 		const local = createFakeCluster({
 			acquire: (_request, { signal }) => {
 				isAsked();
-				// Acquires anyway, like a cluster whose write was already on its way.
+				// Acquires anyway, like a cluster whose write is already under way.
 				return new Promise((acquired) => signal.addEventListener("abort", () => acquired(samples.acquired)));
 			},
 			release: async (given) => resolve(given),
@@ -128,7 +128,7 @@ describe("Acquire", () => {
 	});
 });
 
-/** Plays a cluster whose caller waits: it does nothing until the caller goes away. */
+/** Plays a cluster that lets its caller wait until the caller goes away. */
 function untilAborted(signal: AcquireOptions["signal"], then?: () => void): Promise<AcquireOutcome> {
 	return new Promise((_resolve, reject) => {
 		signal.addEventListener("abort", () => {

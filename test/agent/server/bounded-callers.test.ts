@@ -1,4 +1,4 @@
-// Tests the limits of one caller with a served agent, over real connections.
+// Tests the limits of one caller over real connections.
 import { describe, expect, test } from "vitest";
 import { HeldLeases, longestHoldMs } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";

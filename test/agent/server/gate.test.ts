@@ -73,7 +73,7 @@ describe("admit() on the peer port", () => {
 		const { acquire, count, commit, renew } = AgentServiceService;
 		expect(renews).toEqual([renew.path]);
 		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
-		// Only Greet is also for clusters that are not members.
+		// Only Greet also accepts clusters that are not members.
 		expect(certified).toEqual([AgentServiceService.greet.path]);
 	});
 });

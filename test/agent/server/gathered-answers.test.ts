@@ -24,7 +24,7 @@ const bytes = {
 	deserialize: (buffer: Buffer) => ({ text: buffer.toString() }),
 };
 
-/** Starts a server with these two methods. Returns its answers as an HTTP/2 client sees them: each piece as it arrives. */
+/** Starts a server with these two methods. An HTTP/2 client records each piece of an answer as it arrives. */
 async function serve({
 	unary = () => undefined,
 	stream = () => undefined,

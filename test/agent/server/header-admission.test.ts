@@ -1,4 +1,4 @@
-// Tests a real server with clients that use HTTP/2 as they please.
+// Tests a real server with clients that send any HTTP/2.
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";
@@ -29,15 +29,15 @@ interface Served {
 	readonly renewConnections: (graceMs: number) => void;
 	/** Resolves when the server has ended the connection. */
 	readonly closed: Promise<unknown>;
-	/** Returns how many calls the server allows on a connection at the same time. */
+	/** Returns how many concurrent calls the server allows on a connection. */
 	readonly maxStreams: () => number | undefined;
-	/** Returns how many bytes the client was able to send. */
+	/** Returns how many bytes the client could send. */
 	readonly sent: () => number;
 	/** Sends the headers of a call. More may follow. */
 	readonly call: (authorization: string) => ClientHttp2Stream;
 }
 
-/** Starts a server that admits a caller who says "good", and keeps one who says "later" waiting. */
+/** Admits callers that say "good", and keeps those that say "later" waiting. */
 async function serve(): Promise<Served> {
 	const local = createFakeCluster();
 	const clock = createManualClock();
@@ -105,7 +105,7 @@ async function serve(): Promise<Served> {
 	};
 }
 
-/** Resolves when nothing more is accepted and all that was sent has arrived: a ping is answered after the data before it. */
+/** Resolves when the server accepts no more data. An answer to a ping shows that all earlier data has arrived. */
 async function untilNothingIsTaken({ answerToPing, sent }: Pick<Served, "answerToPing" | "sent">): Promise<void> {
 	for (let last = -1, same = 0; same < 50; last = sent()) {
 		await answerToPing();
@@ -113,7 +113,7 @@ async function untilNothingIsTaken({ answerToPing, sent }: Pick<Served, "answerT
 	}
 }
 
-/** Returns most of a message of more than a megabyte, which never ends. */
+/** Returns the first megabyte of a longer message. */
 function halfAMessage(): Buffer {
 	const frame = Buffer.alloc(5 + 1_000_000);
 	frame.writeUInt32BE(1_500_000, 1);
@@ -163,7 +163,7 @@ test("a connection ends in time after a change of certificates, whatever call is
 	const endedAt = performance.now();
 	clock.advance(5_000);
 	expect(await closed).toEqual([]);
-	// Keepalive would also end it, five seconds of the real clock later.
+	// Keepalive would also end it, but 5 s of real time later.
 	expect(performance.now() - endedAt).toBeLessThan(4_000);
 });
 

@@ -24,7 +24,7 @@ const known = {
 	caller: { kind: "token", user: operator, tokenId: "JTI=1", tokenHash: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) },
 };
 
-/** Returns a token in the form that TokenRequest gives, for these audiences. */
+/** Returns a token for these audiences, as TokenRequest issues it. */
 function tokenOf(name: string, aud: unknown = ["xpdb-agent"]): string {
 	return tokenWith({ aud, sub: name, iat: 1_700_000_000, exp: 1_700_000_600 });
 }
@@ -160,7 +160,7 @@ describe("Identity", () => {
 		await flood(1);
 		expect(asked.length).toBeLessThan(50);
 		expect((await identity.check([`Bearer ${abc}`], "127.0.0.1")).kind).toBe("authenticated");
-		// Its minute is over, and the flood has used up every review.
+		// After a minute, the token's review has expired, and the flood has used up every new review.
 		now = 60_000;
 		await flood(2);
 		expect((await identity.check([`Bearer ${abc}`], "127.0.0.1")).kind).toBe("authenticated");

@@ -28,7 +28,7 @@ function shown(pem: string): PeerCertificate {
 function identityIn(declared: DeclaredFleet) {
 	const world = {
 		fleet: declared as DeclaredFleet | Error,
-		/** The promise that a read waits for. */
+		/** Each read waits for this. */
 		reading: Promise.resolve(),
 		now: 0,
 		wallClock: Date.now(),
@@ -143,7 +143,7 @@ describe("check()", () => {
 			Object.assign(world, { now: 9_000, reading: forever });
 			expect((await identity.check(certificate, renewal)).kind).toBe("member");
 			expect((await identity.check(certificate, renewal)).kind).toBe("member");
-			// One read under way is enough for a second.
+			// The second check uses the read that is under way.
 			expect(world.reads).toBe(2);
 		});
 

@@ -95,7 +95,7 @@ describe("requests that are too much or no good", () => {
 					budget: { namespace: "shop", name: "web" },
 				}),
 		},
-		// It would stay in the Lease, where no count could read it.
+		// A bad value would stay in the Lease, where no count could read it.
 		...[
 			{ name: "name", with: { name: "../x" } },
 			{ name: "kind", with: { kind: "a/b" } },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ReviewRate } from "../../../agent/server/review-rate.ts";
 
-/** Asks for this many reviews, each of which is answered at once. Returns how many were allowed. */
+/** Requests this many reviews, ends each at once, and returns how many were allowed. */
 function asked(rate: ReviewRate, address: string, tries: number): number {
 	let begun = 0;
 	for (let index = 0; index < tries; index++) {

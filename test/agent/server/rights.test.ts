@@ -8,7 +8,7 @@ const web: BudgetName = { namespace: "shop", name: "web" };
 const db: BudgetName = { namespace: "shop", name: "db" };
 const caller = buildTokenCaller();
 
-/** Allows what the list contains ("shop/" is the whole namespace), and records the requests. */
+/** Allows what the list contains, and records the requests. "shop/" means the whole namespace. */
 function rightsWith(allowed: string[], now: () => number = () => 0) {
 	const asked: string[] = [];
 	const rights = new Rights({

@@ -79,7 +79,7 @@ async function listen(certificates: Certificates, peers: boolean): Promise<numbe
 	});
 }
 
-/** Resolves with the connection when it is open and the server has sent its first bytes of HTTP/2. */
+/** Resolves with the connection when the server has sent its first bytes of HTTP/2. */
 function handshake(port: number, options: Partial<KeyPair> & { maxVersion?: "TLSv1.2" } = {}): Promise<TLSSocket> {
 	const { certificate, key, maxVersion } = options;
 	const socket = connect({

@@ -100,7 +100,7 @@ afterEach(async () => {
 });
 
 describe("views of an API server", () => {
-	/** Starts a server that streams these objects at every path, and records which paths were watched. */
+	/** Starts a server that streams these objects at every path, and records what was watched. */
 	async function connect(
 		...objects: readonly object[]
 	): Promise<{ options: ViewOptions; watched: () => (string | null)[] }> {
@@ -230,7 +230,7 @@ describe("views of an API server", () => {
 			}
 			const annotations = { "k8s.io/initial-events-end": "true" };
 			const [first, second] = items;
-			// The first watch is stuck before the second budget.
+			// The first watch never shows the second budget.
 			const watch = request.open();
 			if (first) watch.send({ type: "ADDED", object: first });
 			if (second && accepted.length > 0) watch.send({ type: "ADDED", object: second });

@@ -30,7 +30,7 @@ describe("PodStore content", () => {
 		expect(store.size).toBe(2);
 	});
 
-	// No API server sends these. A pod under two names would count as healthy twice.
+	// No API server sends this. A pod under two names would count as healthy twice.
 	test("has a uid under one name only, whatever is sent", () => {
 		const { store } = setUp();
 		store.replace([pod("a", "5"), pod("b", "6", { uid: "uid-a" }), pod("c", "7")], "10");

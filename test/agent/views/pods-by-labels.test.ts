@@ -4,10 +4,10 @@ import type { PodRecord } from "../../../disruption/budget/pod.ts";
 import type { LabelSelector } from "../../../disruption/budget/selector.ts";
 import { added, deleted, modified, pod, setUp } from "./pod-store-setup.ts";
 
-/** Some sets are equal, but are different objects. */
+/** Some sets are equal but different objects. */
 const labelSets: readonly PodRecord["labels"][] = [{ app: "db" }, { app: "web" }, { app: "db" }, {}];
 const namespaces = ["db", "shop"];
-/** The same object every time, as for a budget that is being watched. */
+/** Always the same object, as for a budget that is watched. */
 const everything: LabelSelector = { requirements: [] };
 const databases: LabelSelector = { requirements: [{ key: "app", operator: "In", values: ["db"] }] };
 

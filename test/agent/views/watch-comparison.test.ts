@@ -8,7 +8,7 @@ import { settle } from "../../support/simulated-agent.ts";
 
 const budget = (name: string): MemberBudget => ({ name: { namespace: "shop", name }, spec: {} });
 
-/** Creates a watch that has shown shop/db at version 10. The test answers its lists. */
+/** Creates a comparison with a watch that has shown shop/db at version 10. The test answers its lists. */
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
@@ -62,7 +62,7 @@ describe("WatchComparison", () => {
 	const moments: readonly {
 		readonly name: string;
 		readonly listed: Readonly<Record<string, string>>;
-		/** Called while the list is on its way (`before`) and after it has arrived (`after`). */
+		/** `before` runs while the list is under way, `after` when it has arrived. */
 		readonly before?: (store: ObjectStore<MemberBudget>) => void;
 		readonly after?: (store: ObjectStore<MemberBudget>) => void;
 	}[] = [

@@ -60,7 +60,7 @@ describe("a comparison of workloads", () => {
 	const rows: readonly {
 		readonly name: string;
 		readonly listed: Readonly<Record<string, string>>;
-		/** The version that the watch shows while the list is on its way. */
+		/** The version that the watch shows while the list is under way. */
 		readonly shown?: string;
 		readonly holds: boolean;
 	}[] = [
