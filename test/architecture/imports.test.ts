@@ -25,7 +25,7 @@ const rows = [
 		specifier: "x",
 	},
 	{ name: "an import of a type", text: `import type { A } from "x";`, specifier: "x", typeOnly: true, names: ["A"] },
-	// Node erases only `import type`. Of this import, `import {} from "x"` is left, which loads x.
+	// Node erases only `import type`. This import leaves `import {} from "x"`, which loads x.
 	{
 		name: "an inline type, which still loads the module",
 		text: `import { type A } from "x";`,

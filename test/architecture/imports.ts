@@ -17,9 +17,9 @@ export interface ImportReference {
 	readonly specifier: string | undefined;
 	/** Whether it is erased before the program runs. */
 	readonly typeOnly: boolean;
-	/** Whether it uses `import()`, which loads the module when the program reaches it. */
+	/** Whether it uses `import()`, which loads the module at run time. */
 	readonly lazy: boolean;
-	/** The names that a static import or re-export takes. Undefined if it takes all, or if the form has no names. */
+	/** The names that a static import or re-export takes. Undefined for all names, and for forms without names. */
 	readonly names: readonly string[] | undefined;
 }
 
@@ -83,14 +83,14 @@ function dynamicReference(node: SyntaxNode, parent: SyntaxNode | undefined): Ref
 			const isResolve = name === "resolve" && (isRequire || isImportMeta(callee["object"]));
 			return isResolve || name === "require" ? to(target) : undefined;
 		}
-		// Code that is loaded by its address, such as a worker. Other files (manifests, configuration) are not imports.
+		// Code that is loaded by its URL, such as a worker. URLs of other files are not imports.
 		case "NewExpression": {
 			const [target, base] = childNodes(node["arguments"]);
 			const isModule = /\.[cm]?[jt]sx?$/.test(literalText(target) ?? "");
 			const isBesideModule = base?.type === "MemberExpression" && isImportMeta(base["object"]);
 			return identifierName(node["callee"]) === "URL" && isModule && isBesideModule ? to(target) : undefined;
 		}
-		// If `require` is passed on, or `createRequire` or `getBuiltinModule` is used at all, what is imported cannot be known.
+		// If `require` is passed on, or `createRequire` or `getBuiltinModule` appears at all, the imports cannot be known.
 		case "Identifier": {
 			const isProperty = parent?.type === "Property" && parent["key"] === node && parent["value"] !== node;
 			const isMember = parent?.type === "MemberExpression" && parent["property"] === node && !parent["computed"];

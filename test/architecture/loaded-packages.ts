@@ -1,8 +1,8 @@
-// Finds what is loaded before a module runs: the modules and packages that it imports, and their imports in turn.
+// Finds the packages that are loaded before a module runs, through its imports and theirs.
 import { posix } from "node:path";
 import { findImports } from "./imports.ts";
 
-/** Returns the names of packages as they are imported. Node's builtins keep their "node:". Throws if a module is not among the sources. */
+/** Returns the names of packages as imported. Node's builtins keep their "node:". Throws if a module is missing from `sources`. */
 export function loadedPackages(entry: string, sources: ReadonlyMap<string, string>): ReadonlySet<string> {
 	const packages = new Set<string>();
 	const modules = new Set<string>();

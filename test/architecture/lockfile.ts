@@ -1,4 +1,4 @@
-// Checks package-lock.json, so that no dependency can be replaced by other bytes.
+// Checks the integrity and the licences of the packages in package-lock.json.
 export interface LockEntry {
 	readonly version?: string;
 	readonly integrity?: string;
@@ -40,12 +40,12 @@ const shippable: ReadonlySet<string> = new Set([
 	"PSF-2.0",
 	"Unlicense",
 ]);
-/** Also licences for programs that are run but not shipped. */
+/** Also licences of programs that are run but not shipped. */
 const usable: ReadonlySet<string> = new Set([...shippable, "MPL-2.0"]);
 
 /**
- * Returns one line for each package whose licence is unknown, or does not allow us to ship it with Apache-2.0 or, if it is only for
- * development, to use it. `known` has the licences of packages that do not name theirs.
+ * Returns one line for each package whose licence is unknown or not allowed. Development packages may have more licences, because they are
+ * not shipped. `known` has the licences of packages that do not name theirs.
  */
 export function findUnshippableLicences(
 	packages: Readonly<Record<string, LockEntry>>,
@@ -59,7 +59,7 @@ export function findUnshippableLicences(
 	});
 }
 
-/** Understands "MIT", "MIT OR CC0-1.0" and "(Apache-2.0 AND BSD-3-Clause)". Nested expressions are not understood, so they are refused. */
+/** Supports "MIT", "MIT OR CC0-1.0" and "(Apache-2.0 AND BSD-3-Clause)". Nested expressions are refused. */
 function allows(expression: string, licences: ReadonlySet<string>): boolean {
 	const parts = expression.replace(/^\((.*)\)$/, "$1");
 	if (parts.includes(" OR ")) return parts.split(" OR ").some((each) => licences.has(each));

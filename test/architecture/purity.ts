@@ -1,4 +1,4 @@
-// Checks that the domain reads no clock, no randomness, no environment and no file: every name in it is its own or one of these.
+// Checks that the domain reads no clock, randomness, environment or file: it may use only its own names and the pure globals below.
 import {
 	childNodes,
 	identifierName,
@@ -10,7 +10,7 @@ import {
 	walk,
 } from "./syntax-tree.ts";
 
-/** Globals that give the same answer everywhere and always. */
+/** Globals whose results do not depend on the machine or the time. */
 const pureGlobals = new Set(
 	(
 		"undefined NaN Infinity Array Map Set WeakMap WeakSet Object String Number Boolean BigInt Symbol RegExp JSON Promise " +
@@ -19,7 +19,7 @@ const pureGlobals = new Set(
 	).split(" "),
 );
 
-/** Globals of which only the named members are pure. */
+/** Globals of which only these members are pure. */
 const pureMembers: Readonly<Record<string, readonly string[]>> = {
 	Math: ["abs", "ceil", "floor", "max", "min", "round", "sign", "trunc"],
 	Date: ["parse", "UTC"],
@@ -30,7 +30,7 @@ const pureMembers: Readonly<Record<string, readonly string[]>> = {
 /** Methods whose results depend on the machine's language. */
 const localeMethods = new Set(["localeCompare", "toLocaleString", "toLocaleUpperCase", "toLocaleLowerCase"]);
 
-/** All globals of a module in Node, including names of the language that are not properties. */
+/** All globals of a Node module, including names that are not properties of globalThis. */
 const hostGlobals = new Set([
 	...Object.getOwnPropertyNames(globalThis),
 	"require",
@@ -92,7 +92,7 @@ function isPropertyName(node: SyntaxNode, parent: SyntaxNode | undefined): boole
 	);
 }
 
-/** Returns every name that the file declares anywhere, except types: variables, parameters, functions, classes, imports. */
+/** Returns all names that the file declares, except types. */
 function declaredNames(tree: SyntaxNode): Set<string> {
 	const names = new Set<string>();
 	const bind = (pattern: unknown) => {

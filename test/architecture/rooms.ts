@@ -1,7 +1,7 @@
-// Has the floor plan: the rooms of each folder, from the top floor down. A room imports only from lower floors, never from its own or a
-// higher one. CONTRIBUTING.md draws it, and ../architecture.test.ts compares the two.
+// The floor plan: the rooms of each folder, from top to bottom. A room imports only from lower floors. CONTRIBUTING.md draws it, and
+// ../architecture.test.ts compares the two.
 
-/** Rooms on one floor do not import each other. "" stands for files in the folder itself. */
+/** Rooms on one floor do not import each other. "" stands for the folder's own files. */
 export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	plugin: [
 		[""],
@@ -20,15 +20,15 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		["terminal"],
 	],
 	agent: [[""], ["server"], ["peers"], ["leases"], ["views"], ["cluster-api"], ["kubernetes"], ["tls"], ["process"]],
-	// Files without a room, errors and words, are below all rooms.
+	// Files without a room (errors and text) are below all rooms.
 	disruption: [["round"], ["lease"], ["budget"], [""]],
 	demo: [[""], ["agents", "apiserver", "audit"], ["machine"]],
 };
 
-/** Rooms that are drawn, but not built yet. */
+/** Rooms that are drawn but not built yet. */
 export const unbuiltRooms: ReadonlySet<string> = new Set([]);
 
-/** Files outside the domain that are as pure as the domain: they compute a plan from what was read. */
+/** Files outside the domain that must be as pure: they compute a plan from facts. */
 export const pureFiles: ReadonlySet<string> = new Set([
 	"plugin/plan/drain-plan.ts",
 	"plugin/plan/drain-queue.ts",
@@ -36,7 +36,7 @@ export const pureFiles: ReadonlySet<string> = new Set([
 	"plugin/plan/simulated-counts.ts",
 ]);
 
-/** Returns what is wrong with an import between two files of one folder. Undefined if the plan allows it. */
+/** Returns what is wrong with an import within one folder. Undefined if the floor plan allows it. */
 export function judgeRooms(file: string, path: string): string | undefined {
 	const [from, to] = [placeOf(file), placeOf(path)];
 	if (from === undefined || to === undefined || from.folder !== to.folder || from.room === to.room) return undefined;

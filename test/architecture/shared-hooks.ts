@@ -1,5 +1,5 @@
-// Finds hooks that a module registers while it is loaded. Unit test files of a worker share its modules, so only the first file that
-// imports the module would get the hook.
+// Finds hooks that a module registers while it is loaded. Test files of a worker share modules, so only the first file that imports the
+// module would get the hook.
 import { identifierName, isNode, lineOf, memberName, parseSource, walk } from "./syntax-tree.ts";
 
 const hooks = new Set(["beforeAll", "beforeEach", "afterEach", "afterAll", "aroundEach", "aroundAll"]);

@@ -4,7 +4,7 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 const notOurs = new Set(["node_modules", "dist", ".git"]);
 
-/** Returns every file of the repository by its path from the root, with "/", without the folders that tools create. */
+/** Returns all files by their path from the repository root, with "/", without folders that tools create. */
 export function listFiles(folder = repositoryRoot): string[] {
 	return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
 		const path = join(folder, entry.name);

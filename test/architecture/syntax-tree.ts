@@ -8,7 +8,7 @@ export interface SyntaxNode {
 	readonly [property: string]: unknown;
 }
 
-/** Parses a source file. Throws if that fails, because a rule must not pass a file that it cannot read. */
+/** Throws if parsing fails, because a rule must not pass a file that it cannot read. */
 export function parseSource(path: string, text: string): SyntaxNode {
 	const { program, errors } = parseSync(path, text, { sourceType: "module", preserveParens: false });
 	const [error] = errors;
@@ -16,7 +16,7 @@ export function parseSource(path: string, text: string): SyntaxNode {
 	return program as unknown as SyntaxNode;
 }
 
-/** Calls `visit` for the node and everything below it, with the parent. If it returns "skip", the nodes below are skipped. */
+/** Visits the node and its descendants, each with its parent. "skip" leaves out the descendants. */
 export function walk(
 	node: SyntaxNode,
 	visit: (node: SyntaxNode, parent: SyntaxNode | undefined) => "skip" | undefined,
@@ -32,7 +32,7 @@ export function isNode(value: unknown): value is SyntaxNode {
 	return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** Returns the text of a string literal, or of a template without holes. Undefined for other nodes. */
+/** Returns the text of a string literal, or of a template without expressions. Undefined for other nodes. */
 export function literalText(node: unknown): string | undefined {
 	if (!isNode(node)) return undefined;
 	if (node.type === "Literal" && typeof node["value"] === "string") return node["value"];
@@ -41,12 +41,12 @@ export function literalText(node: unknown): string | undefined {
 	return (quasi?.["value"] as { readonly cooked: string } | undefined)?.cooked;
 }
 
-/** Returns the name of a plain identifier. Undefined for other nodes. */
+/** Undefined unless the node is a plain identifier. */
 export function identifierName(node: unknown): string | undefined {
 	return isNode(node) && node.type === "Identifier" ? String(node["name"]) : undefined;
 }
 
-/** Returns the name of the property that a member expression reads, with a dot or as a literal in brackets. */
+/** Returns the name of the property that a member expression reads, as `.name` or `["name"]`. */
 export function memberName(node: SyntaxNode): string | undefined {
 	return node["computed"] ? literalText(node["property"]) : identifierName(node["property"]);
 }

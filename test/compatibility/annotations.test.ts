@@ -10,7 +10,7 @@ import { formatSuspension, parseSuspension, suspensionAnnotation } from "../../d
 import { formatOperation, operationAnnotation, parseOperation } from "../../plugin/nodes/operation.ts";
 import { type KeptAnnotations, keptAnnotations, keptVersions } from "./kept.ts";
 
-/** Writes again what is understood of these annotations. */
+/** Parses these annotations and formats them again. */
 function again({ name = "", holder = "", transitions = 0, annotations }: KeptAnnotations): object {
 	const [known, suspended, operation] = [knownMembersAnnotation, suspensionAnnotation, operationAnnotation].map(
 		(key) => annotations[key],
@@ -47,7 +47,7 @@ describe.each(keptVersions.map((version) => ({ version })))(
 			expect(phases.toSorted()).toEqual(["committed", "held", "released"]);
 		});
 
-		// Byte by byte, because older agents read what today's agents write on the same object, and would refuse an additional field.
+		// Byte for byte, because older agents read what today's agents write, and refuse additional fields.
 		for (const each of kept) {
 			test(`is understood today, and written as it was then: ${each.what}`, () => {
 				expect(again(each)).toEqual(each.annotations);

@@ -1,5 +1,5 @@
-// Finds what a change of a CustomResourceDefinition breaks for objects and programs of the earlier one. Stored objects must stay valid and
-// keep every field.
+// Finds what a change of a CustomResourceDefinition breaks for existing objects and programs. Stored objects must stay valid and keep every
+// field.
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 
@@ -23,17 +23,17 @@ interface Version {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Keys that people read, without validation. */
+/** Keys for human readers, without effect on validation. */
 const words = new Set(["description", "title", "example", "externalDocs"]);
 const nested = new Set(["properties", "items", "additionalProperties", "required"]);
 
 /**
- * Rules that may be added. From 1.30 on, Kubernetes accepts stored objects while the field stays as it is, and
- * test/kubernetes/budget-rules.e2e.test.ts limits the rules to what agents refuse anyway. A rule may not be removed or changed later.
+ * Rules that may be added, but not changed or removed. Since 1.30, Kubernetes accepts stored objects whose invalid field is unchanged.
+ * test/kubernetes/budget-rules.e2e.test.ts limits the rules to what agents refuse anyway.
  */
 const rules = new Set(["x-kubernetes-validations", "pattern", "maxLength", "enum", "allOf"]);
 
-/** Returns one sentence for each break. Empty if every object and every program works as before. */
+/** Returns one sentence for each break. */
 export function findCrdBreaks(before: Definition, after: Definition): string[] {
 	const breaks: string[] = [];
 	const same = (what: string, old: unknown, now: unknown): void => {
@@ -61,7 +61,7 @@ export function findCrdBreaks(before: Definition, after: Definition): string[] {
 	return breaks;
 }
 
-/** Returns new subresources as undefined, which hides them from the comparison: each may be added as a whole. */
+/** Returns new subresources as undefined, which hides them from the comparison: they may be added. */
 function pick(old: Version, now: Version): object {
 	const kept = Object.keys(now.subresources ?? {}).filter((name) => old.subresources?.[name] === undefined);
 	return Object.fromEntries(kept.map((name) => [name, undefined]));

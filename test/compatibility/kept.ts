@@ -1,5 +1,5 @@
-// Reads what agents and plugins of earlier versions wrote and read, as it was recorded. They are in one fleet with today's programs during
-// an upgrade.
+// Reads the recordings of what earlier versions of agents and plugins wrote and read. During an upgrade, they share a fleet with today's
+// programs.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, type FileRegistry, fromBinary, type JsonValue } from "@bufbuild/protobuf";
@@ -9,9 +9,9 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 export interface KeptMessage {
 	/** For example "xpdb.v1.AcquireRequest". */
 	readonly type: string;
-	/** The bytes as sent over the wire, in base64. */
+	/** The bytes on the wire, in base64. */
 	readonly bytes: string;
-	/** The contents, as the JSON of protobuf. */
+	/** The contents as protobuf JSON. */
 	readonly json: JsonValue;
 	/** Fields without which the message is refused. */
 	readonly needed: readonly string[];
@@ -28,7 +28,7 @@ export interface KeptAnnotations {
 
 const folder = join(repositoryRoot, "test", "compatibility", "kept");
 
-/** Major and minor versions, the oldest first. */
+/** MAJOR.MINOR, the oldest first. */
 export const keptVersions: readonly string[] = existsSync(folder) ? readdirSync(folder).toSorted() : [];
 
 export function keptFile(version: string, name: string): string {
@@ -43,7 +43,7 @@ export function keptAnnotations(version: string): readonly KeptAnnotations[] {
 	return JSON.parse(readFileSync(keptFile(version, "annotations.json"), "utf8")) as KeptAnnotations[];
 }
 
-/** Returns the contract as that version knows it. */
+/** Returns the wire contract of that version. */
 export function contractOf(file: string): FileRegistry {
 	return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
 }

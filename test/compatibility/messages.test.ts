@@ -1,5 +1,5 @@
-// Tests that agents and plugins of neighbouring versions work in one fleet during an upgrade. What one of them wrote, the other understands
-// or refuses by name. The folder kept/ has what earlier versions wrote and read.
+// Tests that agents and plugins of neighbouring versions work in one fleet during an upgrade. Each understands what the other wrote, or
+// refuses it by name. The folder kept/ has what earlier versions wrote and read.
 import { fromBinary, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../scripts/run-command.ts";

@@ -1,10 +1,10 @@
-// Makes messages without one of their fields, as an older program writes them that does not know the field yet.
+// Makes messages without one of their fields, as older programs write them.
 import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 
 export interface WithoutField {
 	/** For example "count.candidates.present.healthy". */
 	readonly path: string;
-	/** The names that a refusal may use: the field's own, or that of the choice that it belongs to. */
+	/** The names that a refusal may use: that of the field or of its oneof. */
 	readonly names: readonly string[];
 	readonly json: JsonObject;
 }
@@ -27,10 +27,7 @@ export function* withoutEachField(message: DescMessage, json: JsonObject, above 
 	}
 }
 
-/**
- * Returns the fields that this sample contains, of the message and of the messages in it except those in maps, each with the name of its
- * message.
- */
+/** Yields "MESSAGE.FIELD" for each field that this sample sets, also in nested messages, but not in maps. */
 export function* saidFields(message: DescMessage, json: JsonObject): Generator<string> {
 	for (const field of message.fields) {
 		const value = json[field.jsonName];

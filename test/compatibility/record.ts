@@ -1,5 +1,5 @@
-// `node test/compatibility/record.ts` records what programs of this version write, in kept/MAJOR.MINOR. This is done with the release of
-// each minor version, and never again afterwards. Until the release it may be repeated.
+// `node test/compatibility/record.ts` records in kept/MAJOR.MINOR what programs of this version write. Run it for each minor release, and
+// never again after the release.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

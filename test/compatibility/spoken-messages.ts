@@ -1,5 +1,4 @@
-// Has every message of the service with all its fields, as today's programs write it, and a function that writes again what they understand
-// of it.
+// Every message of the service with all its fields, as today's programs write it, and a function that writes again what they understand.
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { readGreeting } from "../../proto/greet.ts";
 import {
@@ -26,9 +25,9 @@ import type { Json } from "../fuzz/odd-values.ts";
 
 export interface SpokenMessage {
 	readonly codec: Codec;
-	/** As the JSON of protobuf. */
+	/** As protobuf JSON. */
 	readonly samples: readonly Json[];
-	/** Returns what was understood of the message, as a message again. Throws AgentProtocolError if it is refused. */
+	/** Reads the message, and returns the result as a message again. Throws AgentProtocolError if it is refused. */
 	readonly again: (message: never) => unknown;
 }
 
@@ -40,7 +39,7 @@ const { clusterId } = samples;
 const sameAcquisition = (message: wire.Acquisition | undefined) =>
 	acquisitionMessage(readAcquisition(message, "acquisition"));
 const sameBudget = (message: wire.BudgetName | undefined) => budgetNameMessage(readBudgetName(message, "budget"));
-/** For messages with only ids and facts that callers check themselves. */
+/** For messages with only IDs and facts that callers check themselves. */
 const same = <T>(message: T): T => message;
 
 export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {

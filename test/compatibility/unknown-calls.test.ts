@@ -1,4 +1,4 @@
-// Tests calls that an agent does not know yet. Today's programs report the call by its name, or go on without it if they are made for that.
+// Tests calls that an older agent does not know. Today's programs report the call by name, or continue without it if they are designed to.
 // None of them takes the failure for an answer.
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

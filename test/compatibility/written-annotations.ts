@@ -1,4 +1,4 @@
-// Has the annotations that outlive the process that wrote them, each with everything that it may contain.
+// The annotations that outlive the process that wrote them, each with everything that it may contain.
 import {
 	knownMembersAnnotation,
 	knownMembersLease,

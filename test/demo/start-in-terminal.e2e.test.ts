@@ -1,4 +1,4 @@
-// Tests `npm start` as a person sees it: the drain on its own screen, with the story before and after it.
+// Tests `npm start` on a terminal: the drain on its own screen, with the story before and after it.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const options = { timeout: 180_000 };
 const contexts = ["eu", "us", "ap"];
 
-/** Judges what the demonstration's API servers logged, without its help. */
+/** Judges the audit logs of the demonstration's API servers independently. */
 async function samplesOf(temporary: string) {
 	const [folder = ""] = readdirSync(temporary).filter((name) => name.startsWith("xpdb-start-"));
 	const logs = contexts.map((name) => ({ name, auditLog: join(temporary, folder, name, "audit.jsonl") }));
@@ -27,13 +27,13 @@ describe("npm start", options, () => {
 	test("drains a node in each cluster under one budget, keeps running, and leaves nothing behind", async () => {
 		await using demonstration = startDemonstration(["--keep"]);
 		await demonstration.printed("Contexts:");
-		// The processes that must be gone at the end: two of the start, three clusters, six agents.
+		// The processes that must be gone at the end: two of `npm start`, three clusters, six agents.
 		const seen = process.platform === "linux" ? 2 + 3 + 3 * 2 : 0;
 		expect(demonstration.processes().length).toBeGreaterThanOrEqual(seen);
 		const output = demonstration.output();
 		for (const name of contexts) expect(output).toMatch(new RegExp(`${name}-operator +node/${name}-n\\d drained`));
 		expect(output).toContain("3 evictions of the database, and never more than 1 of 6 replicas down at any moment");
-		// Escape sequences do not go into a pipe.
+		// A pipe gets no escape sequences.
 		expect(output).not.toContain("\u001b");
 		const samples = await samplesOf(demonstration.temporary);
 		expect(findViolations(samples, { maxUnavailable: 1 })).toEqual([]);
@@ -91,7 +91,7 @@ describe("npm start", options, () => {
 		const port = typeof address === "object" && address ? Math.min(address.port, 65_533) : 0;
 		await using demonstration = startDemonstration(["--port", String(port)]);
 		expect(await demonstration.ended).toEqual({ code: 1, signal: null });
-		// The next ports, for the other clusters, may also be in use, and may be reported first.
+		// The ports of the other clusters may also be in use, and may be reported first.
 		expect(demonstration.output()).toMatch(
 			/error: Cannot start cluster "\w+": Port \d+ is in use\nChoose another with --port, or leave it out to get free ones/,
 		);

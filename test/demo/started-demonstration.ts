@@ -1,4 +1,4 @@
-// Runs `npm start` as a process of a test, with its own folder for temporary files, so that nothing can hide.
+// Runs `npm start` with its own folder for temporary files, so that a test finds everything that it leaves behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,12 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 export interface StartedDemonstration extends AsyncDisposable {
 	readonly child: ChildProcess;
-	/** The folder with all its files. */
 	readonly temporary: string;
 	readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 	output(): string;
 	/** Resolves when the output contains this text. Rejects if the process ends first. */
 	printed(text: string): Promise<void>;
-	/** Returns those of its processes that still run. */
+	/** Returns the IDs of its processes that still run. */
 	processes(): readonly string[];
 	/** Resolves when no process and no file is left. */
 	vanished(): Promise<void>;
@@ -35,7 +34,7 @@ export function startDemonstration(
 	const child = spawn(program ?? "", [...first, ...args], {
 		cwd: repositoryRoot,
 		stdio: ["ignore", "pipe", "pipe"],
-		// As from a terminal: a Ctrl-C goes to the whole group.
+		// A process group of its own, as in a terminal, where Ctrl-C reaches the whole group.
 		detached: true,
 		env: {
 			...process.env,
@@ -55,7 +54,7 @@ export function startDemonstration(
 	let isOver = false;
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
 		child.once("error", reject);
-		// Not "exit", because the last output may still be on its way then.
+		// Not "exit", because the last output may arrive after it.
 		child.once("close", (code, signal) => {
 			isOver = true;
 			for (const listener of listeners) listener();
@@ -83,7 +82,7 @@ export function startDemonstration(
 		async vanished() {
 			const end = performance.now() + waitMs;
 			for (;;) {
-				// npm keeps compiled code of its own there.
+				// npm keeps its own compiled code there.
 				const files = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
 				const left = [...processes(), ...files];
 				if (left.length === 0) return;
@@ -100,9 +99,7 @@ export function startDemonstration(
 	};
 }
 
-/**
- * Returns the ids of all processes with a path in this folder in their environment (TMPDIR, HOME). Empty if the system does not show it.
- */
+/** Returns the IDs of the processes with a path in this folder in their environment. Empty except on Linux. */
 function processesIn(folder: string): string[] {
 	if (process.platform !== "linux") return [];
 	return readdirSync("/proc").filter((entry) => {
@@ -110,7 +107,7 @@ function processesIn(folder: string): string[] {
 		try {
 			return readFileSync(`/proc/${entry}/environ`, "utf8").includes(`=${folder}`);
 		} catch {
-			// The process has ended meanwhile, or belongs to another user.
+			// The process has ended, or belongs to another user.
 			return false;
 		}
 	});

@@ -1,9 +1,9 @@
-// Finds the unions of answers, told apart by their `kind`, that the functions of some files return.
+// Finds the unions of answers, distinguished by `kind`, that the functions of some files return.
 import { posix } from "node:path";
 import { readSource } from "../architecture/source-files.ts";
 import { childNodes, identifierName, isNode, parseSource, type SyntaxNode, walk } from "../architecture/syntax-tree.ts";
 
-/** The declaration of a type, or a part of it, with the file whose imports say what its names mean. */
+/** A type or a part of it, with the file whose imports resolve its names. */
 interface TypeNode {
 	readonly node: SyntaxNode;
 	readonly file: string;
@@ -11,7 +11,7 @@ interface TypeNode {
 
 interface DeclaredTypes {
 	readonly own: ReadonlyMap<string, SyntaxNode>;
-	/** The name and the file behind each imported name. */
+	/** The original name and the file of each imported name. */
 	readonly imported: ReadonlyMap<string, { readonly name: string; readonly file: string }>;
 }
 
@@ -21,7 +21,7 @@ const wrappers = new Set(["Promise", "Readonly", "Extract", "Exclude", "Omit", "
 export class AnswerUnions {
 	readonly #files = new Map<string, DeclaredTypes>();
 
-	/** Returns the names of the unions, except unions that are a named part of another one. */
+	/** Returns the names of the unions, except those that are a named part of another one. */
 	of(files: readonly string[]): readonly string[] {
 		const found = new Map<string, TypeNode>();
 		for (const file of files) {
@@ -119,7 +119,7 @@ function argumentsOf(node: SyntaxNode): readonly SyntaxNode[] {
 	return isNode(node["typeArguments"]) ? childNodes(node["typeArguments"]["params"]).map(unwrapped) : [];
 }
 
-/** Returns the types that a type without a name is made of: those of an object, a tuple or a list. */
+/** Returns the types inside an unnamed type: an object, a tuple or a list. */
 function innerTypes(node: SyntaxNode): readonly SyntaxNode[] {
 	const { typeAnnotation, elementType, types, members, elementTypes } = node;
 	return [typeAnnotation, elementType, types, members, elementTypes].flatMap(childNodes).map(unwrapped);

@@ -1,4 +1,4 @@
-// Generates the parts of docs/commands/: what the program prints with --help, and its exit codes.
+// Generates the parts of docs/commands/: the output of --help, and the exit codes.
 import { commands } from "../../plugin/command-table.ts";
 import { run } from "../../plugin/run-command.ts";
 import { InterruptSource } from "../../plugin/terminal/interrupts.ts";
@@ -15,7 +15,7 @@ export async function commandPages(): Promise<Readonly<Record<string, GeneratedP
 	return { "docs/commands/README.md": await partsOfIndex(), ...Object.fromEntries(await Promise.all(pages)) };
 }
 
-/** Returns the name of a command's page, for example "leases-release" for "leases release". */
+/** For example "leases-release" for "leases release". */
 function pageOf(name: string): string {
 	return name.replaceAll(" ", "-");
 }
@@ -53,7 +53,7 @@ async function partsOfIndex(): Promise<GeneratedParts> {
 	};
 }
 
-/** Runs the program and returns what it prints. */
+/** Runs the program and returns its output. */
 async function say(...argv: readonly string[]): Promise<string> {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);

@@ -1,4 +1,4 @@
-// Tests docs/design.md: the code of each rule, the mutant or test that fails without it, and each duration are those of the repository.
+// Tests that the code, mutants, tests and durations in docs/design.md are those of the repository.
 import { describe, expect, test } from "vitest";
 import { readSource } from "../architecture/source-files.ts";
 import { membershipMutants } from "../explore/membership-mutants.ts";
@@ -8,7 +8,7 @@ const page = readSource("docs/design.md");
 const caught = [...mutants, ...membershipMutants].filter(({ harmless }) => harmless === undefined);
 const editedFiles = new Map(caught.map(({ name, edits }) => [name, new Set(edits.map(({ file }) => file))]));
 
-/** Returns the cells of all rows in one section, without the heads of its tables. */
+/** Returns the cells of all table rows in a section, without the heads. */
 function rowsOf(heading: string): readonly (readonly string[])[] {
 	const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? "";
 	return section
@@ -79,7 +79,7 @@ describe("the numbers of docs/design.md", () => {
 		return { what, said, name, file, tests: namesIn(heldBy) };
 	});
 
-	/** Returns the constant's value, a number or a product. A name in it is a constant of disruption/lease/lease.ts. */
+	/** Returns a constant's value, which is a number or a product. Names in a product are constants of disruption/lease/lease.ts. */
 	function valueOf(name: string, file: string): number {
 		const [, product] = new RegExp(String.raw`\b${name} = ([\w *]+)`).exec(readSource(file)) ?? [];
 		if (name === "" || product === undefined) throw new Error(`${file} has no constant "${name}"`);

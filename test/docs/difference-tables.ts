@@ -1,4 +1,4 @@
-// Generates the differences from kubectl for docs/kubectl.md. Those at a flag are in a separate table, because people look these up.
+// Generates the differences from kubectl for docs/kubectl.md. Flags have their own table, because readers look them up.
 import type { DeliberateDifference } from "../e2e/parity/deliberate-difference.ts";
 import { deliberateDifferences } from "../e2e/parity/deliberate-differences.ts";
 import type { GeneratedParts } from "./generated-parts.ts";

@@ -1,9 +1,9 @@
-// Says what the plugin's exit codes mean, and which commands end with them.
+// The meanings of the plugin's exit codes, and the commands that end with them.
 import { exitCode } from "../../plugin/terminal/exit.ts";
 
 interface Meaning {
 	readonly means: string;
-	/** By default all commands. */
+	/** By default, all commands. */
 	readonly commands?: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export interface ExitCodeMeaning {
 	readonly commands: readonly string[];
 }
 
-/** Returns the meanings of the exit codes. `all` has all commands. Throws if a meaning names another one. */
+/** `all` has the names of all commands. Throws if a meaning names another one. */
 export function exitCodeMeanings(all: readonly string[]): readonly ExitCodeMeaning[] {
 	const names = Object.keys(meanings) as readonly (keyof typeof meanings)[];
 	return names.map((name) => {

@@ -1,12 +1,11 @@
-// Replaces the generated parts of pages that people write. A part is between two marks: `<!-- generated: NAME -->` and `<!-- /generated
-// -->`.
+// Replaces the generated parts of handwritten pages. A part is between the marks `<!-- generated: NAME -->` and `<!-- /generated -->`.
 
-/** The text of each generated part of a page, by its name. */
+/** The texts of a page's generated parts, by name. */
 export type GeneratedParts = Readonly<Record<string, string>>;
 
 const part = /(<!-- generated: (.+?) -->\n)[^]*?(<!-- \/generated -->\n)/g;
 
-/** Returns the page with its parts replaced. Throws unless each part has exactly one place in the page. */
+/** Throws unless each part has exactly one place in the page. */
 export function withGeneratedParts(page: string, parts: GeneratedParts): string {
 	const places = [...page.matchAll(part)].map(([, , name = ""]) => name);
 	const names = Object.keys(parts);

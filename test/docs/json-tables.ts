@@ -1,5 +1,4 @@
-// Generates the tables of docs/json.md: the keys of -o json from the published schemas, and for each event an example that the program
-// wrote.
+// Generates the tables of docs/json.md: the keys of -o json from the published schemas, and a recorded example of each event.
 import { readSource } from "../architecture/source-files.ts";
 import { readSchema } from "../support/json-schema.ts";
 import type { GeneratedParts } from "./generated-parts.ts";
@@ -46,7 +45,7 @@ function eventSection(type: string, defs: Definitions): string {
 	return [`### ${type}`, ...parts.filter((part) => part)].join("\n\n");
 }
 
-/** Returns the line of this type with the most keys. */
+/** Returns the recorded line of this type with the most keys. */
 function example(type: string): string {
 	const lines = readSource("test/plugin/output/golden/events.ndjson").trim().split("\n");
 	const keys = (line: string): number => Object.keys(JSON.parse(line) as object).length;

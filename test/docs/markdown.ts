@@ -1,12 +1,12 @@
-// Finds the parts of a Markdown page that tests check: headings, links, words in code and blocks of code, each with its line.
+// Finds the parts of a Markdown page that tests check: headings, links, inline code and code blocks.
 import { listFiles, readSource } from "../architecture/source-files.ts";
 
 export interface Page {
 	readonly path: string;
-	/** The anchors as links write them, in GitHub's form. */
+	/** Anchors as links write them, in GitHub's form. */
 	readonly anchors: ReadonlySet<string>;
 	readonly links: readonly Found[];
-	/** The texts between backticks, outside of blocks. */
+	/** Inline code. */
 	readonly words: readonly Found[];
 	readonly blocks: readonly Block[];
 }
@@ -21,7 +21,6 @@ export interface Block extends Found {
 	readonly language: string;
 }
 
-/** Reads every page of the repository. */
 export function readPages(): readonly Page[] {
 	return listFiles()
 		.filter((path) => path.endsWith(".md"))
@@ -58,7 +57,7 @@ export function parsePage(path: string, text: string): Page {
 }
 
 /**
- * Returns the anchor of a heading in GitHub's form: letters, digits, "-" and "_" stay, spaces become "-", and repeated anchors get a
+ * Follows GitHub: letters become lower case, spaces become "-", punctuation except "-" and "_" is removed, and repeated anchors get a
  * number.
  */
 function anchorOf(heading: string, taken: ReadonlySet<string>): string {

@@ -1,4 +1,4 @@
-// Runs the commands of docs/operations.md as they are written there. Only programs that call clusters are replaced.
+// Runs the commands of docs/operations.md as written. Only programs that call clusters are replaced.
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const hasOpenssl = (spawnSync("openssl", ["version"], { encoding: "utf8" }).stdo
 const contexts = ["prod-eu", "prod-us", "prod-ap"];
 const page = readFileSync(join(repositoryRoot, "docs/operations.md"), "utf8");
 
-/** Returns the part of a page from one line up to another. */
+/** Returns the part of a page from one text up to another. */
 function part(page: string, from: string, to: string): string {
 	const start = page.indexOf(from);
 	const end = page.indexOf(to, start);
@@ -24,7 +24,7 @@ function part(page: string, from: string, to: string): string {
 	return page.slice(start, end);
 }
 
-/** Replaces the programs that call clusters. Each records its arguments or its input. A cluster has the id "NAME-id". */
+/** Replacements for the programs that call clusters. They record their arguments or their input. The ID of a cluster is "NAME-id". */
 const programs = `
 kubectl() {
 	local context=none arguments=("$@")
@@ -141,7 +141,7 @@ describe.skipIf(!hasOpenssl)("the commands for certificates", () => {
 	});
 	afterAll(() => rmSync(folder, { recursive: true }));
 
-	/** Runs commands for clusters with the id "NAME-id". Objects that would be applied to a cluster are dropped. */
+	/** Runs commands for clusters with the IDs "NAME-id". Objects that they would apply go into applied.yaml. */
 	function run(commands: string): void {
 		const setting = [
 			"set -eu",

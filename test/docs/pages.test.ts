@@ -1,4 +1,4 @@
-// Tests that what the pages of the repository refer to exists, and that the commands in them are understood.
+// Tests that everything the repository's pages refer to exists, and that the commands in them are understood.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -80,7 +80,7 @@ test("names that are said to be in a file are in it", () => {
 describe("commands", () => {
 	const isShell = ({ language }: Block): boolean => language === "sh" || language === "bash";
 
-	/** Returns the commands in blocks and between backticks. */
+	/** Returns the commands in code blocks and inline code. */
 	const commandsOf = (page: Page): readonly Found[] => [
 		...page.words,
 		...page.blocks.flatMap((block) => commandLines(block.text).map((text) => ({ text, line: block.line }))),

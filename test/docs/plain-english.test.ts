@@ -1,9 +1,9 @@
-// Tests that wordings which confused readers are not in messages, help, screens, comments, the wire contract, manifests or pages.
+// Tests that wordings which confused readers are absent from messages, help, screens, comments, the wire contract, manifests and pages.
 import { describe, expect, test } from "vitest";
 import { isGenerated, listFiles, readSource } from "../architecture/source-files.ts";
 import { type Prose, proseOf } from "./prose-of.ts";
 
-/** Each phrase with its replacement. A phrase also matches across lines and in upper case. */
+/** Phrases with their replacements. A phrase also matches across lines and in upper case. */
 const forbidden: Readonly<Record<string, string>> = {
 	anybody: "any user, any caller",
 	nobody: "no run, no user, none; or say what is unknown",
@@ -82,7 +82,7 @@ const phrases = Object.entries(forbidden).map(([phrase, instead]) => ({
 	pattern: new RegExp(`(?<![\\w-])${phrase.replaceAll(" ", "\\s+")}(?!\\w)`, "gi"),
 }));
 
-/** This file is a copy of manifests in agent/. */
+/** A copy of manifests in agent/. */
 const copied = /deploy-texts\.json$/;
 const read = listFiles().filter(
 	(path) =>

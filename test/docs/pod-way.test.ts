@@ -1,5 +1,5 @@
-// Tests the files that one covered pod passes, from the command line to its eviction, as docs/design.md lists them. They are compared with
-// the calls of one eviction.
+// Tests that docs/design.md lists the files that one covered pod passes, from the command line to its eviction. Compares them with the
+// calls of one eviction.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

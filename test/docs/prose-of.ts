@@ -1,15 +1,15 @@
-// Extracts the text that people read in one file: messages and comments of a source file, or every line of any other file.
+// Extracts the text that people read in a file: messages and comments of a source file, or every line of any other file.
 import { parseSync, visitorKeys } from "oxc-parser";
 import { childNodes, isNode, type SyntaxNode } from "../architecture/syntax-tree.ts";
 import { isSourceFile } from "../architecture/source-files.ts";
 
 export interface Prose {
-	/** The line in the file at which it begins. */
+	/** The line of the file at which it begins. */
 	readonly line: number;
 	readonly text: string;
 }
 
-/** Stands for a hole in a template, which no phrase spans. */
+/** Stands for an expression in a template, which no phrase spans. */
 const hole = "\u0000";
 
 export function proseOf(path: string, text: string): readonly Prose[] {
@@ -42,7 +42,7 @@ function joinedComments(comments: readonly Prose[]): readonly Prose[] {
 	return joined;
 }
 
-/** Removes the names of mutants in code, such as `resumed-for-nobody`. */
+/** Removes the names of mutants, such as `resumed-for-nobody`. */
 function withoutMutants(text: string): string {
 	return text.replaceAll(/`[a-z]+(-[a-z]+)+`/g, "``");
 }
@@ -64,7 +64,7 @@ function textOf(node: unknown): string {
 	return texts.join(hole);
 }
 
-/** Returns what is between the pieces of a text. */
+/** Returns the expressions between the pieces of a text. */
 function holesOf(node: SyntaxNode): readonly SyntaxNode[] {
 	if (node.type === "TemplateLiteral") return childNodes(node["expressions"]);
 	if (node.type !== "BinaryExpression") return [];

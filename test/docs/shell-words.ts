@@ -1,6 +1,6 @@
-// Splits commands of a page as a shell would. This is enough for command lines, and for no more.
+// Splits the commands of a page as a shell would, as far as command lines need it.
 
-/** Returns one command for each line. A line that ends with a backslash continues in the next one. */
+/** Returns one command for each line. A backslash at the end continues a line. */
 export function commandLines(block: string): readonly string[] {
 	return block
 		.replaceAll("\\\n", " ")
@@ -8,7 +8,7 @@ export function commandLines(block: string): readonly string[] {
 		.map((line) => line.replace(/^\$ /, ""));
 }
 
-/** Returns the words of a command up to its end: a pipe, a semicolon, a redirection or a comment. */
+/** Returns the words of a command up to a pipe, a semicolon, a redirection or a comment. */
 export function shellWords(command: string): readonly string[] {
 	const words: string[] = [];
 	for (const [word] of command.matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g)) {

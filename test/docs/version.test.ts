@@ -1,4 +1,4 @@
-// Tests that all files name the same version as package.json, and the same oldest Kubernetes as plugin/install/oldest-kubernetes.ts.
+// Tests that all files name the version of package.json, and the oldest Kubernetes of plugin/install/oldest-kubernetes.ts.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { releaseNotes } from "../../scripts/release/release-notes.ts";
@@ -32,7 +32,7 @@ test("package-lock.json has the version too", () => {
 test("CHANGELOG.md begins with it", () => {
 	const [, first] = /^## \[(.+?)\]/m.exec(readSource("CHANGELOG.md")) ?? [];
 	expect(first).toBe(version);
-	// Once the heading has a date, the section contains the notes of the release.
+	// A date in the heading makes the section the notes of a release.
 	const changelog = readSource("CHANGELOG.md").replace(/(?<=^## \[.*\] - ).*/m, "2026-01-01");
 	expect(releaseNotes({ version, tag: `v${version}`, changelog })).toContain("### Added");
 });

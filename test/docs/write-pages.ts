@@ -1,5 +1,5 @@
-// Writes the generated parts of the pages in docs/. With --check it writes nothing, and names the pages that are not current. `npm run
-// generate` and `npm run check` start it as a process, because their scripts may import nothing that the pages are made from.
+// Writes the generated parts of the pages in docs/. With --check, it only names the pages that are not current. `npm run generate` and `npm
+// run check` start it as a process, because their scripts may not import what the pages are made from.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";

@@ -1,12 +1,12 @@
-// Makes an agent die at a named step, or see pods late, for tests of crashes on real clusters. Builds for tests (scripts/build.ts --test)
-// have this file instead of agent/views/fail-points.ts.
+// Makes an agent die at a named step, or see pods late, to test crashes on real clusters. Builds for tests (scripts/build.ts --test) have
+// this file instead of agent/views/fail-points.ts.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import { parseLease } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 
-/** Returns the API of a process that dies at the step that XPDB_FAIL_POINT names. */
+/** Returns an API that kills the process at the step that XPDB_FAIL_POINT names. */
 export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv): ClusterApi {
 	const wanted = environment["XPDB_FAIL_POINT"];
 	const dieAt = (step: string): void => {
@@ -29,7 +29,7 @@ export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv):
 	};
 }
 
-/** Returns the sink with changes that are delayed by XPDB_HOLD_POD_EVENTS_MS. Lists are not delayed. */
+/** Delays the changes that the sink gets by XPDB_HOLD_POD_EVENTS_MS. Lists are not delayed. */
 export function withHeldEvents(sink: WatchSink<PodRecord>, environment: NodeJS.ProcessEnv): WatchSink<PodRecord> {
 	const holdMs = Number(environment["XPDB_HOLD_POD_EVENTS_MS"] ?? 0);
 	if (holdMs === 0) return sink;

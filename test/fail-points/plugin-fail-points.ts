@@ -1,12 +1,12 @@
-// Makes the plugin die or fall asleep at a named step of a round, for tests of crashes on real clusters. Builds for tests (scripts/build.ts
-// --test) have this file instead of plugin/evictions/fail-points.ts.
+// Makes the plugin die or pause at a named step, to test crashes on real clusters. Builds for tests (scripts/build.ts --test) have this
+// file instead of plugin/evictions/fail-points.ts.
 import type { EvictorMaker } from "../../plugin/evictions/send-eviction.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 
 type Step = "before-suspend" | "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
 
-/** Adds the steps after-acquire (the last member has answered), mid-commit (the first commit stood) and after-commit (all stood). */
+/** Adds the steps after-acquire (all members have acquired), mid-commit (the first commit stood) and after-commit (all stood). */
 export function membersWithFailPoints(
 	members: readonly AgentCluster[],
 	env: NodeJS.ProcessEnv,
@@ -55,7 +55,7 @@ export function evictorWithFailPoints(maker: EvictorMaker, env: NodeJS.ProcessEn
 
 function reach(step: Step, env: NodeJS.ProcessEnv): void {
 	if (env["XPDB_FAIL_POINT"] === step) process.kill(process.pid, "SIGKILL");
-	// Only once, so that a process that was woken up continues.
+	// Only once, so that a resumed process continues.
 	if (env["XPDB_PAUSE_POINT"] === step && !paused) {
 		paused = true;
 		process.kill(process.pid, "SIGSTOP");

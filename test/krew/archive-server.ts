@@ -1,11 +1,11 @@
-// Serves the archives of a release on loopback, because krew fetches them by HTTP and not from a disk.
+// Serves the archives of a release on loopback, because krew downloads them over HTTP.
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 
 export interface ArchiveServer {
-	/** The URL of its folder, without a slash at the end. */
+	/** The folder's URL, without a trailing slash. */
 	readonly url: string;
 	close(): void;
 }

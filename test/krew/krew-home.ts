@@ -1,11 +1,11 @@
-// Sets krew up as a user has it: in its own folder, which is on the PATH beside kubectl.
+// Sets up krew as users do: in its own folder, which is on the PATH beside kubectl.
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { controlPlane, krewPrograms } from "../controlplane/go-programs.ts";
 import { findPrograms } from "../controlplane/program-cache.ts";
 
-/** The programs that krew needs on this machine. */
+/** The programs that tests of krew need, or why they are missing. */
 export type KrewPrograms =
 	| { readonly kind: "found"; readonly kubectl: string; readonly krew: string; readonly validator: string }
 	| { readonly kind: "missing"; readonly reason: string };
@@ -29,24 +29,24 @@ export interface CommandEnd {
 }
 
 export interface KrewHome {
-	/** krew's own folder. Installed plugins are in store/, with links in bin/. */
+	/** krew's own folder. store/ has the installed plugins, and bin/ has links to them. */
 	readonly root: string;
-	/** The environment for programs that are started in another way. */
+	/** For programs that are not started by run(). */
 	readonly environment: Readonly<Record<string, string>>;
-	/** Runs kubectl with these arguments, and never rejects. This process continues meanwhile, because it may serve what is installed. */
+	/** Runs kubectl, and never rejects. It is asynchronous, because this process may serve what is installed. */
 	run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandEnd>;
-	/** Runs the validator of krew's index on a manifest. It installs the archive of each platform. */
+	/** Validates a manifest as krew's index does: installs the archive of each platform. */
 	validate(manifest: string): Promise<CommandEnd>;
 }
 
-/** Creates the home in a folder, which need not exist. */
+/** The folder need not exist. */
 export function createKrewHome(dir: string, programs: KrewPrograms): KrewHome {
 	if (programs.kind === "missing") throw new Error(`There is no krew: ${programs.reason}`);
 	const [root, bin, home] = [join(dir, "krew"), join(dir, "bin"), join(dir, "home")];
 	for (const folder of [root, bin, home]) mkdirSync(folder, { recursive: true });
 	symlinkSync(programs.kubectl, join(bin, "kubectl"));
 	symlinkSync(programs.krew, join(bin, "kubectl-krew"));
-	// krew uses git for its indexes.
+	// krew needs git on the PATH for its indexes.
 	const path = [join(root, "bin"), bin, process.env["PATH"]].join(delimiter);
 	const environment = { PATH: path, HOME: home, KREW_ROOT: root };
 	const start = (program: string, args: readonly string[], env: Readonly<Record<string, string>>) => {

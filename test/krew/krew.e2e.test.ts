@@ -1,4 +1,4 @@
-// Tests how users get the plugin: with krew itself, the real kubectl, the file that is shipped, and small clusters.
+// Tests how users get the plugin: with krew, the real kubectl, the shipped file and small clusters.
 import { spawn } from "node:child_process";
 import {
 	copyFileSync,
@@ -86,7 +86,7 @@ describe.skipIf(isMissing)(name, () => {
 		await mustRun(home, ["krew", "install", `--manifest=${manifest}`, `--archive=${archive}`]);
 		expect(readdirSync(join(home.root, "store", "xpdb", "v1.0.0")).toSorted()).toEqual(readdirSync(files).toSorted());
 		expect(await home.run(["xpdb", "version", "--client"])).toEqual({ code: 0, stdout: clientLine, stderr: "" });
-		// NODE_OPTIONS of another program, and a home in which not even root can write.
+		// Another program's NODE_OPTIONS, and a home in which not even root can write.
 		const odd = { NODE_OPTIONS: "--no-such-option", HOME: "/sys/home" };
 		const args = ["drain", stuckNodes[1], "--force", "--dry-run=client", `--kubeconfig=${cluster.kubeconfig}`];
 		expect(await home.run(["xpdb", ...args], odd)).toEqual({

@@ -1,4 +1,4 @@
-// Creates an index of krew in a local git repository, as a publisher of plugins has one.
+// Creates a krew index in a local git repository.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 export interface PluginIndex {
 	/** For `kubectl krew index add`. */
 	readonly url: string;
-	/** Publishes this manifest of the plugin. */
 	publish(manifest: string): void;
 }
 

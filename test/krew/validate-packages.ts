@@ -1,5 +1,5 @@
-// Validates the output of `npm run package` as krew's index does: its validator installs the archive of every platform, from loopback. With
-// exit code 3, krew is missing here, and the reason is printed.
+// Validates the output of `npm run package` as krew's index does: its validator installs the archive of every platform, from loopback. Exit
+// code 3 means that krew is missing.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

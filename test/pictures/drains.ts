@@ -1,5 +1,4 @@
-// Records two drains of three real clusters under budgets that are used up: one from beginning to end, and one with a question and an
-// outage.
+// Records two drains of three real clusters whose budgets are used up: one from beginning to end, and one with a question and an outage.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

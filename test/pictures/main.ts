@@ -1,4 +1,4 @@
-// `npm run pictures`: records the pictures in docs/pictures/ again in real terminals: `npm start`, and drains of three real clusters.
+// `npm run pictures` records the pictures in docs/pictures/ in real terminals: `npm start`, and drains of three real clusters.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

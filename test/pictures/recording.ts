@@ -13,9 +13,9 @@ export interface Scene {
 
 export interface Recording {
 	readonly terminal: PseudoTerminal;
-	/** Returns a picture of the present screen. */
+	/** Returns a picture of the current screen. */
 	readonly still: (title: string) => string;
-	/** Resolves when the program has succeeded, with all that was shown since its screen opened. Rejects with what is shown if it fails. */
+	/** Resolves with everything shown since the screen opened when the program has succeeded. Rejects with the screen if it fails. */
 	readonly moving: (title: string) => Promise<string>;
 }
 

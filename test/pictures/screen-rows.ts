@@ -1,7 +1,7 @@
-// Splits the rows of a screen into runs of the same look, each with its place.
+// Splits the rows of a screen into runs of the same look.
 import type { Cell, TerminalEmulator } from "../support/terminal-emulator.ts";
 
-/** A run of one look. Runs of blanks are left out. */
+/** Characters of the same look. Runs of blanks are left out. */
 export interface ScreenRun {
 	readonly column: number;
 	/** In columns. */
@@ -29,7 +29,7 @@ function rowOf(cells: readonly (Cell | undefined)[]): ScreenRow {
 	return runs.flatMap(trimmed);
 }
 
-/** Removes the blanks around the run, which show nothing. */
+/** Removes the surrounding blanks, which show nothing. */
 function trimmed(run: ScreenRun): readonly ScreenRun[] {
 	const text = run.text.trim();
 	const front = run.text.length - run.text.trimStart().length;

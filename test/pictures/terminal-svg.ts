@@ -1,4 +1,4 @@
-// Draws what a terminal showed as one SVG: a still, or all frames of a session one after the other. A row that stays is drawn once.
+// Draws terminal screens as one SVG: a still, or all frames of a session in turn. A row that stays is drawn once.
 import type { ScreenRow, ScreenRun } from "./screen-rows.ts";
 
 /** `at` is in milliseconds since the first frame. */
@@ -16,11 +16,11 @@ export interface PictureSize {
 
 const cell = { width: 8.4, height: 18 } as const;
 const margin = 12;
-/** Longer pauses are shortened, so that readers need not wait. */
+/** Longer pauses are shortened for readers. */
 const longestPauseMs = 1_200;
 const lastMs = 4_000;
 
-/** The picture has its own background, which suits white and black pages. */
+/** Colours for the picture's own dark background. */
 const style = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d7dae0;white-space:pre}
 .red{fill:#ff7b72}.green{fill:#7ee787}.yellow{fill:#e3b341}.cyan{fill:#79c0ff}.dim{fill:#8b949e}.bold{font-weight:700}`;
 
@@ -50,7 +50,7 @@ export function movingPicture(frames: readonly Frame[], size: PictureSize): stri
 		const end = to === total ? "" : `${share(to)}{visibility:hidden}`;
 		return `.${name}{animation:${name} ${total}ms step-end infinite}@keyframes ${name}{${begin}${share(from)}{visibility:visible}${end}}`;
 	});
-	// A reader who wants no motion sees the last frame.
+	// Readers who want no motion see the last frame.
 	const calm = [...spans].filter(([, { to }]) => to !== total).map(([name]) => `.${name}`);
 	const still = `@media(prefers-reduced-motion:reduce){g{animation:none!important}${calm.join(",")}{visibility:hidden}}`;
 	return svg(size, `${rules.join("\n")}\n${still}`, drawn.join("\n"));
@@ -95,7 +95,7 @@ function rowMarkup(row: ScreenRow, index: number): string {
 	return `<text y="${margin + (index + 1) * cell.height - 5}">${row.map(runMarkup).join("")}</text>`;
 }
 
-/** Gives each run a fixed place and length, whatever the width of the font. */
+/** Fixes the place and length of each run, whatever the width of the font. */
 function runMarkup({ column, width, text, looks }: ScreenRun): string {
 	const place = `x="${(margin + column * cell.width).toFixed(1)}" textLength="${(width * cell.width).toFixed(1)}"`;
 	return `<tspan ${place} lengthAdjust="spacingAndGlyphs"${looks === "" ? "" : ` class="${looks}"`}>${escaped(text)}</tspan>`;

@@ -1,4 +1,4 @@
-// Has the workload of each cluster: two databases that take some seconds to stop and to start, each with a budget over all clusters.
+// The workload of each cluster: two StatefulSets that take seconds to stop and to start, each with a budget over all clusters.
 const annotations = { "bench/stop-after": "2s", "bench/ready-after": "3s" };
 
 function workload(name: string, replicas: number): readonly object[] {

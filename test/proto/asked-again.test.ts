@@ -112,7 +112,7 @@ function nobody(): AgentCluster {
 	throw new Error("nobody should be asked");
 }
 
-/** Returns how many times the request was sent, and its result. */
+/** Returns how often the request was sent, and its result. */
 async function outcomeOf(
 	question: ClusterQuestion,
 	attempts: readonly Attempt[],

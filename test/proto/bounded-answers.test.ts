@@ -59,7 +59,7 @@ describe("refuseOversized()", () => {
 		};
 		expect(() => refuseOversized("count", answer(50))).not.toThrow();
 		expect(() => refuseOversized("count", answer(110))).toThrow(AgentProtocolError);
-		// Each part has two bytes, only its beginning.
+		// Each part has two bytes: a tag, and the length 0.
 		expect(() => refuseOversized("listLeases", Buffer.from("1200".repeat(200_000), "hex"))).toThrow("parts");
 	});
 });

@@ -10,7 +10,7 @@ function linesOf(...chunks: readonly (string | Buffer)[]) {
 
 describe("LineSplitter", () => {
 	const euro = Buffer.from('{"price":"5 €"}\n');
-	const inside = euro.indexOf(0x82); // The second of the sign's three bytes.
+	const inside = euro.indexOf(0x82); // The second of the euro sign's three bytes.
 	const rows = [
 		{ name: "gives several lines of one chunk", chunks: ["a\nb\nc\n"], lines: ["a", "b", "c"], unfinished: false },
 		{

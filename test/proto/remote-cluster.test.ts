@@ -27,7 +27,7 @@ async function connect(
 	cleanups.push(() => agent[Symbol.asyncDispose]());
 	const client = new AgentServiceClient(agent.address, credentials.createInsecure());
 	cleanups.push(() => client.close());
-	// A test's deadline is for the answer. On a busy machine, the connection alone may take longer.
+	// A test's deadline is for the answer. On a busy machine, connecting alone can take longer.
 	await promisify(client.waitForReady.bind(client))(Date.now() + 30_000);
 	const cluster = new RemoteCluster({ id: clusterId, name: "eu-1", client, ...options });
 	cleanups.push(() => cluster.close());
@@ -159,7 +159,7 @@ describe("a call", () => {
 		expect(error).toBeInstanceOf(AgentUnavailableError);
 		expect(error).toMatchObject({
 			cluster: "eu-1",
-			// The server also knows the deadline. If its clock comes first, the message has no time.
+			// The server also knows the deadline. If its clock is first, the message names no time.
 			message: expect.stringMatching(/none came (within \d+(\.\d)? s|in time)$/),
 			silent: "unknown",
 		});

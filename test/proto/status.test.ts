@@ -37,7 +37,7 @@ describe("errors of ours", () => {
 
 	test("are cut where they would not fit into trailers, never within a character", () => {
 		const { details } = statusOfError(new LeaseLostError(`x${"😀".repeat(5_000)}`));
-		// Each error here ends with a mark where it was cut.
+		// One character more, for the mark that shows the cut.
 		expect(details?.length).toBe(longestMessage + 1);
 		expect(() => encodeURI(details ?? "")).not.toThrow();
 	});

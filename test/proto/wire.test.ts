@@ -11,7 +11,7 @@ import * as samples from "../support/samples.ts";
 const { clusterId } = samples;
 
 describe("messages", () => {
-	// Through the bytes, because the generated code leaves out defaults and restores them.
+	// Messages pass through bytes, because the generated code leaves out defaults and restores them.
 	const rows: { name: string; sent: unknown; read: () => unknown }[] = [
 		{
 			name: "AcquireRequest",

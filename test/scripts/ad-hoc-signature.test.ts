@@ -4,7 +4,7 @@ import { changedPages, signAdHoc } from "../../scripts/package/ad-hoc-signature.
 const textSize = 0x4000;
 const firstSection = 0x800;
 
-/** Returns a program of two segments, with this number of bytes in the second. */
+/** Returns a Mach-O program of two segments. `linkEditSize` is the size of the second, in bytes. */
 function program(linkEditSize = 5_000, commandsLimit = firstSection): Buffer {
 	const file = Buffer.alloc(textSize + linkEditSize, 7);
 	file.fill(0, 0, commandsLimit);

@@ -1,5 +1,4 @@
-// Tests what a scanner reads about the shipped programs: each package in them, and Node in a form by which its known vulnerabilities are
-// found.
+// Tests what a scanner reads about the shipped programs: every package in them, and Node in a form that matches its known vulnerabilities.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,7 +77,7 @@ describe("billOfMaterials()", () => {
 	});
 
 	test("refuses a package that npm does not know", async () => {
-		// This repository, on which no package depends.
+		// This repository, which no package depends on.
 		const unknown = new Map([[".", []]]);
 		await expect(billOfMaterials({ name: "x", nodes, packages: unknown, modified: 0 })).rejects.toThrow(
 			/^Cannot find the bundled package xpdb@/,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bundle, bundle, noticesFile, shippedOptions, shippedPlugins } from "../../scripts/bundle.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
-/** Returns the texts of the folder's programs with their chunks. The source maps contain the sources. */
+/** Returns the texts of the programs, their chunks and their source maps, which contain the sources. */
 function programsIn(folder: string): string {
 	const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(c?js|map)$/.test(file));
 	expect(files).toEqual(expect.arrayContaining(["agent.js", "kubectl-xpdb.js"]));
@@ -103,7 +103,7 @@ describe("bundle()", () => {
 			return !notices.includes(`${name} ${version} (`) || !texts.every((text) => notices.includes(text));
 		});
 		expect(without).toEqual([]);
-		// This package has no such file. Its notices are in its sources.
+		// This package has no licence file. Its notices are in its sources.
 		const [, own = ""] = /\n(@bufbuild\/protobuf [^]*?)\n={100}\n/.exec(notices) ?? [];
 		for (const words of ["Copyright 2008 Google Inc.", "Neither the name of Google Inc.", "Apache License"]) {
 			expect(own.includes(words), words).toBe(true);

@@ -1,4 +1,4 @@
-// Tests the plugin as it is shipped: one file with Node inside. Building it takes too long for unit tests.
+// Tests the plugin as shipped: one file with Node inside. Building it takes too long for unit tests.
 import { execFile, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ describe("dist/kubectl-xpdb", () => {
 	let cluster: TestCluster;
 	beforeAll(async () => {
 		const built = await shippedExecutable();
-		// In a folder without any other file of ours.
+		// A folder without any other file of ours.
 		mkdirSync(join(folder, "alone"));
 		copyFileSync(built, plugin);
 		cluster = await startTestCluster({ nodes: 2 });
@@ -88,7 +88,7 @@ describe("dist/kubectl-xpdb", () => {
 		const [line = "", data = ""] = /certificate-authority-data: (\S+)/.exec(text) ?? [];
 		writeFileSync(kubeconfig, text.replace(line, ""));
 		writeFileSync(authority, Buffer.from(data, "base64"));
-		// Not synchronously, because the cluster runs in this process.
+		// Asynchronously, because the cluster runs in this process.
 		const getVersion = (env: Readonly<Record<string, string>>) =>
 			new Promise<string>((resolve) => {
 				execFile(plugin, ["version", `--kubeconfig=${kubeconfig}`], { env }, (_, ...said) => resolve(said.join("")));

@@ -1,4 +1,4 @@
-// Tests the agent's image as it is shipped, without docker: it is built, unpacked, and run with its own files only.
+// Tests the agent's image as shipped, without docker: builds it, unpacks it, and runs it with its own files only.
 import { execFileSync } from "node:child_process";
 import {
 	cpSync,
@@ -33,7 +33,7 @@ const architecture = process.arch === "x64" ? "amd64" : "arm64";
 const missing = missingForContained() ?? (await whyNoDebian());
 let entrypoint: readonly string[] = [];
 
-/** Unpacked once for both suites. */
+/** Both suites share one unpacked image. */
 let unpacking: Promise<void> | undefined;
 function unpacked(): Promise<void> {
 	unpacking ??= makeAndUnpack();
@@ -133,7 +133,7 @@ describeOnFleet(
 			const authority = readFileSync(join(cluster.dir, "pki", "ca.crt"), "utf8");
 			const entry = { context: "agent", cluster: "own", server: cluster.server, authority, ...user };
 			writeKubeconfig(join(mount, "kubeconfig"), [entry]);
-			// No pod of the cluster ever gets this address.
+			// An address that no pod of the cluster gets.
 			const address = `127.${octet}.1.252`;
 			const settings = shippedDeployment?.spec.template.spec.containers[0]?.env ?? [];
 			const env = Object.fromEntries(

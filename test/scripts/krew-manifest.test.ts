@@ -1,4 +1,4 @@
-// Tests the rules of krew itself, to which its validator and its index hold manifests.
+// Tests krew's own rules for manifests, which its validator and its index enforce.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { krewManifest } from "../../scripts/package/krew-manifest.ts";
@@ -32,7 +32,7 @@ test("krewManifest() has a platform for each archive, in krew's own form", () =>
 	expect(manifest.spec.platforms[0]).toEqual({
 		selector: { matchLabels: { os: "linux", arch: "amd64" } },
 		uri: "https://x/linux",
-		// A text, even if it consists of digits only.
+		// A string, even if it consists of digits only.
 		sha256,
 		bin: "kubectl-xpdb",
 	});

@@ -1,4 +1,4 @@
-// Tests the version of Node for each platform. The tests run on one platform, and the others must get the same version.
+// Tests that all platforms get the same version of Node, because the tests run on only one of them.
 import { describe, expect, test } from "vitest";
 import { agentNode, platforms } from "../../scripts/image/platforms.ts";
 import { maker, nameOf, pluginNode, targets } from "../../scripts/package/targets.ts";
@@ -32,7 +32,7 @@ describe("Node in what is shipped", () => {
 		expect([...new Set(majors)]).toEqual(["24"]);
 	});
 
-	// When the registries have a newer version for every platform, all of them are raised together.
+	// Once the registries have a newer version for every platform, all are raised together.
 	test("is behind that of development only where docs/dependencies.md names the platforms that hold it back", () => {
 		const newest = Object.values(optionalDependencies).toSorted(compareVersions).at(-1) ?? "";
 		const behind = [

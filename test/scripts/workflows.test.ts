@@ -1,4 +1,4 @@
-// Tests the workflows in .github, which run only at GitHub: what they name exists, and they can do no more than they need.
+// Tests the workflows in .github, which run only at GitHub: what they name exists, and they have no more rights than they need.
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { targets } from "../../scripts/package/targets.ts";

@@ -1,5 +1,5 @@
-// Plays the clients that disrupt pods during a soak: drains and evictions by the plugin, as the operator, some of which are interrupted or
-// killed, and other clients that do not use xpdb.
+// Plays the clients that disrupt pods during a soak: drains and evictions by the plugin, some of them interrupted or killed, and clients
+// without xpdb.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,19 +21,19 @@ import {
 export interface SoakContext {
 	readonly fleet: Fleet;
 	readonly random: () => number;
-	/** Ends the actors after what they are doing. */
+	/** Ends the actors after their current work. */
 	readonly stop: AbortSignal;
 	readonly tally: SoakTally;
 }
 
 export interface SoakTally {
-	/** Runs of the plugin by how they ended, for example "drain 0", "evict 1" or "drain SIGKILL". */
+	/** Runs of the plugin by their ending, for example "drain 0", "evict 1" or "drain SIGKILL". */
 	readonly runs: Map<string, number>;
 	/** The number of pods that had to wait for a budget, a lease or an agent. */
 	refusals: number;
 	/** Output that no run of the plugin may print. */
 	readonly crashes: string[];
-	/** The processes of the plugin that are running. */
+	/** The IDs of the plugin's running processes. */
 	readonly running: Set<number>;
 }
 
@@ -43,12 +43,12 @@ function pick<T>(items: readonly T[], random: () => number): T | undefined {
 	return items[Math.floor(random() * items.length)];
 }
 
-/** Waits up to this long. Resolves at once when the soak stops. */
+/** Waits a random time, at most this long. Resolves at once when the soak stops. */
 async function pause(seconds: number, { random, stop }: SoakContext): Promise<void> {
 	await delay(random() * seconds * 1000, undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** Runs one plugin. One in eight is interrupted, and one in sixteen is killed. */
+/** Runs the plugin once. One run in eight is interrupted, and one in sixteen is killed. */
 async function runPlugin(args: readonly string[], soak: SoakContext): Promise<void> {
 	const { fleet, random, tally } = soak;
 	const child = spawn(join(fleet.dir, "bin", "kubectl-xpdb"), args, {
@@ -84,7 +84,7 @@ export async function drainForEver(cluster: RunningCluster, soak: SoakContext): 
 	}
 }
 
-/** Retries without end, because the API server may be frozen. */
+/** Retries until it succeeds, because the API server may be frozen. */
 async function uncordon({ client }: RunningCluster, node: string, { stop }: SoakContext): Promise<void> {
 	for (;;) {
 		try {
@@ -111,7 +111,7 @@ export async function evictForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** Evicts without the plugin, as a kubectl drain or an autoscaler does. */
+/** Evicts without the plugin, as a `kubectl drain` or an autoscaler does. */
 export async function evictRawForEver(soak: SoakContext): Promise<void> {
 	while (!soak.stop.aborted) {
 		await pause(60, soak);
@@ -137,7 +137,7 @@ export async function scaleForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** Makes another pod the primary, and only then the old one a replica, as careful databases do. */
+/** Makes another pod the primary before it demotes the old one, as careful databases do. */
 export async function failOverForEver(soak: SoakContext): Promise<void> {
 	while (!soak.stop.aborted) {
 		await pause(12, soak);
@@ -155,7 +155,7 @@ export async function failOverForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
-/** Works in a random cluster. Its API server may fail at the moment, and a pod may already be gone. */
+/** Works in a random cluster. Ignores failures of its API server, and pods that are gone or have changed. */
 async function disturb(soak: SoakContext, work: (cluster: RunningCluster) => Promise<void>): Promise<void> {
 	const cluster = pick(soak.fleet.clusters, soak.random);
 	if (!cluster || soak.stop.aborted) return;

@@ -1,4 +1,4 @@
-// Follows the audit logs of a fleet as they grow. The logs of an hour are too large to be read again each minute, or to be kept.
+// Follows the audit logs of a fleet as they grow. The logs of an hour are too large to read each minute, or to keep.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type AuditEvent, type AuditObject, findAuditEvent } from "../../demo/audit/audit.ts";
 
@@ -21,7 +21,7 @@ export class AuditTail {
 		this.#wanted = options.wanted;
 	}
 
-	/** Returns the wanted events since the last call, each reduced to what the judge needs. */
+	/** Returns the wanted events since the last call, reduced to what the judge needs. */
 	read(): readonly AuditEvent[] {
 		const events: AuditEvent[] = [];
 		for (;;) {
@@ -51,13 +51,13 @@ export class AuditTail {
 		}
 	}
 
-	/** The API server renames a full log and begins a new one under the old name. */
+	/** The API server renames a full log and begins a new one. */
 	#wasRotated(file: number): boolean {
 		return existsSync(this.#path) && statSync(this.#path).ino !== fstatSync(file).ino;
 	}
 }
 
-/** An API server that is killed may leave an incomplete line, and its successor continues in that line. */
+/** A killed API server may leave an incomplete line, and its successor continues in that line. */
 function isWhole(line: string): boolean {
 	try {
 		JSON.parse(line);

@@ -1,5 +1,5 @@
-// Lets a member leave the fleet during a soak, as an operator would. The others forget it by name, one cluster after the other, and list it
-// again at the end. Its own list stays, so it belongs to a fleet that does not know it.
+// Makes a member leave the fleet during a soak, as an operator would. The other members forget it, and list it again at the end. Its own
+// list stays, so it belongs to a fleet that does not know it.
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { isTransient } from "../../demo/machine/api-client.ts";
@@ -40,7 +40,7 @@ async function write(client: RunningCluster["client"], data: Readonly<Record<str
 	await client.send("PATCH", path, { data }, "application/merge-patch+json");
 }
 
-/** Retries, because another fault may affect this API server at the moment. That fault ends. */
+/** Retries while another fault affects this API server. */
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 	for (;;) {
 		try {

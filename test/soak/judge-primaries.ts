@@ -1,5 +1,5 @@
-// Finds out exactly whether a primary was evicted. An eviction names the version of its pod, and the audit log has the labels of every
-// version, so clocks and the order of answers do not matter.
+// Finds out whether a primary was evicted. An eviction names its pod's version, and the audit log has the labels of every version, so
+// clocks and the order of answers do not matter.
 import type { AuditEvent } from "../../demo/audit/audit.ts";
 import { operator } from "./judge.ts";
 import { elected, primary, roleLabel } from "./workload.ts";
@@ -9,10 +9,10 @@ interface Version {
 	readonly isPrimary: boolean;
 }
 
-/** Returns one line for each of our evictions that took a primary, or that named no version although labels decide which pod may go. */
+/** Returns one line for each of our evictions that took a primary, or that named no version although the pod was not terminating. */
 export function evictedPrimaries(events: readonly AuditEvent[]): readonly string[] {
 	const versions = new Map<string, Version[]>();
-	/** By uid, the time since which the API server has shown the pod as terminating. */
+	/** By UID, when the API server first showed the pod as terminating, in microseconds since 1970. */
 	const endingSince = new Map<string, number>();
 	const lines: string[] = [];
 	for (const event of events) {
@@ -36,12 +36,12 @@ export function evictedPrimaries(events: readonly AuditEvent[]): readonly string
 		if (event.resource !== "pods/eviction" || event.code !== 201 || event.user !== operator || event.dryRun) continue;
 		const { uid, resourceVersion } = event.request?.deleteOptions?.preconditions ?? {};
 		const known = uid === undefined ? undefined : versions.get(uid);
-		// The pod is of another workload, or an earlier eviction has already taken it. The answer is then 201, too.
+		// The pod belongs to another workload, or an earlier eviction has taken it. The answer is then 201, too.
 		if (uid === undefined || !known || taken.has(uid)) continue;
 		taken.add(uid);
 		const pod = `${event.cluster}/${event.name}`;
 		if (resourceVersion === undefined) {
-			// A terminating pod can never be healthy again, so its version does not matter.
+			// A terminating pod never becomes healthy again, so its version does not matter.
 			if ((endingSince.get(uid) ?? Number.POSITIVE_INFINITY) < event.receivedAt) continue;
 			lines.push(`${pod} was evicted by its uid alone, whatever its role`);
 			continue;

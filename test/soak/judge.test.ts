@@ -44,7 +44,7 @@ function eventOf(workload: Workload, { at, pod, what, user = operator, code }: C
 	};
 }
 
-/** Returns a history in which all pods of the workload are ready at second 0, followed by these changes. */
+/** Returns a history in which all pods of the workload are ready at second 0, before these changes. */
 function history(workload: Workload, changes: readonly Change[]): readonly AuditEvent[] {
 	const pods = Array.from({ length: workload.replicas * 3 }, (_, index) => `${workload.name}-${index}`);
 	const ready = pods.map((pod): Change => ({ at: 0, pod, what: "ready" }));

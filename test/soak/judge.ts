@@ -5,19 +5,19 @@ import { namespace, type Workload } from "./workload.ts";
 
 export interface Verdict {
 	readonly workload: string;
-	/** The number of our disruptions. In a workload that others must leave alone, theirs count, too. */
+	/** The number of our disruptions. If other clients must leave the workload alone, theirs count, too. */
 	readonly evictions: number;
-	/** Those disruptions after which fewer pods were healthy than the budget needs, apart from pods that others had just taken. */
+	/** The disruptions after which fewer pods were healthy than the budget requires. Pods that others had just taken count as healthy. */
 	readonly violations: readonly AvailabilitySample[];
-	/** The number of healthy pods at the worst moment, minus those that the budget needs. 0 means that the budget was used up. */
+	/** The fewest healthy pods at any moment, minus those that the budget requires. 0 means that the budget was used up. */
 	readonly deepest: number;
 }
 
-/** The plugin's user. All other users take pods without regard to the budget. */
+/** The plugin's user. Other users ignore the budget. */
 export const operator = "alice";
 /**
- * Pods that others took this shortly before one of our evictions may have been healthy in the count on which the eviction rests. A
- * reservation is used up to 30 s after its count, and a request may take 10 s to arrive.
+ * How long pods that others took may still be in the count on which our eviction rests, in microseconds. A reservation is used up to 30 s
+ * after its count, and a request may take 10 s to arrive.
  */
 const foreignUs = 45_000_000;
 

@@ -1,11 +1,11 @@
-// Finds what a soak must not leave behind once everything is quiet: reservations and held Leases, cordons, processes, and memory.
+// Finds what a soak must not leave behind: reservations, held Leases, cordons, processes and large agents.
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fleet } from "../controlplane/fleet.ts";
 
-/** Below the limit of the shipped Deployment. A flood may take more, but a soak has none. */
+/** In MB, below the limit of the shipped Deployment. A flood may take more memory, but a soak has none. */
 const memoryLimitMb = 160;
-/** A lost grant ends after 30 s, and the second agent of a cluster waits 5 s longer than the first. */
+/** A lost grant ends after 30 s, and a cluster's second agent waits 5 s longer than the first. */
 const quietAfterMs = 60_000;
 
 interface LeaseList {
@@ -22,7 +22,7 @@ interface NodeList {
 	}[];
 }
 
-/** Waits until nothing is left, or as long as things may take to end by themselves. Returns what is left then, one line each. */
+/** Waits until nothing is left, or until everything should have ended by itself. Returns what is left, one line each. */
 export async function findLeaks(fleet: Fleet): Promise<readonly string[]> {
 	const deadline = performance.now() + quietAfterMs;
 	let left = await findLeftovers(fleet);
@@ -60,7 +60,7 @@ async function findLeftovers(fleet: Fleet): Promise<readonly string[]> {
 	return [...left.flat(), ...findPlugins(fleet)];
 }
 
-/** Returns the plugins of this fleet that still run: those with its kubeconfig in their environment. */
+/** Returns this fleet's plugins that still run: those with its kubeconfig in their environment. */
 function findPlugins({ kubeconfigPath }: Fleet): readonly string[] {
 	return readdirSync("/proc")
 		.filter((pid) => /^\d+$/.test(pid) && pid !== String(process.pid))
@@ -86,7 +86,7 @@ function memoryMb(pid: number): number {
 	return (Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024) / 1e6;
 }
 
-/** Empty if the process has ended. */
+/** Returns "" if the process has ended. */
 function read(path: string): string {
 	try {
 		return readFileSync(path, "utf8");

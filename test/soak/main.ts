@@ -1,5 +1,5 @@
-// `npm run soak`: tests whether the budgets hold over time on real clusters, whatever fails. Exit code 1 means a violation, a leak or
-// another failure. With exit code 3, real clusters cannot run here.
+// `npm run soak` tests on real clusters that the budgets hold over time, whatever fails. Exit code 1 means a violation, a leak or another
+// failure. 3 means that real clusters cannot run here.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

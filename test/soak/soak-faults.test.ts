@@ -13,7 +13,7 @@ function controlOf(agents: readonly { readonly name: string; readonly pid: numbe
 	return control as FleetControl;
 }
 
-/** Returns the names of the faults that a fixed sequence of choices produces. */
+/** Returns the names of 60 faults that a fixed sequence of choices produces. */
 async function namesOf(control: FleetControl): Promise<readonly string[]> {
 	let step = 0;
 	const random = (): number => {

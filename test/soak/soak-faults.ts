@@ -1,4 +1,4 @@
-// Has the faults of a soak: their names, and how they are chosen at random.
+// The faults of a soak: their names, and how they are chosen at random.
 import { componentNames } from "../controlplane/components.ts";
 import {
 	degradeLink,
@@ -14,19 +14,19 @@ import type { LinkCondition } from "../controlplane/link-proxy.ts";
 
 export interface SoakFault {
 	readonly name: string;
-	/** The longest time that it lasts. */
+	/** The longest time that the fault lasts. */
 	readonly seconds: number;
 	start(control: FleetControl): Promise<EndFault>;
 }
 
-/** Undefined if there is nothing to break at the moment. */
+/** Undefined if there is nothing to break. */
 type MakeFault = (world: FaultWorld) => Promise<SoakFault | undefined>;
 
 export interface FaultWorld {
 	readonly control: FleetControl;
 	readonly clusters: readonly string[];
 	readonly random: () => number;
-	/** Makes the other members continue without this one until the fault ends. */
+	/** Makes the other members forget this one until the fault ends. */
 	readonly forget: (cluster: string) => Promise<EndFault>;
 }
 
@@ -39,8 +39,7 @@ const conditions: readonly (readonly [name: string, condition: LinkCondition])[]
 ];
 
 /**
- * An acquisition and its count are three requests in a row, with a round trip of 800 ms each. So they take longer than 2 s, after which a
- * handover used to end.
+ * An acquisition with its count takes three round trips of 800 ms each. So it takes longer than 2 s, after which a handover used to end.
  */
 const slowCountDelayMs = 400;
 

@@ -1,4 +1,4 @@
-// Formats what a soak prints: a line each minute, and the whole result at the end.
+// Formats the output of a soak: a line each minute, and the result at the end.
 import type { SoakResult, SoakState } from "./soak.ts";
 
 export function minuteLine(state: SoakState): string {
@@ -16,12 +16,12 @@ export function minuteLine(state: SoakState): string {
 	].join(", ");
 }
 
-/** Faults last up to 20 s, and leases 10 s. A fleet in which nothing is evicted for a minute is stuck. */
+/** Faults last up to 20 s, and leases 10 s. A fleet without an eviction for a minute is stuck. */
 const longestPauseSeconds = 60;
 
 /**
- * Returns whether the soak succeeded, and the lines of its report. It fails if a budget was violated, something was left behind, a plugin
- * crashed, or evictions stopped.
+ * Returns whether the soak succeeded, and its report. It fails after a violation, a leak, a crash of the plugin or a long pause of
+ * evictions.
  */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
 	const { verdicts, tally, faults, leaks, evictedPrimaries } = result;

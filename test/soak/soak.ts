@@ -1,4 +1,4 @@
-// Runs three drains, evictions, clients that do not use xpdb, and faults for some minutes, and then finds what is left behind.
+// Runs drains, evictions, clients without xpdb and faults for some minutes, and then looks for what is left behind.
 import { setTimeout as delay } from "node:timers/promises";
 import type { AuditEvent } from "../../demo/audit/audit.ts";
 import type { EndFault } from "../controlplane/faults.ts";
@@ -33,29 +33,29 @@ export interface SoakOptions {
 export interface SoakState {
 	readonly seconds: number;
 	readonly verdicts: readonly Verdict[];
-	/** Evictions that took a primary, or that named no version, one line each. */
+	/** One line for each eviction that took a primary, or that named no version. */
 	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
-	/** The faults that have ended. */
+	/** Faults that have ended. */
 	readonly faults: readonly EndedFault[];
 	readonly agentMemoryMb: readonly number[];
 }
 
 export interface SoakResult extends SoakState {
 	readonly leaks: readonly string[];
-	/** The longest time in which no API server accepted an eviction from us. */
+	/** The longest time without an accepted eviction of ours. */
 	readonly longestPauseSeconds: number;
 }
 
 export interface EndedFault {
 	readonly name: string;
-	/** From its end to the next eviction that an API server accepted from us. Undefined if there was none. */
+	/** From the fault's end to our next accepted eviction. Undefined if there was none. */
 	readonly recoverySeconds: number | undefined;
 }
 
-/** The longest pause between two faults. A drain can make progress in it, so that recovery can be seen. */
+/** The longest pause between two faults. Drains make progress in it, which shows recovery. */
 const calmSeconds = 8;
-/** The probability that two faults come at once. */
+/** The probability of two faults at once. */
 const doubleChance = 0.25;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
@@ -93,7 +93,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	};
 	const minutes = setInterval(() => options.onMinute(look()), 60_000);
 	try {
-		// The last runs may wait for a primary, which can go only after a failover.
+		// Failovers continue until the runs end, because the last runs may wait for a primary to become a replica.
 		const ran = new AbortController();
 		await Promise.all([
 			Promise.all([
@@ -117,13 +117,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	return { ...state, leaks, longestPauseSeconds: longestPause([begunAt, ...evictionTimes(events), overAt]) / 1e6 };
 }
 
-/** Causes one fault after the other, sometimes two at once, from its own random sequence. The same seed gives the same faults. */
+/** Causes faults in turn, sometimes two at once. Its own random sequence gives the same faults for the same seed. */
 async function breakForEver(
 	{ fleet, seed, stop, log }: SoakOptions & { readonly stop: AbortSignal },
 	onEnd: (fault: SoakFault) => void,
 ): Promise<void> {
 	const random = seededRandom(seed + 1);
-	// Only one at a time, because each restores the lists as it found them.
+	// Only one at a time, because each restores the lists that it found.
 	let listsAreOurs: Promise<void> = Promise.resolve();
 	const forget = async (cluster: string): Promise<EndFault> => {
 		const before = listsAreOurs;
@@ -148,13 +148,13 @@ async function breakForEver(
 	};
 	while (!stop.aborted) {
 		const isDouble = random() < doubleChance;
-		// The second fault begins after the first has been chosen, so that the sequence of choices is the same in every run.
+		// The second fault begins after the first is chosen, so that the sequence of choices is the same in every run.
 		await Promise.all(isDouble ? [one(), delay(1_000).then(one)] : [one()]);
 		await delay(calmSeconds * 1000 * random(), undefined, { signal: stop }).catch(() => undefined);
 	}
 }
 
-/** The times must be in order. */
+/** `times` must be in order. */
 export function longestPause(times: readonly number[]): number {
 	return Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
 }

@@ -1,16 +1,16 @@
-// Has the workloads that run in the fleet during a soak, and the budgets that must hold for them.
+// The workloads of a soak, and the budgets that must hold for them.
 import { applyPatch } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 
 export const namespace = "soak";
 
-/** The number of replicas is for each cluster, and the bound is for all clusters together. */
+/** `replicas` is per cluster. The bound is for all clusters together. */
 export interface Workload {
 	readonly name: string;
 	readonly kind: "StatefulSet" | "Deployment";
 	readonly replicas: number;
 	readonly budget: { readonly maxUnavailable: number } | { readonly minAvailable: number };
-	/** Whether others also take its pods: evictions without the plugin, and its controller when it is scaled down. */
+	/** Whether others also take its pods: evictions without the plugin, and its controller when it scales down. */
 	readonly isDisturbed: boolean;
 }
 
@@ -21,7 +21,7 @@ export const database: Workload = {
 	budget: { maxUnavailable: 1 },
 	isDisturbed: false,
 };
-/** 12 to 15 pods in all clusters, so that at least three may be down. */
+/** 12 to 15 pods in all clusters, so at least three may be down. */
 export const web: Workload = {
 	name: "web",
 	kind: "Deployment",
@@ -29,7 +29,7 @@ export const web: Workload = {
 	budget: { minAvailable: 9 },
 	isDisturbed: true,
 };
-/** One of its pods is the primary. Which one it is changes all the time, as in a database that fails over. */
+/** One of its pods is the primary, and another one often becomes it, as in a database that fails over. */
 export const elected: Workload = {
 	name: "pg",
 	kind: "StatefulSet",
@@ -41,7 +41,7 @@ export const workloads = [database, web, elected] as const;
 
 export const roleLabel = "role";
 export const primary = "primary";
-/** Never lets a primary go. A run that waits with one must wait until it is a primary no longer. */
+/** Never lets a primary go: a run must wait until its pod is no longer the primary. */
 const primaryBudget = {
 	name: "pg-primary",
 	selector: { matchLabels: { app: elected.name, [roleLabel]: primary } },
@@ -101,7 +101,7 @@ export async function scaleWorkload({ client }: RunningCluster, workload: Worklo
 	await client.send("PATCH", `${workloadPath(workload)}/scale`, body, "application/merge-patch+json");
 }
 
-/** Changes the role only of this pod: the API server refuses another uid. */
+/** The uid makes the API server refuse another pod of this name. */
 export async function setRole({ client }: RunningCluster, pod: SoakPod, role: string): Promise<void> {
 	const { name, uid } = pod.metadata;
 	const body = { metadata: { uid, labels: { [roleLabel]: role } } };

@@ -7,7 +7,7 @@ import { findViolations, replayAvailability, worstUnavailable } from "../../../d
 
 type Line = {
 	readonly at: number;
-	/** How long the request took. The change happened at some moment during that time. */
+	/** How long the request took. The change happened during that time. */
 	readonly tookMs?: number;
 	readonly cluster?: string;
 	readonly verb?: string;
