@@ -1,4 +1,4 @@
-// Plays the agent's connection to an API server. A function gives the answers, at once and without a network.
+// Plays the agent's connection to an API server. A function gives the answers, without a network.
 import type {
 	ApiAnswer,
 	ApiConnection,
@@ -11,9 +11,9 @@ import { demand } from "./fuzz-target.ts";
 
 export interface AnsweringOptions {
 	readonly answer: (request: ApiRequestOptions) => ApiAnswer;
-	/** Returns the bytes of a watch. Undefined if the watch stays open and silent until it is aborted. */
+	/** Returns the bytes of a watch. Undefined for a watch that stays open and silent until it is aborted. */
 	readonly stream?: (options: ApiStreamOptions) => readonly Buffer[] | undefined;
-	/** Called with every path, once it is known to be a valid one. */
+	/** Called with every path after its validation. */
 	readonly asked?: (path: string) => void;
 }
 
@@ -36,7 +36,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 				await new Promise<void>((resolve) => options.signal.addEventListener("abort", () => resolve()));
 				return undefined;
 			}
-			// As agent/kubernetes/api-connection.ts does with the chunks of a real stream.
+			// Splits chunks into lines, as agent/kubernetes/api-connection.ts does.
 			const lines = new LineSplitter((line) => options.line(line));
 			for (const chunk of chunks) {
 				lines.push(chunk);
@@ -48,7 +48,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 	};
 }
 
-/** Demands that a request to the API server is for a path of its API, whatever the objects from which the path is made contain. */
+/** Demands a valid path of the API, whatever the objects contain from which it is made. */
 function demandPath(path: string): void {
 	demand(/^\/(api\/|apis$|apis\/[^/?]+\/)/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
 	// Path and query contain nothing that must be encoded.

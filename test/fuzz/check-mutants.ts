@@ -1,15 +1,15 @@
-// Checks that every mutant is noticed by its target. A target that does not notice it checks the wrong things.
+// Checks that every mutant is noticed by its target. Otherwise, the target checks the wrong things.
 import { createProgressLine } from "../explore/progress-line.ts";
 import type { FuzzResult } from "./fuzz-job.ts";
 import { fuzzMutants } from "./fuzz-mutants.ts";
 import { runFuzzJobs, threads } from "./fuzz-pool.ts";
 import { findTarget } from "./targets.ts";
 
-/** The number of inputs for each mutant, at a share of 1. */
+/** The most inputs for each mutant, at a share of 1. */
 const mostInputs = 60_000;
 const inputsPerJob = 1_500;
 
-/** Returns whether each mutant was noticed. */
+/** Returns whether every mutant was noticed. */
 export async function checkFuzzMutants(options: {
 	readonly seed: number;
 	readonly only: string | undefined;

@@ -1,9 +1,9 @@
-// Demands what an error must be, so that a person can act on it.
+// Demands what an error needs so that users can act on it.
 import { demand, Finding } from "./fuzz-target.ts";
 
 type ErrorClass = new (...args: never[]) => Error;
 
-/** Words that only a bug produces. */
+/** Words in a message that only a bug produces. */
 const bugWords: readonly RegExp[] = [
 	/\bundefined\b/,
 	/\[object /,
@@ -17,7 +17,7 @@ const bugWords: readonly RegExp[] = [
 
 const longestMessage = 4_000;
 
-/** Demands one of these classes and a helpful message, which must contain all `names`. */
+/** Demands one of these classes and a helpful message that contains all `names`. */
 export function demandClear(
 	error: unknown,
 	classes: readonly ErrorClass[],
@@ -45,13 +45,13 @@ export function demandClearText(text: string, ...names: readonly (string | RegEx
 }
 
 /**
- * Matches control characters, line separators, marks that change the direction of writing, invisible characters, and tags. They are given
- * by number, so that nothing is copied from the code under test. The joiner (200d) is left out, because emoji of families contain it.
+ * Control characters, line separators, direction marks, invisible characters and tags, listed by number, independently of the code under
+ * test. The joiner (200d) is allowed, because emoji contain it.
  */
 const steering =
 	/(?![\n\t])\p{Cc}|[\u00ad\u061c\u115f\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 
-/** Demands that a text for a terminal contains nothing that could control the terminal. */
+/** Demands that a text cannot control the terminal. */
 export function demandPrintable(text: string): void {
 	demand(
 		!steering.test(text),
@@ -60,7 +60,7 @@ export function demandPrintable(text: string): void {
 	demand(text.isWellFormed(), `The text has half a character: ${JSON.stringify(text.slice(0, 300))}`);
 }
 
-/** Returns the value. Undefined if a clear error of these classes was thrown. */
+/** Returns the value, or undefined after a clear error of these classes. */
 export function attempt<T>(
 	work: () => T,
 	classes: readonly ErrorClass[],

@@ -1,4 +1,4 @@
-// Makes messages as they may arrive over the wire. First fields are changed, then bytes.
+// Makes messages as they may arrive over the wire: first fields are changed, then bytes.
 import fc from "fast-check";
 import { applyEdits, type JsonEdit, jsonEdits, jsonOf } from "./json-edits.ts";
 import type { Json } from "./odd-values.ts";
@@ -17,7 +17,7 @@ export const messageEdits: fc.Arbitrary<MessageEdits> = fc.record({
 	bytes: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteEdits }),
 });
 
-/** Undefined if the edits make a message that cannot be sent. */
+/** Undefined if no program could send the edited message. */
 export function editedBytes({ codec, seeds }: SeedMessages, { seed, fields, bytes }: MessageEdits): Buffer | undefined {
 	const json = applyEdits(JSON.parse(jsonOf(seeds[seed % seeds.length] ?? null)) as Json, fields);
 	let encoded: Uint8Array;
@@ -26,12 +26,12 @@ export function editedBytes({ codec, seeds }: SeedMessages, { seed, fields, byte
 	} catch {
 		return undefined;
 	}
-	// protobuf's JSON reader takes such a value for a text. No program would send it.
+	// protobuf's JSON reader turns such a value into text, which no program would send.
 	if (Buffer.from(encoded).includes("[object ")) return undefined;
 	return applyByteEdits(encoded, bytes);
 }
 
-/** Undefined if the decoder fails: grpc-js reports that to the caller, without calling our code. */
+/** Undefined if decoding fails, which grpc-js reports to the caller without calling our code. */
 export function decoded(codec: Codec, bytes: Buffer): unknown {
 	try {
 		return codec.decode(bytes);

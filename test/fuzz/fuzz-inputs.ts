@@ -1,10 +1,10 @@
-// Runs the shipped code through all targets, and prints a table of what was tried.
+// Runs the shipped code through all targets, and prints a table of the inputs.
 import { createProgressLine } from "../explore/progress-line.ts";
 import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { runFuzzJobs, threads } from "./fuzz-pool.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 
-/** Inputs for one job, at a share of 1: enough to be worth the message, and few enough to show progress. */
+/** Inputs of one job at a share of 1: enough to be worth a message, and few enough to show progress. */
 const inputsPerJob = 1_000;
 
 /** Returns whether nothing was found. Every target gets its share, even if another one fails. */
@@ -65,7 +65,7 @@ function jobsOf(targets: readonly FuzzTarget[], inputs: number, seed: number): F
 			(_, part): FuzzJob => ({ target: name, seed, part, inputs: Math.min(perJob, each - part * perJob) }),
 		);
 	});
-	// In turns, so that every target is tried early.
+	// In turns, so that every target starts early.
 	const jobs: FuzzJob[] = [];
 	for (let turn = 0; queues.some((queue) => turn < queue.length); turn += 1) {
 		for (const queue of queues) jobs.push(...queue.slice(turn, turn + 1));

@@ -1,12 +1,12 @@
-// Defines what a thread is asked to try, and what it found.
+// What a thread is asked to try, and what it found.
 export interface FuzzJob {
 	readonly target: string;
 	/** The seed of the whole run. */
 	readonly seed: number;
-	/** The number of the part of the target's inputs. */
+	/** The number of this part of the target's inputs. */
 	readonly part: number;
 	readonly inputs: number;
-	/** fast-check's path to one input of the part, which is then the only one. */
+	/** fast-check's path to one input of the part. Only that input is then tried. */
 	readonly path?: string;
 }
 
@@ -14,14 +14,14 @@ export interface FuzzFailure {
 	/** The value for `--replay`. */
 	readonly replay: string;
 	readonly message: string;
-	/** The input, shrunk, for people. */
+	/** The shrunk input, as text. */
 	readonly input: string;
 }
 
 export interface FuzzResult {
 	readonly target: string;
 	readonly inputs: number;
-	/** The processor time of the thread. */
+	/** The thread's processor time. */
 	readonly cpuMs: number;
 	readonly failure?: FuzzFailure;
 }
@@ -29,6 +29,6 @@ export interface FuzzResult {
 export interface FuzzWorkerData {
 	/** The name of the mutant to load. Undefined for the shipped code. */
 	readonly mutant: string | undefined;
-	/** Two counters: inputs started in this job, and in all jobs. */
+	/** Two counters of started inputs: in this job, and in all jobs. */
 	readonly progress: SharedArrayBuffer;
 }

@@ -3,8 +3,8 @@ import { mutatedSources } from "../explore/mutant.ts";
 import { fuzzMutants } from "./fuzz-mutants.ts";
 import { findTarget } from "./targets.ts";
 
-// A mutant that does not fit the code would fail at once, and that failure would look like success. `npm run fuzz -- --mutants` tests in
-// some minutes that each mutant is noticed for what it leaves out.
+// A mutant that does not fit the code would fail at once, as if its target had noticed it. `npm run fuzz -- --mutants` tests in some
+// minutes that each target notices its mutants.
 describe("a mutant of the fuzz targets", () => {
 	for (const mutant of fuzzMutants) {
 		test(`${mutant.name} fits the code as it is, and its target is there`, () => {

@@ -1,5 +1,5 @@
-// Lists a mutant for each target, and two for the most important ones: the shipped code without one validation. The target must notice
-// that.
+// The mutants of the fuzz targets: the shipped code without one validation, which the target must notice. Each target has one, and the most
+// important ones have two.
 import type { Mutant } from "../explore/mutant.ts";
 
 export interface FuzzMutant extends Mutant {

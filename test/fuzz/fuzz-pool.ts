@@ -1,4 +1,4 @@
-// Runs threads that try inputs. A thread that hangs or takes too much memory is ended, and its present input is named.
+// Runs threads that try inputs. Ends a thread that hangs or takes too much memory, and reports its current input.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { FuzzJob, FuzzResult, FuzzWorkerData } from "./fuzz-job.ts";
@@ -17,7 +17,7 @@ export interface PoolOptions {
 	readonly isEnough: (result: FuzzResult) => boolean;
 }
 
-/** Runs the jobs, except further ones of a target that has failed. Ends early once `isEnough` is true for a result. */
+/** Runs the jobs, but no more jobs of a target that has failed. Ends early once `isEnough` returns true. */
 export async function runFuzzJobs(jobs: readonly FuzzJob[], options: PoolOptions): Promise<void> {
 	const queue = [...jobs];
 	const counters: Int32Array[] = [];
@@ -59,7 +59,7 @@ class FuzzThread {
 
 	constructor(mutant: string | undefined) {
 		const workerData: FuzzWorkerData = { mutant, progress: this.counters.buffer };
-		// Limits the memory, so that a reader that keeps its input is noticed.
+		// The memory limit exposes readers that keep their input.
 		this.#worker = new Worker(program, { workerData, resourceLimits: { maxOldGenerationSizeMb: 700 } });
 		this.#worker.setMaxListeners(0);
 	}

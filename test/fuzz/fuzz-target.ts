@@ -1,11 +1,11 @@
-// Defines a target: one reader of foreign bytes, and what must hold for every input.
+// A target: one reader of foreign bytes, and what must hold for every input.
 import type fc from "fast-check";
 
 export interface FuzzTarget {
 	readonly name: string;
-	/** The foreign bytes, and the part that reads them. */
+	/** The foreign bytes, and their reader. */
 	readonly reads: string;
-	/** Its share of all inputs, relative to the other targets. Lower if an input takes milliseconds. */
+	/** Its share of all inputs, relative to the other targets. Low if an input takes milliseconds. */
 	readonly share: number;
 	open(): OpenTarget | Promise<OpenTarget>;
 }
@@ -14,12 +14,12 @@ export interface OpenTarget {
 	readonly input: fc.Arbitrary<unknown>;
 	/** Throws or rejects if a demand is not met. */
 	readonly check: (input: never) => void | Promise<void>;
-	/** Whether to wait after each input, so that a rejected promise that is not awaited is found, too. */
+	/** Whether to wait after each input, which also finds unhandled rejections. */
 	readonly isAsync: boolean;
 	readonly close?: () => void | Promise<void>;
 }
 
-/** Says which demand was not met. */
+/** Names the demand that was not met. */
 export class Finding extends Error {
 	override readonly name = "Finding";
 }
@@ -28,7 +28,7 @@ export function demand(condition: boolean, what: string): asserts condition {
 	if (!condition) throw new Finding(what);
 }
 
-/** Returns a target that answers at once. */
+/** Returns a target whose check is synchronous. */
 export function syncTarget<T>(input: fc.Arbitrary<T>, check: (input: T) => void): OpenTarget {
 	return { input, check, isAsync: false };
 }

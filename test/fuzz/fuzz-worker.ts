@@ -1,4 +1,4 @@
-// Tries inputs in a thread on the shipped code, or on one mutant of it, which must be loaded before everything else.
+// Tries inputs in a thread, on the shipped code or on one mutant, which must be loaded before everything else.
 import { parentPort, workerData } from "node:worker_threads";
 import { loadMutant } from "../explore/mutant.ts";
 import type { FuzzJob, FuzzResult, FuzzWorkerData } from "./fuzz-job.ts";
@@ -15,7 +15,7 @@ parentPort?.on("message", (job: FuzzJob) => {
 	runInputs(job, counters).then(
 		(result: FuzzResult) => parentPort?.postMessage(result),
 		(error: unknown) => {
-			// Posted and not thrown, because a thrown error would count as a stray error of an input.
+			// Posted, because a thrown error would count as a stray error of an input.
 			parentPort?.postMessage({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 		},
 	);

@@ -1,4 +1,4 @@
-// Runs one round over two small clusters whose API servers may garble one answer, with the agents' real code.
+// Runs one round over two simulated clusters with the agents' real code. The API servers may garble one answer.
 import { createClusterApi } from "../../agent/cluster-api/create-cluster-api.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/kubernetes/api-connection.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
@@ -16,7 +16,7 @@ import { budget, leaseObject, podObject, statefulSet } from "./seed-objects.ts";
 
 export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale" | "workloads";
 
-/** Changes one cluster's answers of one kind. */
+/** Changes answers of one kind. */
 export type Garble = (answer: ApiAnswer) => ApiAnswer;
 
 export interface ClusterState {
@@ -37,7 +37,7 @@ export interface WorldState {
 
 export const threePods = [podObject("db-0"), podObject("db-1"), podObject("db-2")];
 
-/** All timers are due at once, because waiting has no purpose here. */
+/** All timers fire at once, because waiting has no purpose here. */
 const clock: Clock = {
 	now: () => 0,
 	after: (_ms, callback) => {
@@ -89,7 +89,7 @@ export async function runGarbledRound(
 	return { verdicts, reservations: servers.reduce((sum, server) => sum + server.reservations, 0) };
 }
 
-/** Creates the agent's own code over an API server. */
+/** Creates the agent's real LocalCluster over this connection. */
 export async function openGarbledCluster(
 	connection: ApiConnection,
 	name: string,
@@ -127,7 +127,7 @@ export async function openGarbledCluster(
 
 const workloadsPath = /\/namespaces\/shop\/(deployments|statefulsets|daemonsets|replicasets|replicationcontrollers)$/;
 
-/** Plays the part of an API server that a round needs. */
+/** The part of an API server that a round needs. */
 export class WorldServer {
 	readonly #state: ClusterState;
 	readonly #id: string;
@@ -154,7 +154,6 @@ export class WorldServer {
 		return this.#leases.values();
 	}
 
-	/** Returns the number of reservations in all Leases. */
 	get reservations(): number {
 		let sum = 0;
 		for (const { metadata } of this.#leases.values()) {

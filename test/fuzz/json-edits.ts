@@ -1,4 +1,4 @@
-// Changes a few places in an object. The changes are data, so that a failing input shrinks to the one change that matters.
+// Edits a few places of an object. Edits are data, so a failing input shrinks to the one edit that matters.
 import fc from "fast-check";
 import { type Json, oddText, oddValue, tooDeep } from "./odd-values.ts";
 
@@ -32,7 +32,7 @@ const edit: fc.Arbitrary<JsonEdit> = fc.record({
 
 export const jsonEdits: fc.Arbitrary<readonly JsonEdit[]> = fc.array(edit, { minLength: 1, maxLength: 3 });
 
-/** Generates one of the seeds with one to three edits. */
+/** Generates a seed with one to three edits. */
 export function edited(seeds: readonly Json[]): fc.Arbitrary<Json> {
 	const copies = seeds.map((seed) => JSON.stringify(seed));
 	return fc
@@ -40,7 +40,7 @@ export function edited(seeds: readonly Json[]): fc.Arbitrary<Json> {
 		.map(([index, edits]) => applyEdits(JSON.parse(copies[index] ?? "null") as Json, edits));
 }
 
-/** Applies the edits, and changes `value` itself. A text that is a JSON object is changed inside. */
+/** Applies the edits to `value` itself. A string that is a JSON object is edited inside. */
 export function applyEdits(value: Json, edits: readonly JsonEdit[]): Json {
 	const root: Holder = { value: unpacked(value) };
 	for (const one of edits) applyEdit(root, one);
@@ -56,7 +56,7 @@ export interface Slot {
 	readonly key: string;
 }
 
-/** A text that is itself JSON. */
+/** A string that is itself JSON. */
 class Embedded {
 	value: unknown;
 	constructor(value: unknown) {
@@ -101,7 +101,7 @@ function applyEdit(root: Holder, { kind, at, value, key }: JsonEdit): void {
 	}
 }
 
-/** Returns all places below, the whole value first. */
+/** Returns all places below the holder, the whole value first. */
 export function slotsOf(holder: Mutable): Slot[] {
 	const slots: Slot[] = [];
 	const visit = (value: unknown, depth: number): void => {
@@ -152,7 +152,7 @@ export function packed(value: unknown): Json {
 	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, packed(item)]));
 }
 
-/** Works like JSON.stringify, also for values that are too deep for it. */
+/** Works like JSON.stringify, but also for values that are too deep for it. */
 export function jsonOf(value: Json): string {
 	return JSON.stringify(value, (_key, item: unknown) => (item === tooDeep ? deepMark : item)).replaceAll(
 		`"${deepMark}"`,

@@ -1,4 +1,4 @@
-// Generates values that readers are not made for.
+// Generates values that readers do not expect.
 import fc from "fast-check";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -125,7 +125,7 @@ export const oddValue: fc.Arbitrary<Json> = fc.oneof(
 	{ weight: 1, arbitrary: fc.constant(tooDeep) },
 );
 
-/** Returns values that no reader may accept instead of `value`: of another type, or out of range. None of them could be meant. */
+/** Returns values of another type or out of range, which no reader may accept for `value`. */
 export function garbageFor(value: Json): readonly Json[] {
 	const others: readonly Json[] = [true, false, -1, 0.5, 1e308, "", [], {}, [null], { a: 1 }];
 	if (typeof value === "string") return others;

@@ -1,4 +1,4 @@
-// Tries one part of a target's inputs in this thread, up to the first one that fails, which is then shrunk.
+// Tries one part of a target's inputs in this thread, up to the first failure, which is then shrunk.
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { scheduleSeed } from "../explore/random.ts";
@@ -6,9 +6,9 @@ import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { Finding, type OpenTarget } from "./fuzz-target.ts";
 import { findTarget } from "./targets.ts";
 
-/** The most processor time for an input. Processor time, because on a busy machine everything is slow. */
+/** The limit for an input, in processor time, because a busy machine is slow. */
 const longestCpuMs = 1_500;
-/** For answers that never come. */
+/** The limit for answers that never come. */
 const longestWaitMs = 20_000;
 
 const open = new Map<string, OpenTarget>();
@@ -36,7 +36,7 @@ export async function runInputs(job: FuzzJob, progress: Int32Array): Promise<Fuz
 					const startedAt = begin();
 					stray = undefined;
 					await withinTime(Promise.resolve(check(input)));
-					// Promises that are not awaited fail before the next turn.
+					// Unhandled rejections appear before the next turn.
 					await new Promise(setImmediate);
 					if (stray !== undefined) throw new Finding(`Nobody waited for what failed: ${inspect(stray)}`);
 					demandSoon(startedAt);
@@ -72,7 +72,7 @@ export async function closeTargets(): Promise<void> {
 
 let stray: unknown;
 
-/** Makes a promise or an event that fails unhandled count as a failure of the input that caused it. */
+/** Attributes unhandled errors of promises and events to the current input. */
 export function catchStrays(): void {
 	const keep = (error: unknown): void => {
 		stray ??= error ?? "nothing";

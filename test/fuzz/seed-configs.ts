@@ -1,4 +1,4 @@
-// Has valid texts that people and other programs write for xpdb: kubeconfigs, the fleet's ConfigMap, and flags.
+// Valid texts that users and other programs write for xpdb: kubeconfigs, the fleet's ConfigMap, and flags.
 import { certificate, privateKey } from "../support/sample-certificate.ts";
 
 const pem = Buffer.from(certificate).toString("base64");
@@ -110,7 +110,7 @@ export const fleets: readonly string[] = [
 	JSON.stringify([{ id: "one", name: "eu-1", address: "xpdb.example.com:443" }]),
 ];
 
-/** Some contain ids of the fleets above, because an id in both lists is invalid. */
+/** Some contain IDs of the fleets above, because an ID in both lists is invalid. */
 export const forgottenLists: readonly string[] = [
 	"- id: three\n  name: eu-1\n- {id: four}\n",
 	JSON.stringify([{ id: "two", name: "us-1" }]),
@@ -130,7 +130,7 @@ export const agentArguments: readonly string[] = [
 	"--kubeconfig=kubeconfig",
 ];
 
-/** Words of all command lines that could be typed. */
+/** Words of possible command lines. */
 export const pluginWords: readonly string[] = [
 	"drain",
 	"evict",

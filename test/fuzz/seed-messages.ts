@@ -1,4 +1,4 @@
-// Has valid requests and answers of the agent's service, from which inputs are made.
+// Valid requests and answers of the agent's service, from which inputs are made.
 import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import {
 	acquisitionMessage,
@@ -30,7 +30,7 @@ export interface Codec<T = unknown> {
 
 export interface SeedMessages {
 	readonly codec: Codec;
-	/** As the JSON of protobuf. */
+	/** As protobuf JSON. */
 	readonly seeds: readonly Json[];
 }
 
@@ -39,7 +39,7 @@ function seedsOf<T>(codec: Codec<T>, ...messages: readonly T[]): SeedMessages {
 }
 
 const { acquireRequest, budget, clusterId, description, grants } = samples;
-/** The first acquisition in a world without a Lease. */
+/** The first acquisition when there is no Lease yet. */
 export const acquisition = { budget, leaseUid: "new-uid", leaseTransitions: 1, nonce: "nonce-1" };
 const held = acquisitionMessage(acquisition);
 const name = budgetNameMessage(budget);
@@ -114,7 +114,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 	),
 };
 
-/** The updates by which an agent reports its budgets as they change. */
+/** An agent's updates about its budgets. */
 export const watchMessages: SeedMessages = seedsOf(
 	wire.WatchBudgetsResponse,
 	updateMessage(clusterId, {

@@ -1,4 +1,4 @@
-// Has valid objects as the API server sends them, from which inputs are made: budget shop/db over the three pods of StatefulSet db.
+// Valid objects as the API server sends them, from which inputs are made: budget shop/db over the three pods of StatefulSet db.
 import { annotationsOf, leaseName, newState } from "../../disruption/lease/lease.ts";
 import { newController, newLease, newReservation } from "../support/build-lease.ts";
 import type { Json } from "./odd-values.ts";
@@ -25,7 +25,6 @@ export const budgetSpecs: readonly Json[] = [
 	{ selector: {}, maxUnavailable: "30%", probe: { endpoint: "probe:1" } },
 ];
 
-/** Returns a pod. With `ready: false`, it counts as down. */
 export function podObject(name: string, { ready = true, extra = {} }: { ready?: boolean; extra?: object } = {}) {
 	return {
 		apiVersion: "v1",
@@ -116,7 +115,7 @@ export const node = {
 	spec: { unschedulable: true },
 };
 
-/** Returns a Lease of budget shop/db. By default it is free and has no reservations. */
+/** Returns a Lease of budget shop/db, by default free and without reservations. */
 export function leaseObject(more: Parameters<typeof newLease>[0] = {}) {
 	const lease = newLease({ ...more, budget });
 	return {

@@ -1,4 +1,4 @@
-// Changes a few places in texts and bytes. The changes are data.
+// Edits a few places of texts and bytes. Edits are data.
 import fc from "fast-check";
 import { oddText } from "./odd-values.ts";
 
@@ -9,7 +9,7 @@ interface TextEdit {
 	readonly text: string;
 }
 
-/** Generates one of the seeds with up to four edits. `words` are words of the format. */
+/** Generates a seed with up to four edits. `words` are words of the format. */
 export function editedText(seeds: readonly string[], words: readonly string[] = []): fc.Arbitrary<string> {
 	const text = words.length === 0 ? oddText : fc.oneof(fc.constantFrom(...words), fc.constantFrom(...words), oddText);
 	const edit: fc.Arbitrary<TextEdit> = fc.record({
@@ -49,7 +49,7 @@ const byteEdit: fc.Arbitrary<ByteEdit> = fc.record({
 	insert: fc.oneof(
 		fc.constant(new Uint8Array()),
 		fc.uint8Array({ maxLength: 6 }),
-		// Long varints, and lengths beyond the end.
+		// Long varints, lengths beyond the end, and invalid UTF-8.
 		fc.constantFrom(
 			Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0x0f),
 			Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01),
@@ -75,7 +75,7 @@ export function applyByteEdits(seed: Uint8Array, edits: readonly ByteEdit[]): Bu
 	return bytes;
 }
 
-/** Cuts bytes into chunks. Without places, there is one chunk. */
+/** Without places, there is one chunk. */
 export function chunked(bytes: Buffer, places: readonly number[]): Buffer[] {
 	const cuts = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b);
 	const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// Generates random specs, valid and invalid, within what the types of the schema allow.
+// Generates random specs, valid and invalid, within the types of the schema.
 import fc from "fast-check";
 
 const dnsLabel = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,5}[a-z0-9])?$/);
@@ -19,7 +19,7 @@ const key = fc.oneof(
 );
 const value = fc.oneof({ weight: 4, arbitrary: name }, fc.constantFrom("", "x y", "é", "x\n", "-x"));
 
-/** Generates a percentage, or nearly one. */
+/** Generates percentages, and texts that are nearly percentages. */
 const percentage = fc.oneof(
 	fc.integer({ min: 0, max: 102 }).map((number) => `${number}%`),
 	fc.stringMatching(/^[0-9]{0,4}%$/),

@@ -1,11 +1,11 @@
-// Lists a budget for each rule of the CustomResourceDefinition, which breaks that rule.
+// For each rule of the CustomResourceDefinition, a budget that breaks it.
 
 export interface BrokenRule {
 	readonly rule: string;
 	readonly spec: Readonly<Record<string, unknown>>;
-	/** A part of the refusal, in all supported versions of Kubernetes. */
+	/** A part of the refusal in all supported versions of Kubernetes. */
 	readonly says: string;
-	/** A merge patch of the spec that changes the broken field and leaves it broken. */
+	/** A merge patch of the spec that changes the broken field but leaves it broken. */
 	readonly other: object;
 	/** A merge patch of the spec that repairs it. */
 	readonly fixed: object;
@@ -18,7 +18,7 @@ const bound = "without quotes, or a percentage from 0% to 100%";
 const labels = { fixed: { selector: { matchLabels: null } } } as const;
 const expressions = { fixed: { selector: { matchExpressions: null } } } as const;
 
-/** The same rule applies to both bounds. The two values of each row break it in the same way. */
+/** One rule covers both bounds. The two values of each row break it in the same way. */
 const badBounds: readonly (readonly [string, string, unknown, unknown])[] = [
 	["a word as a bound", "maxUnavailable", "banana", "apple"],
 	["a number in quotes", "minAvailable", "1", "2"],

@@ -40,7 +40,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 			metadata: { name: "judged" },
 			...(spec !== undefined && { spec }),
 		});
-		/** Returns what would be stored, or why it is refused. */
+		/** Returns what would be stored, or the refusal. */
 		const judge = (spec: unknown): Promise<Stored | ApiError> =>
 			refusalOr(api.send<Stored>("POST", `${path}?dryRun=All`, budget(spec)));
 
@@ -91,7 +91,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 					const refusal = answer instanceof ApiError ? answer : undefined;
 					expect(refusal?.status ?? 422).toBe(422);
 					seen[refusal ? "refused" : "taken"]++;
-					// Unknown fields never reach the agent: the API server drops them, or kubectl refuses them.
+					// The API server drops unknown fields, so they never reach the agent.
 					const judged = answer instanceof ApiError ? spec : answer.spec;
 					expect(findRefusal(judged) !== undefined, JSON.stringify({ spec, judged, refusal: refusal?.message })).toBe(
 						refusal !== undefined,
@@ -123,7 +123,7 @@ function findRefusal(spec: unknown): string | undefined {
 	}
 }
 
-/** Tries each way to change the budget without the field, and then a change of the field itself. */
+/** Tries changes that leave the broken field alone, and then changes of that field. */
 async function expectUpdates(api: ApiClient, stored: string, { spec, other, fixed }: BrokenRule): Promise<void> {
 	await merge(api, stored, { metadata: { labels: { team: "shop" }, finalizers: ["example.com/kept"] } });
 	await merge(api, stored, { metadata: { finalizers: null } });
@@ -138,7 +138,7 @@ async function expectUpdates(api: ApiClient, stored: string, { spec, other, fixe
 	expect(await refusalOr(merge(api, stored, { spec: other }))).toBeInstanceOf(ApiError);
 	const mended = await merge(api, stored, { spec: fixed });
 	expect(findRefusal(mended.spec)).toBeUndefined();
-	// Once it is repaired, it cannot be broken again.
+	// A repaired field cannot be broken again.
 	expect(await refusalOr(merge(api, stored, { spec: undo(spec, fixed) }))).toBeInstanceOf(ApiError);
 }
 

@@ -1,6 +1,6 @@
 import type { KeyPair } from "../../demo/machine/certificates.ts";
 
-/** An API server to which the contract applies. The agents' manifests are installed there. */
+/** An API server under the contract, with the agents' manifests installed. */
 export interface ContractTarget {
 	readonly server: string;
 	/** Whether it runs the oldest supported Kubernetes. */
@@ -10,10 +10,9 @@ export interface ContractTarget {
 	readonly admin: KeyPair;
 	/** Alice, of group xpdb-operators. */
 	readonly operator: KeyPair;
-	/** Stops all controllers until resumeControllers(). */
 	pauseControllers(): Promise<void>;
 	resumeControllers(): Promise<void>;
-	/** Forgets all writes up to now. */
+	/** Forgets all earlier writes. */
 	compact(): Promise<void>;
 	/** Returns a running pod that answers GET /healthz with 200 on this port. */
 	httpPod(): Promise<{ readonly namespace: string; readonly name: string; readonly port: number }>;

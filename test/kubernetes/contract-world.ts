@@ -1,4 +1,4 @@
-// Has what a case of the contract works with: its own namespace, plain HTTP calls under several identities, and watches.
+// The tools of a contract case: its own namespace, plain HTTP calls under several identities, and watches.
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -8,7 +8,7 @@ import type { ApiObject, JsonObject } from "../../demo/apiserver/api-object.ts";
 import type { Status } from "../../demo/apiserver/status-error.ts";
 import type { ContractTarget } from "./contract-target.ts";
 
-/** A client certificate, no credentials, or a token. */
+/** A client certificate, no credentials ("nobody"), or a token. */
 export type Identity = "admin" | "operator" | "nobody" | { readonly token: string };
 
 export interface Call {
@@ -45,7 +45,7 @@ const podsReadyCondition = { type: "Ready", status: "True" };
 export class ContractWorld {
 	readonly target: ContractTarget;
 	readonly namespace: string;
-	/** Connections that are kept open, by identity, because a handshake costs more than most answers. */
+	/** Open connections by identity, because a handshake takes longer than most answers. */
 	readonly #agents = new Map<Identity, Agent>();
 
 	constructor(target: ContractTarget) {
@@ -53,7 +53,7 @@ export class ContractWorld {
 		this.namespace = `contract-${randomBytes(4).toString("hex")}`;
 	}
 
-	/** Creates the namespace, and waits until pods can be created in it. */
+	/** Creates the namespace, and waits until it accepts pods. */
 	async open(): Promise<void> {
 		await this.createNamespace(this.namespace);
 	}
@@ -85,7 +85,7 @@ export class ContractWorld {
 		return this.call({ method: "GET", path });
 	}
 
-	/** Returns the object if the call succeeds. Otherwise rejects with the body. */
+	/** Returns the object. Rejects if the call fails. */
 	async sent(call: Call): Promise<ApiObject> {
 		const answer = await this.call(call);
 		if (answer.code >= 300)
@@ -101,12 +101,12 @@ export class ContractWorld {
 		return this.sent({ method: "GET", path });
 	}
 
-	/** Sends a patch, by default a strategic merge patch. */
+	/** By default, a strategic merge patch. */
 	patch(path: string, body: unknown, contentType = "application/strategic-merge-patch+json"): Promise<Answer> {
 		return this.call({ method: "PATCH", path, body, contentType });
 	}
 
-	/** Creates a pod that no other client touches: its scheduler does not exist, and neither does its node. */
+	/** Creates a pod that only the test changes: its scheduler does not exist, and neither does its node. */
 	async createPod(pod: PodOptions): Promise<ApiObject> {
 		const { name, labels = {}, annotations = {}, finalizers, namespace = this.namespace } = pod;
 		const isRunning = pod.phase !== undefined;
@@ -158,7 +158,7 @@ export class ContractWorld {
 		});
 	}
 
-	/** Repeats the check until it holds. Throws if that takes too long. */
+	/** Repeats the check until it holds. Throws after `waitMs`. */
 	async until(what: string, holds: () => Promise<boolean>): Promise<void> {
 		const end = performance.now() + waitMs;
 		while (!(await holds())) {
@@ -265,7 +265,7 @@ export interface PodOptions {
 	readonly labels?: Readonly<Record<string, string>>;
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly finalizers?: readonly string[];
-	/** By default Pending, without a node. Otherwise the pod is bound to a node that does not exist. */
+	/** By default, Pending without a node. Otherwise, the pod is bound to a node that does not exist. */
 	readonly phase?: "Running" | "Succeeded";
 	readonly isReady?: boolean;
 	readonly graceSeconds?: number;

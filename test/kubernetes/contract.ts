@@ -30,14 +30,14 @@ const table: Readonly<Record<string, readonly ContractCase[]>> = {
 	"port-forward": portForwardCases,
 };
 
-/** Longer than the world waits for anything. */
+/** Longer than any wait of ContractWorld. */
 const caseTimeoutMs = 30_000;
 
 async function expectHolds({ run }: ContractCase, world: ContractWorld): Promise<void> {
 	await run(world);
 }
 
-/** Tests every kind of call that the plugin, the agents and a user's kubectl make, and the API server's answer to it. */
+/** Tests every kind of call of the plugin, the agents and a user's kubectl, and the API server's answer. */
 export function apiServerContract(name: string, connect: () => Promise<ContractTarget>): void {
 	describe(`the API server contract of ${name}`, () => {
 		let world: ContractWorld;

@@ -154,7 +154,7 @@ export const evictionCases: readonly ContractCase[] = [
 			await world.call({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
 			const path = `/api/v1/namespaces/${namespace}/pods/last`;
 			const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "last", namespace } };
-			// Admission learns a moment later that the namespace is ending.
+			// Admission notices a moment later that the namespace is terminating.
 			await world.until("a refusal", async () => {
 				return (await world.call({ method: "POST", path: `${path}/eviction`, body })).code === 403;
 			});

@@ -24,7 +24,7 @@ const database = {
 	},
 };
 
-// Only kubectl of the real clusters is used here.
+// Needs the real clusters only for their kubectl.
 describeOnFleet("kubectl with the small API server", () => {
 	let cluster: TestCluster;
 
@@ -36,7 +36,7 @@ describeOnFleet("kubectl with the small API server", () => {
 	afterAll(() => cluster.stop());
 
 	const program = () => join(sharedFleet().dir, "bin", "kubectl");
-	// kubectl's cache of discovery must not outlive the test.
+	// kubectl's discovery cache must not outlive the test.
 	const environment = () => ({ ...process.env, HOME: cluster.dir, KUBECONFIG: cluster.kubeconfig });
 	const kubectl = async (...args: readonly string[]): Promise<string> =>
 		(await run(program(), args, { env: environment() })).stdout;

@@ -1,21 +1,21 @@
-// Lists what happens to a write to a Lease if another writer was faster. One table for all that answer such a write (a real API server, the
-// small one, that of the exploration) and for the code that gets the answer (LeaseStore).
+// What happens to a write of a Lease if another writer was faster. All servers that answer such a write share this table (a real API
+// server, the small one, that of the exploration), and so does LeaseStore, which gets the answer.
 export type LeaseWrite = "create" | "update" | "delete";
 
 export interface LeaseConflict {
 	/** As in "an update of …". */
 	readonly name: string;
 	readonly write: LeaseWrite;
-	/** What others did to the Lease since we read it, one after the other. */
+	/** What others did to the Lease since we read it, in order. */
 	readonly meanwhile: readonly LeaseWrite[];
-	/** What our write names: by default the Lease that we read, or only its uid, with the current version. */
+	/** What our write names. By default, the Lease that we read. "uid" means only its UID, with the current version. */
 	readonly names?: "uid";
 	readonly answer: {
 		readonly code: number;
 		readonly reason: string;
-		/** Returns what its message contains. */
+		/** Returns a part of the message. */
 		readonly message: (name: string, named: LeaseVersion, now: LeaseVersion) => string;
-		/** The kind that the answer names. By default the resource. For preconditions of a DELETE it is the kind. */
+		/** The kind that the answer names. By default, the resource. Preconditions of a DELETE name the kind. */
 		readonly kind?: "Lease";
 	};
 }
@@ -41,7 +41,7 @@ const modified: LeaseConflict["answer"] = {
 };
 const otherUid: LeaseConflict["answer"] = {
 	...refused,
-	// The storage's words come before it, with the key in etcd.
+	// The storage puts its own words before it, with the key in etcd.
 	message: (_name, named, now) =>
 		`Precondition failed: UID in precondition: ${named.uid}, UID in object meta: ${now.uid}`,
 };
@@ -95,7 +95,7 @@ export const leaseConflicts: readonly LeaseConflict[] = [
 	},
 ];
 
-/** Writes as other clients do. withUidOf() returns `now` with the uid of `seen`. */
+/** Writes as other clients. withUidOf() returns `now` with the UID of `seen`. */
 export interface LeaseHands<Lease> {
 	create(name: string): Promise<Lease>;
 	update(lease: Lease): Promise<Lease>;
@@ -103,7 +103,7 @@ export interface LeaseHands<Lease> {
 	withUidOf(seen: Lease, now: Lease): Lease;
 }
 
-/** Brings the conflict about. Returns the Lease that our write is to name, and the present Lease. Undefined if there is none. */
+/** Causes the conflict. Returns the Lease that our write names, and the current Lease if there is one. */
 export async function bringAbout<Lease>(
 	{ write, meanwhile, names }: LeaseConflict,
 	hands: LeaseHands<Lease>,

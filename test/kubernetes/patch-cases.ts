@@ -7,8 +7,8 @@ const merge = "application/merge-patch+json";
 const json = "application/json-patch+json";
 
 /**
- * Creates a node of the test, which takes no pods. The creator keeps owning a label, because the API server stops tracking an object that
- * has lost its last field owner.
+ * Creates a node that takes no pods. The creator keeps owning a label, because the API server stops tracking an object without field
+ * owners.
  */
 async function createNode(world: ContractWorld, name: string): Promise<string> {
 	const path = `/api/v1/nodes/${world.namespace}-${name}`;
@@ -50,7 +50,7 @@ export const patchCases: readonly ContractCase[] = [
 			};
 			expect(await write("first", null)).toEqual([]);
 			expect(await write("first", true)).toEqual(["first"]);
-			// It changes nothing, so it owns nothing.
+			// This write changes nothing, so it owns nothing.
 			expect(await write("second", true)).toEqual(["first"]);
 			expect(await write("second", null)).toEqual([]);
 			expect(await write("second", true)).toEqual(["second"]);
@@ -89,7 +89,7 @@ export const patchCases: readonly ContractCase[] = [
 			const types = (pod: ApiObject) => listAt(pod, "status.conditions").map(({ type }) => String(type));
 			expect(types(first).toSorted()).toEqual(["Ready", condition.type]);
 			expect(first.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
-			// A value that is already there is not a change, so the version stays.
+			// Setting an existing value is no change, so the version stays.
 			expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
 			expect(second.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion);
 			expect(second.status?.["conditions"]).toContainEqual(expect.objectContaining({ message: "two" }));

@@ -15,7 +15,6 @@ function dial(world: ContractWorld, path: string, as: "admin" | "operator" | "no
 	});
 }
 
-/** Returns the code and body of the refusal. */
 async function refusal(ws: WebSocket): Promise<{ readonly code: number; readonly body: unknown }> {
 	const answer = new Promise<{ code: number; body: unknown }>((resolve, reject) => {
 		ws.once("open", () => reject(new Error("it was opened")));
@@ -68,7 +67,7 @@ export const portForwardCases: readonly ContractCase[] = [
 				isAnnounced = true;
 			});
 			await once(ws, "open");
-			// The kubelet connects when the first data arrives.
+			// The kubelet connects only when the first data arrives.
 			ws.send(Buffer.from("\u0000hello"));
 			await world.until("a problem", async () => problems.length > 0);
 			expect(problems.join("")).toContain("9");

@@ -43,7 +43,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 	}),
 );
 
-/** Does what the API server itself does every five minutes. */
+/** The API server itself does this every five minutes. */
 async function compact(server: string): Promise<void> {
 	const key = Buffer.from("/").toString("base64");
 	const { header } = (await askEtcd(server, "range", { key })) as { header: { revision: string } };

@@ -133,7 +133,7 @@ export const reviewCases: readonly ContractCase[] = [
 				},
 			});
 			await world.call({ method: "DELETE", path: world.path("pods", "bound"), body: { gracePeriodSeconds: 0 } });
-			// An API server may remember for some seconds that the token was valid.
+			// An API server may cache for some seconds that the token was valid.
 			await world.until("the end of the token", async () => {
 				return !("authenticated" in (await review(world, token)));
 			});
@@ -213,7 +213,7 @@ export const reviewCases: readonly ContractCase[] = [
 				});
 				return (body as { status: { allowed: boolean } }).status.allowed;
 			};
-			// A real API server learns of a new role through a watch.
+			// A real API server sees a new role through a watch.
 			await world.until("the right", () => may("web"));
 			expect([await may("db"), await may(""), await may("web", "default")]).toEqual([false, false, false]);
 		},

@@ -79,7 +79,7 @@ export const schemaCases: readonly ContractCase[] = [
 		},
 	},
 	{
-		// A real API server enforces policies that are bound. The small one stores them and evaluates none.
+		// A real API server enforces policies that are bound. The small one only stores them.
 		name: "a policy is kept as it was applied, and refuses nothing without a binding",
 		async run(world) {
 			const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";

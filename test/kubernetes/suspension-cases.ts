@@ -1,4 +1,4 @@
-// Cases of what suspending a budget needs from an API server.
+// What suspending a budget needs from an API server.
 import { expect } from "vitest";
 import { suspensionEvent } from "../../plugin/fleet/suspension-event.ts";
 import { newContext } from "../support/build-context.ts";
@@ -35,7 +35,7 @@ export const suspensionCases: readonly ContractCase[] = [
 			const suspend = { metadata: { resourceVersion, annotations }, spec: { suspend: true } };
 			const written = await world.patch(path, suspend, merge);
 			expect(written).toMatchObject({ code: 200, body: { metadata: { annotations }, spec: { suspend: true } } });
-			// The same patch once more names a version that is gone.
+			// The same patch now names a version that is gone.
 			expect(await world.patch(path, { ...suspend, spec: { suspend: null } }, merge)).toMatchObject({
 				code: 409,
 				body: { reason: "Conflict" },

@@ -1,4 +1,4 @@
-// Starts a small cluster for one test file, with its own folder, certificates and a kubeconfig.
+// Starts a small cluster with its own folder, certificates and kubeconfig for one test file.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

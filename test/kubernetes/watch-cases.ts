@@ -63,7 +63,7 @@ export const watchCases: readonly ContractCase[] = [
 	{
 		name: "from a version that is forgotten is an event with a 410 Expired",
 		async run(world) {
-			// Uses a kind that was installed later, because a young API server still has the first versions of its own kinds.
+			// A kind that was installed later, because a young API server still has the first versions of its own kinds.
 			const path = world.path("xpoddisruptionbudgets", "", "x-pdb.form3.tech/v1alpha1");
 			await using watch = world.watch(`${path}?watch=true&resourceVersion=1`);
 			expect(await watch.next(1)).toMatchObject([
@@ -86,7 +86,7 @@ export const watchCases: readonly ContractCase[] = [
 		async run(world) {
 			const query = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: "true" };
 			if (world.target.isOldest) {
-				// By this answer, an agent knows that it must list page by page.
+				// This answer makes agents list page by page.
 				const parameters = new URLSearchParams({ watch: "true", ...query });
 				const answer = await world.get(`${world.path("configmaps")}?${parameters.toString()}`);
 				expect(answer).toMatchObject({ code: 422, body: { kind: "Status", reason: "Invalid" } });
@@ -124,7 +124,7 @@ export const watchCases: readonly ContractCase[] = [
 			await change(world, "moving", { metadata: { labels: { set: "inside" } } });
 			const events = await watch.next(2);
 			expect(told(events)).toEqual(["DELETED moving", "ADDED moving"]);
-			// The object as it was when it still matched.
+			// The object as it last matched.
 			expect(events[0]?.object.metadata.labels).toEqual({ set: "inside" });
 		},
 	},
@@ -144,7 +144,7 @@ export const watchCases: readonly ContractCase[] = [
 			const resourceVersion = await versionNow(world);
 			const query = { resourceVersion, allowWatchBookmarks: "true", timeoutSeconds: "4" };
 			await using watch = watchSet(world, "timed", query);
-			// Without this write, there would be no version to pass over.
+			// Without this write, there would be no version to skip.
 			await createMap(world, "untimed", "another");
 			const events = await watch.rest();
 			expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["BOOKMARK"]));

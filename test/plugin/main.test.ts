@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const main = fileURLToPath(new URL("../../plugin/main.ts", import.meta.url));
 
 describe("the process", () => {
-	// Only Linux has a disk that is always full.
+	// Only Linux has /dev/full, a disk that is always full.
 	test.skipIf(!existsSync("/dev/full"))("says that its output cannot be written, and fails", async () => {
 		const child = spawn(process.execPath, [main, "--help"], { stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
 		let stderr = "";

@@ -231,7 +231,7 @@ test("an installation that is left while it reads says that nothing was touched"
 
 test("a run that is left before it began ends with its summary all the same", async () => {
 	const { left, after } = await leave("evict", "p", "-o", "json");
-	// A process would have ended here. What this one does afterwards is not printed any more.
+	// A process would have exited here. What this one does afterwards is not printed.
 	expect(after).toBe(left.out);
 	expect(eventProblems(left.out)).toEqual([]);
 	expect(JSON.parse(left.out.trim().split("\n").at(-1) ?? "")).toMatchObject({

@@ -1,4 +1,4 @@
-// Targets for what the plugin and other agents read from an agent's answers, and for decisions from garbled counts.
+// Targets for agents' answers to the plugin and other agents, and for decisions from garbled counts.
 import { EventEmitter } from "node:events";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -26,7 +26,7 @@ import { read, slotsOf, write } from "../json-edits.ts";
 import { oddText } from "../odd-values.ts";
 import { acquisition, answers, type Method, methods } from "../seed-messages.ts";
 
-/** The errors with which a call to an agent may fail. */
+/** The documented errors of a call to an agent. */
 export const documentedErrors = [
 	AgentProtocolError,
 	AgentUnavailableError,
@@ -131,7 +131,7 @@ const answerTarget: FuzzTarget = {
 			const failed = answer.kind === "status" ? serviceError(answer.sent) : undefined;
 			const client = createClient(method, sent, failed);
 			const cluster = new RemoteCluster({ id: samples.clusterId, name: "eu-1", client });
-			// An agent's own refusal need not name the agent, but an unreadable answer must name its cluster.
+			// An agent's own refusal need not name the agent. An unreadable answer must name its cluster.
 			const names = failed ? [] : ["eu-1"];
 			const result = await attemptAsync(
 				async () => ({ value: await calls[method](cluster) }),
@@ -174,13 +174,13 @@ export function demandCount(count: Count): void {
 
 const memberIds = ["eu", "us"];
 const candidate = { clusterId: "eu", pod: presentPod("db-0").pod };
-/** Two of three pods are healthy, and the budget needs two. */
+/** Two of three pods are healthy, and the budget requires two. */
 const counts = [
 	newCount("eu", { healthy: 2, candidates: [presentPod("db-0")] }, memberIds),
 	newCount("us", { healthy: 0, expected: { kind: "known", pods: 0 } }, memberIds),
 ];
 
-/** Returns values that are out of range or stand for a missing field. The decoder could produce them, but none of them could be meant. */
+/** Returns values that the decoder could produce but no agent could mean: out of range, or for a missing field. */
 function garbageOf(value: unknown): readonly unknown[] {
 	if (typeof value === "number") return [-1, -(2 ** 31), 0.5, Number.POSITIVE_INFINITY, 2 ** 60];
 	if (typeof value === "string") return ["", "x", "{", "-", "\u0000", "9".repeat(60)];
@@ -204,9 +204,9 @@ const countTarget: FuzzTarget = {
 			const garbled = messages[member];
 			const slots = slotsOf(garbled as never);
 			const slot = slots[at % slots.length];
-			// The decoder's own key for the chosen message, and its map, which may be empty but is always there.
+			// Skips the decoder's own key of a oneof, and its map, which may be empty but always exists.
 			if (!slot || slot.key === "$case" || slot.key === "labels") return;
-			// A message in a list, or as one of several alternatives, is either there or not.
+			// Messages in lists and oneofs are never undefined.
 			const always = Array.isArray(slot.holder) || slot.key === "value";
 			const garbage = always && typeof read(slot) === "object" ? [] : garbageOf(read(slot));
 			if (garbage.length > 0) write(slot, garbage[which % garbage.length]);

@@ -1,4 +1,4 @@
-// Targets for objects of the API server that the agent reads: pods, nodes and controllers, scales, lists, and refusals.
+// Targets for API objects that the agent reads: pods, nodes and controllers, scales, lists, and refusals.
 import fc from "fast-check";
 import { getScale } from "../../../agent/cluster-api/controller-scale.ts";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
@@ -139,7 +139,7 @@ const scaleTarget: FuzzTarget = {
 			kinds,
 		});
 		return asyncTarget(input, async ({ references: [reference], body, status, kinds: list }) => {
-			// An incomplete reference never gets here, because references come from pods and Leases that were read successfully.
+			// Incomplete references never get here: they come from pods and Leases that were read successfully.
 			const owner = attempt(
 				() => controllerOf({ metadata: { ownerReferences: [{ ...record(reference), controller: true }] } }),
 				[TypeError],
@@ -166,7 +166,7 @@ const scaleTarget: FuzzTarget = {
 			const { replicas, ownedBy } = answer;
 			const said = record(record(body)["spec"])["replicas"];
 			demand(Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31, `It took ${replicas} replicas`);
-			// Fewer expected pods allow more evictions, so only what the object says may lower them. Only a Scale leaves out 0.
+			// Fewer expected pods allow more evictions, so only the object may lower them. Only a Scale leaves out 0.
 			const isScale = owner.apiVersion !== "apps/v1";
 			demand(
 				said === replicas || (isScale && replicas === 0 && (said === undefined || said === null)),

@@ -1,4 +1,4 @@
-// Targets for command lines of the plugin, and the small texts in them: durations and selectors.
+// Targets for the plugin's command lines, and for durations and selectors in them.
 import fc from "fast-check";
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import { formatDuration, formatElapsed, parseDuration } from "../../../plugin/flags/duration.ts";
@@ -18,7 +18,7 @@ const word = fc.oneof(
 );
 const words = fc.array(word, { maxLength: 6 });
 const named = fc.tuple(fc.constantFrom("drain", "evict", "cordon", "budgets", "version"), words);
-/** What a person types is shown to that person again, so the length of the message is up to that person. */
+/** Words are limited to 300 characters, because messages quote what the user typed. */
 const argv = fc
 	.oneof(
 		words,
@@ -51,7 +51,7 @@ const argvTarget: FuzzTarget = {
 				if (flag.kind === "number") demand(Number.isSafeInteger(value), `--${name} is ${JSON.stringify(value)}`);
 				if (flag.kind === "duration") demand(Number.isFinite(value), `--${name} is ${JSON.stringify(value)}`);
 			}
-			// No other value can be waited for: a timer would end at once.
+			// Other values cannot be waited for: a timer would end at once.
 			demand(
 				input.globals.requestTimeoutMs >= 0 && Number.isFinite(input.globals.requestTimeoutMs),
 				"It would wait for nothing",
@@ -59,10 +59,7 @@ const argvTarget: FuzzTarget = {
 		}),
 };
 
-/**
- * Matches flags by which a command could reach a server. Without a kubeconfig and these, nothing is called, and only what a person sees of
- * the line is left.
- */
+/** Flags by which a command could reach a server. Without them and a kubeconfig, a command calls nothing and only prints. */
 const reaching = /^(-s|--server|--kubeconfig|--cluster|-[a-zA-Z]*s)/;
 
 const runTarget: FuzzTarget = {
@@ -95,7 +92,7 @@ const durationTarget: FuzzTarget = {
 			([text, ms]) => {
 				const parsed = parseDuration(text);
 				if (parsed !== undefined) {
-					// time.ParseDuration ends at 292 years.
+					// time.ParseDuration accepts at most 292 years.
 					demand(Number.isFinite(parsed) && Math.abs(parsed) <= 2 ** 63 / 1e6, `It took ${text} for ${parsed}`);
 					demand(/^[-+]?(0|([\d.]+(ns|us|µs|ms|s|m|h))+)$/.test(text), `It took ${text} for a duration`);
 				}

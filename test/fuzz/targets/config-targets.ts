@@ -32,7 +32,7 @@ function scratchFile(): { readonly path: string; write(text: string): void; remo
 	return { path, write: (text) => writeFileSync(path, text), remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** Generates texts that are changed as a text, or in their contents. */
+/** Generates texts with edits of the text or of its contents. */
 function editedYaml(seeds: readonly string[]): fc.Arbitrary<string> {
 	const objects = seeds.map((seed) => (parse(seed) ?? {}) as Json);
 	const fields = fc
@@ -41,7 +41,7 @@ function editedYaml(seeds: readonly string[]): fc.Arbitrary<string> {
 	return fc.oneof(fields, editedText(seeds, yamlWords));
 }
 
-/** Collects warnings of libraries, which must not appear on the terminal of a user with an odd file. */
+/** Collects warnings of libraries, which must not reach the user's terminal. */
 function catchWarnings(): { readonly warnings: string[] } {
 	const warnings: string[] = [];
 	process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
@@ -116,7 +116,7 @@ async function demandConnection(connection: Connection): Promise<void> {
 			"It would send a header that is no text",
 		);
 	}
-	// A program that is named there would be run.
+	// A named program would be run.
 	if (exec !== undefined || user.authProvider !== undefined) return;
 	const reader = createCredentialReader(connection);
 	try {
@@ -151,7 +151,7 @@ const agentKubeconfigTarget: FuzzTarget = {
 	},
 };
 
-/** Edits of a text rarely make a port of five digits. */
+/** Edits of a text rarely produce a port of five digits. */
 const fleetAtAnyPort = fc
 	.nat(99_999)
 	.map((port) => JSON.stringify([{ id: "one", name: "eu-1", address: `xpdb.example.com:${port}` }]));

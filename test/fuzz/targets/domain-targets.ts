@@ -31,7 +31,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 const labels = fc.dictionary(fc.oneof(fc.constantFrom("app", "zone", "owner"), oddText), oddText, { maxKeys: 3 });
 
-/** Demands the minimum for a spec that is accepted, written again in other words than the code. */
+/** Demands the minimum of an accepted spec, written independently of the code. */
 function demandWhole(spec: unknown, parsed: BudgetSpec): void {
 	demand(isRecord(spec), "It took what is no object for a budget");
 	const known = ["selector", "minAvailable", "maxUnavailable", "suspend", "probe"];
@@ -105,7 +105,7 @@ const budgetTarget: FuzzTarget = {
 		}),
 };
 
-/** Generates the same Lease with its state's text cut or spliced. */
+/** Generates Leases whose state text is cut or spliced. */
 const cutLeases: fc.Arbitrary<Json> = fc
 	.tuple(fc.constantFrom(...leaseObjects), fc.nat(400), oddText, fc.boolean())
 	.map(([seed, at, text, cut]) => {
@@ -115,7 +115,7 @@ const cutLeases: fc.Arbitrary<Json> = fc
 		return lease;
 	});
 
-/** Demands that what a watch keeps of an unreadable Lease cannot be used. */
+/** Demands that an unreadable Lease that a watch keeps cannot be used. */
 function demandRefused(raw: unknown): void {
 	const kept = attempt(() => readWatchedLease(raw, "eu-1"), [GarbledLeaseError], /Lease/, "eu-1");
 	if (!kept) return;

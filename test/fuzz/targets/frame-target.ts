@@ -18,7 +18,7 @@ import { editedBytes, messageEdits } from "../edited-message.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { type Method, methods, requests } from "../seed-messages.ts";
 
-/** How a message is put into frames. */
+/** How a message is framed. */
 const framing = fc.oneof(
 	{ weight: 8, arbitrary: fc.constant("whole" as const) },
 	{
@@ -174,7 +174,7 @@ export const frameTarget: FuzzTarget = {
 				if (!bytes) return;
 				bugs.length = 0;
 				const { code, message } = await send(current(), method, more, framed(bytes, how));
-				// Without a status, the stream was broken off, or it was not gRPC.
+				// Without a status, the stream was broken off or is not gRPC.
 				demand(code === undefined || (Number.isInteger(code) && code >= 0 && code <= 16), `Its status is ${code}`);
 				demand(bugs.length === 0, `The agent's log has a bug: ${bugs[0]}`);
 				if (code === undefined || code === 0) return;

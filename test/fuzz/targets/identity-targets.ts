@@ -40,7 +40,7 @@ const accessReview: Json = { kind: "SubjectAccessReview", status: { allowed: tru
 type Fields = Readonly<Record<string, unknown>>;
 const statusOf = (body: unknown): Fields => (body as { status?: Fields } | null)?.status ?? {};
 
-/** Returns the claims of an admitted token, which are therefore an object. */
+/** Returns the claims of an admitted token, which must be an object. */
 function claimsIn(authorization: unknown): Fields {
 	const claims: Fields = JSON.parse(
 		Buffer.from(String(authorization).split(".")[1] ?? "", "base64url").toString("utf8"),

@@ -1,5 +1,5 @@
-// A target for requests to the agent, through its real handlers and its real LocalCluster, over an API server in memory. For any request,
-// every answer can be sent, every refusal is clear, and the Leases stay readable.
+// A target for requests to the agent, through its real handlers and LocalCluster, over an API server in memory. Every answer can be sent,
+// every refusal is clear, and the Leases stay readable.
 import { EventEmitter } from "node:events";
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import fc from "fast-check";
@@ -30,7 +30,7 @@ interface Step {
 
 type Handler = (call: unknown, callback?: (refusal: Partial<StatusObject> | null, response?: unknown) => void) => void;
 
-/** Returns the answer, encoded as it would be sent, or the refusal. */
+/** Returns the answer, encoded and decoded as on the wire, or the refusal. */
 function ask(service: wire.AgentServiceServer, method: Method, request: unknown): Promise<unknown> {
 	const handler = service[method] as Handler;
 	const metadata = new Metadata();
@@ -55,7 +55,7 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 			write(message: wire.AcquireResponse, done?: () => void) {
 				last = codec.decode(codec.encode(message).finish());
 				done?.();
-				// No caller waits in line here.
+				// Cancels, because no caller waits in line here.
 				if (message.outcome?.$case === "held") setImmediate(() => call.emit("cancelled"));
 				return true;
 			},
@@ -66,7 +66,7 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 	});
 }
 
-/** The pods that the requests ask for, because the agent reserves only pods that it sees. */
+/** The pods that the requests name, because the agent reserves only pods that it sees. */
 const grantedPods = ["db-4", "db-5"].map((name) => podObject(name, { extra: { uid: `uid-of-${name}` } }));
 const spec = { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 };
 
@@ -83,7 +83,7 @@ export const requestTarget: FuzzTarget = {
 		const whole: MessageEdits = { seed: 0, fields: [], bytes: [] };
 		const step: fc.Arbitrary<Step> = fc.record({ method: fc.constantFrom(...methods), edits: messageEdits });
 		const input = fc.record({
-			// Most of what can go wrong happens under a Lease that is held.
+			// Most errors are possible only under a held Lease.
 			acquires: fc.boolean(),
 			steps: fc.array(step, { minLength: 1, maxLength: 3 }),
 		});
@@ -136,7 +136,7 @@ function demandAnswer(method: Method, answer: unknown): void {
 	demandClearText(details);
 }
 
-/** Demands that no request made a Lease unreadable, or one that the API server would not accept. */
+/** Demands that no request made a Lease unreadable, or invalid for the API server. */
 function demandReadable(server: WorldServer): void {
 	for (const object of server.leases) {
 		const lease = parseLease(readLease(object, "eu-1"));

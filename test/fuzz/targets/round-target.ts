@@ -1,5 +1,5 @@
-// A target that demands a refusal: clusters in which the pod must not go, with one garbled answer of an API server. All the real code of
-// agents and round is between that answer and the verdict.
+// A target that demands a refusal: clusters in which the pod must not go, with one garbled answer of an API server. Everything between that
+// answer and the verdict is real code.
 import fc from "fast-check";
 import {
 	AgentProtocolError,
@@ -34,7 +34,7 @@ const reserved = {
 } as const;
 const idle = { pods: [], budgetSpec: atMostOne, replicas: 0 };
 
-/** In each of these, pod db-0 (or the named candidate) must not go, for a different reason. */
+/** In each of these, the candidate must not go, for a different reason. */
 const worlds: Readonly<Record<string, WorldState>> = {
 	"one is down": worldOf({ pods: oneDown, budgetSpec: atMostOne }),
 	"one is reserved": worldOf({ pods: threePods, budgetSpec: atMostOne, leases: [leaseObject({ state: reserved })] }),
@@ -68,7 +68,7 @@ function worldOf(first: WorldState["clusters"][number], candidate = "db-0"): Wor
 	return { clusters: [first, idle], candidate, listsBudgets: false };
 }
 
-/** In this one the pod may go. Without a garbled answer it must, because otherwise the refusals above would prove nothing. */
+/** In this one, the pod may go. Without a garbled answer it must, or the refusals above would prove nothing. */
 const roomy = worldOf({ pods: threePods, budgetSpec: atMostOne });
 
 interface Garbling {
@@ -115,7 +115,7 @@ function garbleBy({ at, which, how }: Garbling): Garble {
 	};
 }
 
-/** Puts a value of another type into one place, or removes it. Never puts in another value that could be meant. */
+/** Puts garbage into one place, or removes it. Garbage is never a value that could be meant. */
 function garbledPlace(body: unknown, at: number, which: number | undefined): Json {
 	const root = { value: unpacked(body) };
 	const slots = slotsOf(root).filter(
@@ -130,7 +130,7 @@ function garbledPlace(body: unknown, at: number, which: number | undefined): Jso
 
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
-/** Returns the kinds of the verdicts, or why there is none. */
+/** Returns the verdict's kind and reason, or why there is no verdict. */
 async function verdictOf(world: WorldState, garble?: Garbling): Promise<string> {
 	const change = garble && garbleBy(garble);
 	const change0 = (cluster: number, kind: ObjectKind) =>

@@ -88,13 +88,13 @@ function lineOf({ kind, pod, ready, edits }: WatchEventInput, index: number): st
 	return edits.length === 0 ? JSON.stringify(whole) : jsonOf(applyEdits(structuredClone(whole) as Json, edits));
 }
 
-/** Reads the stream in the plainest way, up to the first line that cannot be read. */
+/** Reads the stream in the simplest way, up to the first unreadable line. */
 class Model {
 	readonly pods = new Map<string, PodRecord>();
 	version = "";
 	isListed = false;
 	isOver = false;
-	/** By uid. A pod that is deleted while the list is sent is not part of the list. */
+	/** By UID. A pod that is deleted while the list is sent is not part of the list. */
 	readonly #first = new Map<string, PodRecord>();
 	readonly #project = createPodProjection();
 
@@ -136,7 +136,7 @@ class Model {
 		else this.#put(pod);
 	}
 
-	/** Keeps the later of two pods with the same name or the same uid. */
+	/** Keeps the later of two pods with the same name or the same UID. */
 	#put(pod: PodRecord): void {
 		for (const [uid, other] of this.pods) {
 			if (other.name === pod.name && other.namespace === pod.namespace) this.pods.delete(uid);
@@ -150,7 +150,7 @@ class Model {
 
 	#advance(version: string): void {
 		if (this.#isBehind(version)) {
-			// If the versions go back, nothing seen before is valid any more.
+			// If the versions go back, nothing seen before is valid.
 			this.pods.clear();
 			this.version = "";
 			throw new Error("over");

@@ -1,4 +1,4 @@
-// Has the facts that provoked-reasons.test.ts judges: a healthy fleet, of which each row changes one fact.
+// The facts for provoked-reasons.test.ts: a healthy fleet, of which each row changes one fact.
 import { credentials } from "@grpc/grpc-js";
 import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
@@ -57,7 +57,7 @@ export const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
 	listed: members[0],
 	...change,
 });
-/** Returns an agent that describes itself like this, with a clock that is this many milliseconds ahead of ours. */
+/** Returns an agent with this description, whose clock is `aheadMs` ahead of ours. */
 export const saying = (change: Partial<AgentDescription> = {}, aheadMs = 0): AgentOfCluster => {
 	const told = description(change);
 	const clock = { aheadMs, withinMs: 5 };
@@ -76,7 +76,7 @@ export const reached: AgentAccess = {
 };
 export const serverClock = (aheadMs: number) => read({ aheadMs, withinMs: 550 });
 export const nowMs = Date.parse("2026-06-01T00:00:00Z");
-/** Returns certificates of an agent and of its CA that are valid for these numbers of days. */
+/** Returns certificates of an agent and of its CA, valid for these numbers of days. */
 export const certificates = (days: number, ofCa: number) => {
 	const [certificate, authority] = [days, ofCa].map((each) => ({
 		sha256: "",

@@ -4,7 +4,7 @@ import { runChecks } from "../../../plugin/check/run-checks.ts";
 import { runPreChecks } from "../../../plugin/check/run-pre-checks.ts";
 import { forbidden, newClient, newContext } from "../../support/build-context.ts";
 
-/** The client of a user who may read the CA's key and see who else may, but nothing more. */
+/** Its user may read the CA's key and see who else may, but nothing more. */
 const client = {
 	...newClient({
 		get(path) {

@@ -8,7 +8,7 @@ import { createValidator, strictSchema } from "../../support/json-schema.ts";
 const title = { category: "agents", title: "agents are ready, two or more", isNeeded: true } as const;
 const clusters = ["prod-eu", "prod-us", "prod-ap"];
 
-/** Returns a row in which only the cluster prod-us may have a finding. */
+/** Returns a row in which only prod-us can have a finding. */
 function rowWith(reason?: CheckReason, change: Partial<CheckRow> = {}): CheckRow {
 	const row = checkRow({ ...title, ...change }, clusters, (cluster) =>
 		cluster !== "prod-us" || reason === undefined
@@ -89,7 +89,7 @@ describe("CheckLines", () => {
 				"fleet                                 prod-eu   prod-us   prod-ap",
 				"✖ agents are ready, two or more       2/2       1/1       2/2       XPDB1311",
 				"    prod-us: it has a single agent",
-				// A command is printed only once, because one that creates something would fail the second time.
+				// Each command is printed once, because a repeated command that creates something would fail.
 				"    fix:  the same command as above",
 			].join("\n"),
 		);

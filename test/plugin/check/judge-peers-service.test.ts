@@ -25,7 +25,7 @@ describe("judgePeersService()", () => {
 	];
 	test.each(well)("takes $name for well", ({ addresses, listed }) => {
 		expect(judgeServedAt(addresses, { ...eu, address: listed })).toEqual([]);
-		// A cluster that is not listed gets other findings.
+		// An unlisted cluster gets other findings.
 		expect(judgeServedAt(addresses, undefined)).toEqual([]);
 	});
 

@@ -297,7 +297,7 @@ describe("check finds", () => {
 			judgeAnchor(read(undefined), eu).findings,
 			judgeBudgetKind(read(undefined), eu, { mayBeMissing: true }).findings,
 			judgeAnswers(reached, [saying()], eu).findings,
-			// As exact as an answer can be that has whole seconds and took a while.
+			// As exact as possible: the answer has whole seconds and took a while.
 			judgeClocks(serverClock(-5_500), [saying({}, -400)], eu).findings,
 			judgedCertificates(15, 15).findings,
 			judgePeers([{ member: "m2", answer: description() }], { name: "eu", suggest: suggestDefault }).findings,
@@ -308,7 +308,7 @@ describe("check finds", () => {
 			judgeSame(judged(), options),
 			judgeMet(judged(), options),
 			judgeInForce(judged(), { ...options, now: nowMs }),
-			// The budget applies then. Another check reports that its members differ.
+			// The budget still applies. Another check reports that its members differ.
 			judgeInForce(judged({ row: row({ members: suspendedIn(["eu"]) }) }), { ...options, now: nowMs }),
 			judgeOwners(judged({ ownerless: [{ cluster: "us", pod: "shop/a" }] }), "eu", options),
 		];

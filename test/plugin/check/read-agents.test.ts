@@ -13,7 +13,7 @@ function listedAgent(name: string) {
 
 const a: AgentPod = { namespace, name: "a", uid: listedAgent("a").metadata?.uid ?? "", ready: true, port: 8443 };
 
-/** Returns what a check says of agents of which none answers. `list` returns the agents that exist afterwards, or throws. */
+/** Returns what a check says of agents that do not answer. `list` returns the agents that exist afterwards, or throws. */
 async function silentAmong(pods: readonly AgentPod[], list: () => readonly object[]) {
 	const noAnswer = (path: string): never => {
 		throw notFound(path);

@@ -41,7 +41,7 @@ const lists: Readonly<Record<string, readonly object[]>> = {
 	],
 };
 
-/** A user who may create bindings can give them names like those of Kubernetes' own. */
+/** A user who may create bindings can name them like Kubernetes' own. */
 const disguised: typeof lists = {
 	...lists,
 	clusterroles: [role("system:controller:ci", {})],

@@ -1,4 +1,4 @@
-// Tests that a finding suggests an upgrade if that helps, with the flag that takes fields over if another manager has changed them.
+// Tests that findings suggest an upgrade if it helps, with --force-conflicts if another manager has changed the fields.
 import { describe, expect, test } from "vitest";
 import { judgeBudgetKind } from "../../../plugin/check/judge-access.ts";
 import { judgePolicies } from "../../../plugin/check/judge-policies.ts";

@@ -10,7 +10,7 @@ function found(...reasons: readonly CheckReason[]): readonly CheckRow[] {
 	return [checkRow(agents, ["eu"], () => ({ text: "2/2", findings }))];
 }
 
-/** Waits with these rounds of findings, of which the last one is repeated. Only pauses move the clock. */
+/** Waits with these rounds of findings. The last one repeats. Only pauses move the clock. */
 async function waited(
 	rounds: readonly (readonly CheckRow[])[],
 	options: Partial<Pick<ChecksWait, "failOnWarning" | "timeoutMs" | "onlyFor">> = {},

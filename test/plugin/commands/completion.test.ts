@@ -18,7 +18,7 @@ async function completion(words: readonly string[], path = "") {
 	return { code, out: streams.out(), err: streams.err() };
 }
 
-/** Creates a program that records its arguments, one per line, and then prints the answer from the file beside it. */
+/** Creates a program that records its arguments, one per line, and prints the answer from the file beside it. */
 function program(folder: string, answer: string): string {
 	scratch.write(`${folder}/kubectl-xpdb.answer`, answer);
 	const path = scratch.write(
@@ -29,14 +29,14 @@ function program(folder: string, answer: string): string {
 	return join(scratch.folder, folder);
 }
 
-/** Without the person's own configuration. */
+/** Without the user's own configuration. */
 const shells = [
 	{ shell: "bash", syntax: "-n", bare: ["--norc", "--noprofile", "-i"], before: "true" },
 	{ shell: "zsh", syntax: "-n", bare: ["-f", "-i"], before: "autoload -Uz compinit; compinit -u -D" },
 	{ shell: "fish", syntax: "--no-execute", bare: ["--no-config", "-i"], before: "true" },
 ].map((each) => ({ ...each, isThere: spawnSync(each.shell, ["-c", "true"]).status === 0 }));
 
-/** What is typed before the Tab key, what the program answers, and the words that it is called with after an X and Enter. */
+/** What is typed before the Tab key, the program's answer, and the words of the call after typing X and Enter. */
 const atTheKey = [
 	{ typed: "dr", answer: "drain\tDrain: all of it\n:4\n", called: ["drain", "X"] },
 	{ typed: "ops --contexts=eu,", answer: "--contexts=eu,us\tboth\n:4\n", called: ["ops", "--contexts=eu,us", "X"] },

@@ -21,7 +21,7 @@ const fleet = ["eu", "us", "ap"].map((name) => ({ id: `id-${name}`, name, addres
 interface FakeFleet {
 	readonly kubeconfig: string;
 	readonly written: string[];
-	/** Called before each request is handled. Returns the code of a failure, or 0 if no answer comes. */
+	/** Called before each request is handled. Returns the code of a failure, or 0 for no answer. */
 	before: (request: IncomingMessage) => number | undefined;
 }
 

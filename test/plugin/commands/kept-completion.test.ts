@@ -29,7 +29,7 @@ const users = {
 	"alice-as-carol": { token: "a", as: "carol" },
 	"alice-as-ops": { token: "a", as: "carol", "as-groups": ["ops"] },
 	sso: { exec },
-	// Files decide the identity of these two.
+	// The identity of these two depends on files.
 	mounted: { tokenFile: scratch.write("token", "a") },
 	certified: {
 		"client-certificate": scratch.write("client.crt", certificate),
@@ -60,7 +60,7 @@ type Answer = (context: string, path: string, never: () => unknown) => unknown;
 const late: Answer = (_context, _path, never) => never();
 const nodes: Answer = (context) => ({ items: [{ metadata: { name: `${context}-n0` } }] });
 
-/** Plays a person at a shell, with their own cache and a clock that only the test moves. */
+/** Plays a user at a shell, with a cache and a clock that only the test moves. */
 function createShell() {
 	const folder = mkdtempSync(join(scratch.folder, "cache-"));
 	const env = { KUBECONFIG: kubeconfig, KUBECACHEDIR: folder };
@@ -85,7 +85,7 @@ function createShell() {
 			const asked: string[] = [];
 			const background: string[] = [];
 			const { startTimer, never } = createTimeLimit();
-			// If the cluster does not answer, its time is over before it begins.
+			// If the cluster does not answer, its time is over from the beginning.
 			const now = () => (answer === late ? 151 : 0);
 			await complete(
 				line.split(" "),

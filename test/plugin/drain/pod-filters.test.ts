@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
 		error: 'cannot delete daemonsets.apps "ds" not found: default/p',
 	},
 	{
-		// The message of the last filter wins. A pod with a controller passes that filter without a message.
+		// The last filter's message wins. A pod with a controller passes that filter without a message.
 		name: "a pod of a DaemonSet that is gone is taken by --force, its warning lost as in kubectl",
 		pod: { owner: daemonSet },
 		options: { force: true },

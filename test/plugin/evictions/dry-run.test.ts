@@ -7,7 +7,7 @@ import { FakeFleet, type FakeMember, type FakePod } from "../../support/fake-fle
 
 const dryRun = { options: { gracePeriodSeconds: -1, deletes: false, dryRun: true } };
 
-/** Creates two clusters with three pods each, under a budget over both clusters. */
+/** Creates two clusters with three pods each, under one budget. */
 function newDatabase(maxUnavailable = 1) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable });
@@ -21,7 +21,7 @@ interface Named {
 	readonly staysAway?: boolean;
 }
 
-/** Runs a dry run of all of these at once. */
+/** Runs a dry run of all these pods at once. */
 async function tryAll(fleet: FakeFleet, pods: readonly Named[]) {
 	const run = newRun(fleet, dryRun);
 	const outcomes = await Promise.all(
@@ -36,7 +36,6 @@ const messages = (outcomes: readonly PodOutcome[]): readonly string[] =>
 	outcomes.map((outcome) => (outcome.kind === "failed" ? outcome.message : outcome.kind));
 const named = (pod: Named | undefined): readonly Named[] => (pod ? [pod] : []);
 
-/** Checks that nothing was taken down, acquired or reserved. */
 function expectUntouched(fleet: FakeFleet): void {
 	expect(fleet.evictions).toEqual([]);
 	expect(fleet.members.map(({ rounds }) => rounds)).toEqual(fleet.members.map(() => 0));

@@ -6,7 +6,6 @@ import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-cli
 const pod = { namespace: "shop", name: "db-0", uid: "uid-0" };
 const metadata = { name: "db-0", uid: "uid-0", resourceVersion: "7" };
 
-/** Returns a client that gives this answer to every call. */
 function answering(body: unknown): KubernetesClient {
 	const answer = async () => body;
 	return { server: "https://eu", get: answer, post: answer, delete: answer } as unknown as KubernetesClient;

@@ -165,7 +165,7 @@ describe("many pods under a budget", () => {
 		run.evictions.pause();
 		resolve();
 		await expect.poll(() => eu.reservations.size).toBe(0);
-		// The evictions that had already been sent.
+		// These evictions had already been sent.
 		expect(fleet.evictions).toHaveLength(100);
 		await run.runtime.sleep(60_000, new AbortController().signal);
 		expect(fleet.evictions).toHaveLength(100);

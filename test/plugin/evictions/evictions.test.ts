@@ -7,7 +7,7 @@ import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 import { newDatabase } from "./new-database.ts";
 
-/** Replaces the pods that are gone, at each look at the first member. */
+/** Replaces missing pods at each look at the first member. */
 function replacePods(fleet: FakeFleet): void {
 	const [first] = fleet.members;
 	if (!first) throw new Error("no members");
@@ -45,7 +45,7 @@ describe("pods under a budget", () => {
 				healthy: 5,
 			}),
 		);
-		// The count of the first grant, although only five were healthy at the later ones.
+		// From the count of the first grant, although only five were healthy later.
 		expect(run.evictions.healthyAtFirstGrant("shop/db")).toBe(6);
 		expect(run.evictions.healthyAtFirstGrant("shop/other")).toBeUndefined();
 		expect(run.evictions.counts.terminating).toBe(0);

@@ -4,7 +4,7 @@ import { LeftBehind } from "../../../plugin/evictions/left-behind.ts";
 
 const unavailable = (): AgentUnavailableError => new AgentUnavailableError("no answer", "c1");
 
-/** `answers` are the results of the attempts, one after the other. The last one is repeated. */
+/** `answers` are the results of the attempts in turn. The last one repeats. */
 function setUp(...answers: readonly (Error | undefined)[]) {
 	let at = 0;
 	let tries = 0;

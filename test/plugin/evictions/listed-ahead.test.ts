@@ -1,10 +1,10 @@
-// Tests the use of budgets that were listed while the fleet was connected, before the run asks which budgets cover its pods.
+// Tests budget lists that were read while the fleet was connected, before the run asks which budgets cover its pods.
 import { describe, expect, test } from "vitest";
 import type { ListedBudgets } from "../../../disruption/budget/coverage-judgement.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
 
-/** Evicts one pod. `ms` before, all members except `without` listed no budget. With `budget`, one has been created since. */
+/** Evicts one pod, `ms` after all members except `without` listed no budget. With `budget`, one was created since. */
 async function evictAfter({
 	ms,
 	budget = false,

@@ -1,10 +1,10 @@
-// Tests that no pod of a node is evicted once another run has taken the node over.
+// Tests that no pod of a node is evicted after another run has taken over the node.
 import { describe, expect, test } from "vitest";
 import type { EvictionJob, Hold } from "../../../plugin/evictions/eviction-job.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
-/** Returns a hold that is lost at once with `now`, or at the first confirmation after `lose`. It counts its confirmations. */
+/** now() loses the hold at once, and lose() at the next confirmation. */
 function newHold() {
 	const lost = new AbortController();
 	let confirmed = 0;

@@ -1,10 +1,10 @@
-// Tests pods that are scheduled but have not started yet.
+// Tests pods that are scheduled but have not started.
 import { expect, test } from "vitest";
 import { createEvictor } from "../../../plugin/evictions/send-eviction.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, type FakePod } from "../../support/fake-fleet.ts";
 
-/** Creates `db-0` and `db-1`, which have not started, under a budget that is used up. */
+/** Creates two pods that have not started, under a budget that is used up. */
 function newWorld() {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable: 1 });

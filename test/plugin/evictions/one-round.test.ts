@@ -1,4 +1,4 @@
-// Tests what all pods of a round share, and that no pod delays the others. Both are easy to lose when the code for one pod changes.
+// Tests what all pods of a round share, and that no pod delays the others. Changes of the code for one pod easily break both.
 import { expect, test } from "vitest";
 import { runRound } from "../../../disruption/round/round.ts";
 import { newRun } from "../../support/eviction-run.ts";
@@ -51,7 +51,7 @@ test("a grant is used at the members of its round, whoever the members are by th
 	const eu = fleet.member("eu");
 	const pod = eu.addPod("db-0");
 	fleet.member("us").addPod("db-0");
-	// The run discovers its fleet again right after the round, and then has another connection to the same cluster.
+	// The run discovers its fleet again after the round, and then has another connection to the same cluster.
 	const again = new FakeMember("eu", fleet);
 	const run = newRun(fleet, {
 		async runRound(input, runtime) {
@@ -68,7 +68,7 @@ test("a grant is used at the members of its round, whoever the members are by th
 	eu.onConfirm = () => {
 		confirmed += 1;
 	};
-	// So late that the grant must be confirmed.
+	// Late enough that the grant must be confirmed.
 	let sends = 0;
 	fleet.beforeSending = async () => {
 		sends += 1;

@@ -1,4 +1,4 @@
-// Tests pods whose labels change while they wait, and budgets that are created meanwhile. An earlier list is no reason to evict.
+// Tests pods whose labels change while they wait, and budgets that are created meanwhile. An outdated list does not justify an eviction.
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
@@ -8,7 +8,7 @@ import { FakeFleet, type FakePod } from "../../support/fake-fleet.ts";
 const primary = { app: "pg", role: "primary" };
 const replica = { app: "pg", role: "replica" };
 
-/** Creates a database whose primary may not go, and lists a replica. */
+/** Creates a database whose primary must not go, and a job for a pod that was listed as a replica. */
 function newPostgres() {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("pg-primary", { maxUnavailable: 0, selector: { matchLabels: { role: "primary" } } });
@@ -30,7 +30,7 @@ async function pass(run: ReturnType<typeof newRun>, ms: number): Promise<void> {
 describe("pg-0, listed as a replica and promoted before its turn", () => {
 	test("waits for the budget of the primary, and is not evicted", async () => {
 		const { fleet, eu, pod, run, job } = newPostgres();
-		// The time passes while a command sorts its pods or asks for a confirmation.
+		// Time passes while a command sorts its pods or asks for confirmation.
 		await pass(run, 60_000);
 		eu.change(pod, { labels: primary });
 		const outcome = run.evictions.evict(job);
@@ -103,7 +103,7 @@ describe("a pod that no budget covers", () => {
 		const { fleet, eu, pod, run, job } = newPostgres();
 		expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
 		expect(preconditionsOf(fleet.evictions[0]?.body)).toEqual({ uid: pod.uid, resourceVersion: String(pod.version) });
-		// The list was young enough, so the pod was only read to see whether it was gone.
+		// The list was young enough, so the pod was read only to see whether it was gone.
 		expect(eu.reads).toBe(1);
 	});
 
@@ -196,7 +196,7 @@ describe("a pod that no budget covers", () => {
 });
 
 describe("tries that come to nothing", () => {
-	/** Returns how many rounds a run makes in this time for a pod that each grant finds changed. */
+	/** Returns how many rounds a run makes in this time for a pod that has changed after each grant. */
 	async function countRounds(forMs: number, change: (fleet: FakeFleet, pod: FakePod) => void): Promise<number> {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: 1 });
@@ -204,7 +204,7 @@ describe("tries that come to nothing", () => {
 		const pod = eu.addPod("db-0");
 		const run = newRun(fleet);
 		change(fleet, pod);
-		// The run's own clock ends it. An outside observer would be late on a busy machine, and count later rounds, too.
+		// The run's own clock ends it. An outside observer would be late on a busy machine, and count more rounds.
 		const sleep = run.runtime.sleep.bind(run.runtime);
 		run.runtime.sleep = async (ms, signal) => {
 			await sleep(ms, signal);

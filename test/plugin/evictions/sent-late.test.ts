@@ -1,4 +1,4 @@
-// Tests that time may pass between the decision about a pod and its request: a stopped terminal, a login, a connection.
+// Tests delays between the decision about a pod and its request: a stopped terminal, a login, a connection.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, FleetsDifferError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
@@ -10,7 +10,7 @@ import { FakeFleet } from "../../support/fake-fleet.ts";
 const forever = new AbortController().signal;
 const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
 
-/** Creates a run with two pods that no budget covers. A test may advance its clock while nothing else happens. */
+/** Creates a run with two pods that no budget covers. The test may set its clock ahead. */
 function newWorld(more: { readonly deletes?: boolean } = {}) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	const eu = fleet.member("eu");
@@ -97,7 +97,7 @@ test.each([
 ])("a pod that none covers, $what, is told as being evicted once", async ({ turn }) => {
 	const world = newWorld();
 	const { fleet, eu, pod, events, run } = world;
-	// Because of this budget, the pod is named by its version.
+	// This budget makes the request name the pod's version.
 	fleet.budgets.push({
 		name: { namespace: "shop", name: "web" },
 		spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 },
@@ -123,7 +123,7 @@ test("a pod that none covers is not sent by lists of members that are none any m
 			name: { namespace: "shop", name: "db" },
 			spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 },
 		});
-		// Another pod of the run has found out that the members changed.
+		// Another pod of the run has noticed that the members changed.
 		await fleet.reconnect();
 	};
 	expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "evicted" });
@@ -156,10 +156,7 @@ describe("a pod that none covers and that waits for the login", () => {
 });
 
 describe("a grant that has grown old before it is sent", () => {
-	/**
-	 * Grants a pod under `db`, which then waits 18 s to be sent. `meanwhile` happens in that time. If the pod must then wait for a budget,
-	 * the run stops.
-	 */
+	/** Grants a pod that then waits 18 s to be sent, while `meanwhile` happens. The run stops if the pod must wait for a budget again. */
 	async function evictGranted(meanwhile: (fleet: FakeFleet) => void) {
 		const { fleet, eu, pod, events, onEvent, run } = newWorld();
 		fleet.addBudget("db", { maxUnavailable: 1 });

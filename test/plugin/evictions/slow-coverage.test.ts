@@ -1,4 +1,4 @@
-// Tests fleets in which it takes long to find out which budgets cover a pod.
+// Tests fleets that take long to find out which budgets cover a pod.
 import { describe, expect, test } from "vitest";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";

@@ -9,7 +9,7 @@ const now = Date.parse("2026-01-01T00:12:00.000Z");
 const message =
 	"budget shop/db is suspended and blocks no eviction, by alice@laptop for 12m00s: storage\\u000amigration";
 
-/** Creates three pods of one cluster under a budget that is suspended and allows no disruption, or is not suspended and allows one. */
+/** Creates three pods in one cluster, under a budget that is suspended and allows no disruption, or is not suspended and allows one. */
 function suspended({ suspend, annotation }: { readonly suspend: boolean; readonly annotation?: string }) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable: suspend ? 0 : 1, suspend });

@@ -1,4 +1,4 @@
-// Tests what is said about pods that wait for a budget.
+// Tests the events of pods that wait for a budget.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";

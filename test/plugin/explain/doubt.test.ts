@@ -24,7 +24,7 @@ const candidatesBecome =
 interface Doubt {
 	readonly name: string;
 	readonly lay: (world: ExplainedFleet) => void;
-	/** Whether it affects only the answer about a pod, and not that about a budget. */
+	/** Whether it affects only answers about pods, not about budgets. */
 	readonly ofPods?: true;
 }
 

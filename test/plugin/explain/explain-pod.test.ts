@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { ExplainedFleet } from "./explained-fleet.ts";
 import { newNativeBudget } from "./native-budget.ts";
 
-/** Checks that nothing was acquired, reserved or evicted. */
 function expectUntouched({ fleet }: ExplainedFleet): void {
 	expect(fleet.evictions).toEqual([]);
 	expect(fleet.dryRuns).toEqual([]);
@@ -42,7 +41,7 @@ describe("explain pod", () => {
 		const world = new ExplainedFleet({ maxUnavailable: 1 });
 		world.pod("us", "db-1").healthy = false;
 		const eu = world.fleet.member("eu");
-		// A rollout adds a pod there.
+		// A rollout adds a pod in eu.
 		eu.addPod("surge");
 		eu.expected -= 1;
 		expect(await world.explain("pod", "us/db-0")).toMatchObject({

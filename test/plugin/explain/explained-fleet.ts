@@ -1,4 +1,4 @@
-// Plays two clusters of a fleet with pods to explain, in memory. The API servers only read, the agents only look, and nothing writes.
+// Plays two clusters with pods to explain, in memory. API servers and agents only read.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import type { Count, LookRequest } from "../../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
@@ -23,23 +23,22 @@ export type Distortion = (count: Count, clock: { ms: number }) => Count | Promis
 
 export class ExplainedFleet {
 	readonly fleet = new FakeFleet(["eu", "us"]);
-	/** Fields in addition to those of the fleet's own pods, by the pod's name. */
+	/** Additional fields of the fleet's pods, by pod name. */
 	readonly fields = new Map<string, PodFields & { readonly unmanaged?: true }>();
-	/** The annotations of every node. */
 	nodeAnnotations: Readonly<Record<string, string>> = {};
-	/** PodDisruptionBudgets of cluster eu, or the reason why they cannot be listed. */
+	/** PodDisruptionBudgets of cluster eu, or why they cannot be listed. */
 	native: readonly V1PodDisruptionBudget[] | Error = [];
 	problems: readonly string[] = [];
-	/** The endings of the nodes' names in each cluster. */
+	/** The suffixes of the nodes' names in each cluster. */
 	nodes: readonly string[] = ["n0", "n1"];
-	/** Paths that the user may not read. With a member's name in front, only in that cluster. */
+	/** Paths that the user may not read. A member's name in front limits them to that cluster. */
 	readonly forbidden = new Set<string>();
 	/** API servers that do not answer. */
 	readonly unreachable = new Set<string>();
-	/** By the member's name. */
+	/** By member name. */
 	readonly distortions = new Map<string, Distortion>();
 	readonly clock = { ms: 0 };
-	/** By the member's name: its Leases, or the reason why they cannot be listed. By default none. */
+	/** Leases by member name, or why they cannot be listed. By default, none. */
 	leases: Readonly<Record<string, readonly ListedLease[] | Error>> = {};
 	/** Members that do not answer. */
 	readonly silent = new Set<string>();
@@ -77,7 +76,7 @@ export class ExplainedFleet {
 		};
 	}
 
-	/** `words` are the words as they would be typed. */
+	/** `words` are as typed. */
 	async explain(...words: readonly string[]): Promise<Explanation> {
 		const { contexts } = this;
 		const word = readSubject(words, contexts);

@@ -1,4 +1,4 @@
-// Tests that a user with rights to only one namespace, or with a cluster that does not answer, learns what can be seen.
+// Tests that a user with rights to one namespace, or with a cluster that does not answer, learns what can be seen.
 import { describe, expect, test } from "vitest";
 import { exitCodeOf } from "../../../plugin/plan/explain/explanation.ts";
 import { ExplainedFleet } from "./explained-fleet.ts";

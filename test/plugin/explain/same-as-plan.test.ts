@@ -1,4 +1,4 @@
-// Tests that an explanation of a node refuses exactly those pods that a plan of the node calls impossible, with the same exit code.
+// Tests that an explanation of a node refuses exactly the pods that a plan calls impossible, with the same exit code.
 import { describe, expect, test } from "vitest";
 import { exitCodeOf } from "../../../plugin/plan/explain/explanation.ts";
 import { makePlan } from "../../../plugin/plan/make-plan.ts";
@@ -6,7 +6,7 @@ import { readFacts } from "../../../plugin/plan/read-facts.ts";
 import { ExplainedFleet, wallClock } from "./explained-fleet.ts";
 import { newNativeBudget } from "./native-budget.ts";
 
-/** Returns the pods that can never go, with the reasons, and the exit codes, from a plan and from an explanation. */
+/** Returns the pods that can never go, with reasons and exit codes, from a plan and from an explanation. */
 async function judgeBoth(world: ExplainedFleet) {
 	const { contexts, view } = world;
 	const [context] = contexts;

@@ -12,7 +12,7 @@ const balancer: Exposure = {
 	sources: ["10.0.0.0/8"],
 };
 
-/** Returns the Service as a cluster has it, with the fields that the cluster and its cloud add. */
+/** Returns the Service with the fields that the cluster and its cloud add. */
 function inCluster(exposure: Exposure, more: object = {}): V1Service {
 	const { metadata, spec } = structuredClone(
 		peersServiceObject("xpdb-system", exposure),

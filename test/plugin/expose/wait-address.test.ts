@@ -10,7 +10,7 @@ const service = (ingress: readonly object[] = [], type = "LoadBalancer") => ({
 	status: { loadBalancer: { ingress } },
 });
 
-/** Waits for an address. `atSecond` returns the Service at that second, and `readingMs` is the time that the API server takes to answer. */
+/** Waits for an address. `atSecond` returns the Service at that second, and each read takes `readingMs`. */
 function wait(atSecond: (second: number) => object, { timeoutMs = 60_000, readingMs = 0 } = {}) {
 	const told: string[] = [];
 	const aborting = new AbortController();

@@ -69,7 +69,7 @@ describe("readFlagValue()", () => {
 			message: 'invalid argument "0o" for "--grace-period" flag: strconv.ParseInt: parsing "0o": invalid syntax',
 		},
 		{
-			// JavaScript would send another number.
+			// JavaScript would round this number.
 			read: () => readFlagValue("grace-period", grace, "9007199254740993"),
 			message:
 				'invalid argument "9007199254740993" for "--grace-period" flag: strconv.ParseInt: parsing "9007199254740993": value out of range',

@@ -64,7 +64,7 @@ describe("readArguments()", () => {
 	}
 });
 
-/** Returns what is read, or the message of the error. */
+/** Returns what is read, or the error's message. */
 function outcomeOf(argv: readonly string[]): unknown {
 	try {
 		const { flags, words } = readArguments(argv, table);
@@ -75,7 +75,7 @@ function outcomeOf(argv: readonly string[]): unknown {
 }
 
 describe("readArguments() and yargs", () => {
-	/** Reads with yargs alone, with the settings and types that come nearest to pflag. */
+	/** Reads with yargs alone, with the settings and types closest to pflag. */
 	function readByYargs(argv: readonly string[]): Readonly<Record<string, unknown>> {
 		const types = Object.entries(table).map(([name, { kind, short }]) => [
 			name,

@@ -15,7 +15,7 @@ import { servedAgents } from "../../support/served-agent.ts";
 const labels = { "app.kubernetes.io/name": "xpdb-agent" };
 const anchorPods = "/api/v1/namespaces/xpdb-system/pods";
 
-/** Returns a cluster with a tenant's pod that pretends to be an agent. By default it has no real agents. */
+/** Returns a cluster with a tenant's pod that pretends to be an agent, by default without real agents. */
 function newCluster({
 	agents = [],
 	budgetKind = true,

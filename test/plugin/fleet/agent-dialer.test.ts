@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.dispose());
 
-/** Returns a socket to connect to a tunnel, and its other end. */
+/** Returns a socket for a tunnel, and its other end. */
 async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socket }> {
 	const server = createServer({ pauseOnConnect: true });
 	stack.defer(() => void server.close());
@@ -43,7 +43,7 @@ async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socke
 	return { near, far };
 }
 
-/** Tells the dialer that the connection is up, which these tests are not about. */
+/** Tells the dialer that the connection is up. */
 const up = (): boolean => true;
 
 /** Returns a context whose API server forwards ports. */
@@ -142,10 +142,7 @@ describe("a connection that was dialed ahead", () => {
 describe("an agent that says nothing", () => {
 	const pods = [newAgent("a"), newAgent("b")];
 
-	/**
-	 * Sends the words through the dialer, one after the other, and returns the joined answers. Undefined if the dialer closes the
-	 * connection.
-	 */
+	/** Sends the words through the dialer in turn, and returns the joined answers. Undefined if the dialer closes the connection. */
 	async function heard(dialer: AgentDialer, words: readonly string[] = ["x"]): Promise<string | undefined> {
 		const { near, far } = await newSocket();
 		const closed = once(
@@ -305,7 +302,7 @@ describe("accessAgents()", () => {
 	const agent = newV1Pod("agent-1", { namespace: anchor, labels: { "app.kubernetes.io/name": "xpdb-agent" } });
 	const ready = { ...agent, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
 
-	/** Opens access to the agents with an API server that has these answers. Anything else is not found. */
+	/** Opens access to the agents. The API server has these answers, and returns 404 for everything else. */
 	async function access(answers: Readonly<Record<string, object>>, lastAgent: object = {}) {
 		const get = (path: string): object => {
 			const answer = answers[path.split("/").at(-1) ?? ""];

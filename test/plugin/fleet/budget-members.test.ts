@@ -5,7 +5,7 @@ import { boundText, budgetOfMembers, differences } from "../../../plugin/fleet/b
 const name = { namespace: "shop", name: "db" };
 const suspension = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z" };
 
-/** Returns members by name, each with the spec of its budget. Undefined means that the member does not have the budget. */
+/** Returns members by name, with the spec of their budget. Undefined means that the member does not have the budget. */
 function fleet(specs: Readonly<Record<string, object | undefined>>) {
 	const lists = Object.entries(specs).map(([clusterName, spec]) => ({
 		clusterName,

@@ -11,7 +11,7 @@ const name = { namespace: "shop", name: "db" };
 const selector = { matchLabels: { app: "db" } };
 const counted = { name, selector: parseLabelSelector(selector, "spec.selector") };
 
-/** Returns what a member counts, with its definition of the budget. */
+/** Returns a member's count, with its definition of the budget. */
 function count(
 	cluster: string,
 	healthy: number,
@@ -126,7 +126,7 @@ const rows: readonly Row[] = [
 
 const idsOf = (counts: readonly CountOfMember[]): readonly string[] => counts.map(({ cluster }) => cluster);
 
-/** Gives all members the same fleet, except those whose fleet hash is already set. */
+/** Gives all members the same fleet hash, except those that already have one. */
 function ofOneFleet(counts: readonly CountOfMember[]): readonly CountOfMember[] {
 	const hash = fleetHash(idsOf(counts));
 	return counts.map(({ cluster, count: found }) => ({

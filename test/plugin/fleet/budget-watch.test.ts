@@ -35,7 +35,7 @@ function countOf(cluster: string, healthy: number, budgetName = "db"): WatchedBu
 
 const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: true, ...more });
 
-/** Watches a fleet whose agents say what the test tells them. */
+/** Watches a fleet whose agents report what the test says. */
 function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = {}) {
 	const clock = createManualClock();
 	const open = new Map<
@@ -99,7 +99,7 @@ function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = 
 			open.get(name)?.reject(new AgentUnavailableError("the agent was killed", name));
 			await settle();
 		},
-		/** Returns allowed:healthy for each change of shop/db. */
+		/** Returns "ALLOWED:HEALTHY" for each change of shop/db. */
 		rows: () =>
 			changes.flatMap(({ changed }) =>
 				changed.filter(({ name }) => name === "db").map((row) => `${row.allowed ?? "?"}:${row.healthy ?? "?"}`),
@@ -166,7 +166,7 @@ describe("watchBudgets()", () => {
 		await fleet.tell("eu", { complete: false });
 		expect(fleet.rows().at(-1)).toBe("?:?");
 		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
-		// There are two rows with "?", for different reasons.
+		// The two rows with "?" have different reasons.
 		expect(fleet.rows()).toEqual(["1:6", "?:?", "?:?", "1:6"]);
 		await fleet.stop();
 	});

@@ -9,7 +9,7 @@ const idOf = ({ id, name }: { readonly id: string; readonly name: string }) => (
 
 const budget = { namespace: "shop", name: "db" };
 
-/** Returns the error of a call whose agent fails in this way, behind an API server that gives this answer. */
+/** Returns the error of a call whose agent fails in this way, behind an API server with this answer. */
 async function failure(
 	{ silent, told = false }: { readonly silent?: Silent; readonly told?: boolean },
 	answer: () => Promise<never>,

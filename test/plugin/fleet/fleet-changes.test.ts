@@ -60,7 +60,7 @@ describe("a member that is removed in mid-run", () => {
 		eu.addPod("db-1");
 		const us = fleet.member("us");
 		fleet.declared = [eu];
-		// What the agents of other members answer for it.
+		// The answer of other members' agents for it.
 		const gone = async (): Promise<never> => {
 			throw new AgentProtocolError('cannot reach cluster id "id-us": its fleet is eu');
 		};
@@ -138,7 +138,7 @@ describe("members that disagree", () => {
 		const pods = [pod, ...Array.from({ length: 9 }, (_, index) => eu.addPod(`web-${index}`))];
 		const outcomes = pods.map((each) => run.evictions.evict(run.job(eu, each)));
 		await expect.poll(() => run.runtime.now()).toBeGreaterThan(20_000);
-		// Here, only waiting pods move the clock, each on its own.
+		// Only waiting pods move the clock here, each on its own.
 		expect(fleet.reconnects).toBeLessThanOrEqual(run.runtime.now() / 1_000 + pods.length);
 		run.stop.abort();
 		await Promise.all(outcomes);

@@ -1,4 +1,4 @@
-// Tests how a run discovers its fleet: what it asks of which agent, and what it accepts from one agent about the others.
+// Tests how a run discovers its fleet: what it asks of which agent, and what it accepts from one agent about others.
 import { credentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import { fleetHash } from "../../../disruption/budget/fleet.ts";
@@ -41,7 +41,7 @@ function listOf(name: string, ...budgets: readonly string[]): BudgetList {
 	};
 }
 
-/** Starts the agents of a context, which pass requests on to all members. `asked` has the requests that came after the discovery. */
+/** Starts the agents of a context, which forward requests to all members. `asked` has the requests after the discovery. */
 async function meet(description: Introduction, { namespaces, mayMiss = false, silent = [], missed = [] }: Meet = {}) {
 	const asked: string[] = [];
 	const nameOf = (id: string) => members.find((member) => member.id === id)?.name ?? id;
@@ -115,7 +115,7 @@ describe("assembleFleet()", () => {
 			"us-id 0.1.0",
 		]);
 		expect(listed(fleet)).toEqual({ ap: ["db", "web"], eu: ["db"], us: [] });
-		// The list is as old as its request. A slow answer is not taken for a fresh one.
+		// The list is as old as its request: a slow answer is not taken for a fresh one.
 		expect(fleet.listedAhead).toMatchObject({ askedAt: 10, namespaces: ["shop"] });
 		expect(fleet.listedAhead?.members[0]).toMatchObject({ fleetHash: hash, tookMs: 5 });
 	});

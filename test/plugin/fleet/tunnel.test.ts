@@ -22,7 +22,7 @@ afterEach(() => {
 	for (const close of closers.splice(0).toReversed()) close();
 });
 
-/** Starts a server that greets, then echoes. */
+/** Starts a server that greets and then echoes. */
 async function startEcho(): Promise<number> {
 	const server = createTcpServer((socket) => {
 		socket.on("error", () => socket.destroy());
@@ -57,7 +57,7 @@ async function openTunnel(client: KubernetesClient): Promise<Tunnel> {
 
 const pathOf = ({ address }: Tunnel): string => address.slice("unix:".length);
 
-/** Sends a text, and reads until `bytes` have come or the connection has ended. */
+/** Sends a text, and reads until `bytes` have arrived or the connection ends. */
 async function exchange(tunnel: Tunnel, text: string, bytes: number): Promise<string> {
 	return new Promise((resolve) => {
 		const socket = connect(pathOf(tunnel));
@@ -115,7 +115,7 @@ describe("a tunnel", () => {
 	test("is on Windows a pipe with a name that nobody guesses, and that a gRPC client takes as it is", async () => {
 		expect(namedPipe().path).toMatch(/^\\\\\.\\pipe\\kubectl-xpdb-[\da-f]{32}$/);
 		expect(namedPipe().path).not.toBe(namedPipe().path);
-		// On other systems, such a name is a socket in the working folder. So everything can be tested except for Windows itself.
+		// On other systems, such a name is a socket in the working folder, so everything can be tested except Windows itself.
 		const end = namedPipe();
 		const remove = () => rmSync(end.path, { force: true });
 		const connected = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ describe("dialPod()", () => {
 	test("keeps what the far side says until somebody is there to hear it", async () => {
 		const api = await startApiServer(await startEcho());
 		const connection = await dialPod(api.client, pod);
-		// By then, the greeting has arrived.
+		// The greeting arrives meanwhile.
 		await delay(50);
 		const { near, far } = await acceptOne();
 		void connection.join(far);

@@ -17,7 +17,7 @@ const writes = { ...reads, verbs: ["patch"] };
 const named = (...names: readonly string[]) => names.map((name) => ({ name }));
 
 interface Cluster {
-	/** The object as it is found by one reading after the other. The last one is repeated. */
+	/** The object as successive reads find it. The last one repeats. */
 	readonly there: readonly ClusterObject[];
 	readonly forced: ClusterObject | Error;
 }

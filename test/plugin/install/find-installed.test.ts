@@ -6,9 +6,7 @@ import { newClient, newContext, notFound } from "../../support/build-context.ts"
 
 const ours = (namespace: string) => ({ [managedByLabel]: "kubectl-xpdb", [agentNamespaceLabel]: namespace });
 
-/**
- * Returns what is found in a cluster with these objects. The keys are the ends of their paths, and the values their labels or annotations.
- */
+/** Returns what is found in a cluster with these objects. Keys are the ends of their paths. Values are their labels or annotations. */
 function found(objects: Readonly<Record<string, object>>, annotations: Readonly<Record<string, object>> = {}) {
 	const client = newClient({
 		get: (path) => {

@@ -39,7 +39,7 @@ function dataOf(object: ClusterObject | undefined): Readonly<Record<string, stri
 
 const decoded = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString();
 
-/** Returns the clusters as they are after the plan was applied. */
+/** Returns the clusters after the plan was applied. */
 function applied(
 	clusters: readonly ClusterCertificates[],
 	{ objects }: CertificatePlan,
@@ -68,7 +68,7 @@ async function installed(contexts: readonly string[] = ["eu", "us"]): Promise<re
 const kindsOf = ({ objects }: CertificatePlan) =>
 	[...objects].map(([context, each]) => [context, each.map(({ kind, metadata }) => `${kind}/${metadata.name}`)]);
 
-/** Reads these files as an agent does when it starts. Throws what the agent would. */
+/** Reads these files as a starting agent does, and throws its error. */
 function startAgent({ agent, ca, clusterId }: ClusterCertificates): void {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-certificates-"));
 	const [certificateFile, privateKeyFile, caFile] = ["tls.crt", "tls.key", "ca.crt"].map((name) =>
@@ -146,7 +146,7 @@ describe("planFleetCertificates() that creates", () => {
 				mode === "create" ? "ap: Secret xpdb-fleet-ca keeps a CA that the members do not trust" : "eu: cert-manager",
 			);
 		}
-		// With the fleet's own CA, it gets what it needs.
+		// The fleet's own CA signs what it needs.
 		const plan = await planFleetCertificates([{ ...eu, authority: undefined }, us, back], {
 			...options,
 			authority: eu.authority?.current,

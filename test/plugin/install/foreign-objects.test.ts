@@ -32,7 +32,7 @@ const discovery: Readonly<Record<string, object>> = {
 	"/apis/x.io/v1": { resources: [served("Widget", "widgets")] },
 };
 
-/** Finds foreign objects in a namespace with these contents, by plural. An error is the answer to the list. */
+/** Finds foreign objects in a namespace with these contents, by plural. An ApiError is the answer to that list. */
 function findIn(
 	contents: Readonly<Record<string, readonly object[] | ApiError>>,
 	more: Partial<InstalledCluster> = {},

@@ -17,11 +17,11 @@ interface FakeCluster {
 	readonly context: KubeContext;
 	readonly written: Written[];
 	readonly data: Record<string, string>;
-	/** Called before a write. May throw what an API server answers. */
+	/** Called before a write. It may throw an API server's error. */
 	before: (path: string) => void;
 }
 
-/** Returns a cluster with this list. A write must name the current version. */
+/** Returns a cluster with this list of members. A write must name the current version. */
 function cluster(name: string, data: Readonly<Record<string, string>>): FakeCluster {
 	const written: Written[] = [];
 	const fake = { data: { ...data }, written, before: (_path: string): void => undefined };
@@ -50,7 +50,7 @@ function cluster(name: string, data: Readonly<Record<string, string>>): FakeClus
 	});
 	return Object.assign(fake, {
 		context: newContext(name, client),
-		/** Plays another writer. */
+		/** Edits the list as another writer. */
 		edit: (next: Readonly<Record<string, string>>): void => {
 			Object.assign(fake.data, next);
 			version += 1;

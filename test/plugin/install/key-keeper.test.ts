@@ -4,7 +4,7 @@ import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 
-/** `code` is the status of the answer to a read of the Secret. */
+/** `code` is the status code of a read of the Secret. */
 function cluster(name: string, code: number): KubeContext {
 	const get = (path: string): unknown => {
 		expect(path).toBe("/api/v1/namespaces/xpdb-system/secrets/xpdb-fleet-ca");

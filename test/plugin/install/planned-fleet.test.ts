@@ -19,7 +19,7 @@ function served(exposure: Exposure, ...addresses: readonly string[]): FoundPeers
 	return { exposure, offered };
 }
 
-/** Returns a fleet of these clusters. A cluster with an address is listed with it. */
+/** Returns a fleet of these clusters, which lists the given addresses. */
 function clusters(
 	all: Readonly<Record<string, { readonly address?: string; readonly peers?: FoundPeers }>>,
 ): readonly FoundCluster[] {
@@ -87,7 +87,7 @@ describe("planFleet(), addresses", () => {
 	test("goes on without flags where a Service has got its address, or still has none", () => {
 		const found = clusters({ eu: { peers: served(balancer, "a.example.com:8444") }, us: { peers: served(balancer) } });
 		expect(plan(found, [])).toMatchObject({ addresses: ["a.example.com:8444", undefined], awaited: ["id-us"] });
-		// An upgrade of this member alone could not list it.
+		// An upgrade of this member alone could not list the address.
 		expect(plan(found.slice(0, 1), [])).toMatchObject({ addresses: [undefined, undefined], awaited: [] });
 	});
 

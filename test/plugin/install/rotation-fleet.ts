@@ -1,5 +1,4 @@
-// Plays a fleet of two clusters whose certificates are changed. The clusters keep what is written, and the agents take it up one file at a
-// time.
+// Plays a fleet of two clusters whose certificates change. Clusters keep what is written, and agents adopt it one file at a time.
 import { expect } from "vitest";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import { certificateProblem, readAuthorities } from "../../../plugin/install/judge-certificate.ts";
@@ -27,7 +26,7 @@ interface Agent {
 	tells: boolean;
 }
 
-/** Creates two clusters with two agents each. A kubelet brings the agents one file at a time, and they greet each other after each. */
+/** Creates two clusters with two agents each. The agents get changed files one at a time, and greet each other after each. */
 export function fleet() {
 	const empty: KeyPair = { certificate: "", key: "" };
 	const clusters = new Map(
@@ -80,7 +79,7 @@ export function fleet() {
 			}
 		}
 	};
-	/** Updates one file of one agent that differs from its cluster's. Returns false if there is none. */
+	/** Updates one outdated file of one agent. Returns false if there is none. */
 	const bring = (): boolean => {
 		for (const agent of agents) {
 			const { ca = "", agent: pair } = find(agent.cluster);
@@ -139,7 +138,7 @@ function written(cluster: ClusterCertificates, { metadata, ...object }: ClusterO
 
 const marks = new Map<string, readonly { readonly sha256: string; readonly expiresAtSeconds: number }[]>();
 
-/** Reads each text once, because agents are asked many times. */
+/** Caches the result for each text, because agents are asked many times. */
 export function marksOf(bundle: string) {
 	const known = marks.get(bundle);
 	if (known) return known;

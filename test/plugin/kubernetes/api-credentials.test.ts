@@ -22,11 +22,11 @@ interface Server {
 	readonly url: string;
 	/** The name in the client certificate of each request. */
 	readonly callers: string[];
-	/** The server names for which connections were made. */
+	/** The server names (SNI) of the connections. */
 	readonly names: string[];
 }
 
-/** Starts a server that answers clients with a certificate of our CA. */
+/** Starts a server that accepts only clients with a certificate of our CA. */
 async function startServer(): Promise<Server> {
 	const callers: string[] = [];
 	const names: string[] = [];

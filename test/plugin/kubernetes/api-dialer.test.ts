@@ -102,7 +102,7 @@ test("a server that never answers TLS's handshake is given up long before an ans
 	const asked = [dialer.exchange(get), dialer.exchange(get)];
 	await expect(Promise.all(asked)).rejects.toBeInstanceOf(SilentServerError);
 	await expect(asked[0]).rejects.toThrow("no connection within 80ms");
-	// Told once for all waiting requests.
+	// Reported once for all waiting requests.
 	expect(told).toEqual([20]);
 });
 
@@ -127,7 +127,7 @@ test("a request that waits for a free connection is not taken for one without a 
 		{},
 		{ connectTimeoutMs: 600 },
 	);
-	// 128 connections are open at a time, and the last requests wait for them.
+	// At most 128 connections are open, so the last two requests wait.
 	const answers = await Promise.all(Array.from({ length: 130 }, () => dialer.exchange(get)));
 	expect(answers.every(({ body }) => body === "late")).toBe(true);
 });

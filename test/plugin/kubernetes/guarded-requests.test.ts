@@ -1,4 +1,4 @@
-// Tests requests that are sent only if their preconditions still hold when they are written, whatever they had to wait for.
+// Tests requests that are sent only if their guard still allows it when they are written, whatever they had to wait for.
 import { once } from "node:events";
 import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
@@ -33,12 +33,12 @@ async function listen(server: Server): Promise<number> {
 
 interface World {
 	readonly requests: string[];
-	/** The number of connections that were made to the API server. */
+	/** The number of connections to the API server. */
 	readonly connections: () => number;
 	readonly dialer: ReturnType<typeof createApiDialer>;
 }
 
-/** Starts an API server behind TLS, to which each connection takes this long. */
+/** Starts an API server behind TLS. Connecting takes `connectMs`. */
 async function start({
 	connectMs = 0,
 	some = {},

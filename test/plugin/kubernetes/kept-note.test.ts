@@ -34,7 +34,7 @@ describe("createKeptNote()", () => {
 		expect(abouts.map((about) => createKeptNote(folder(), about).read())).toEqual(abouts);
 	});
 
-	// Windows has no named pipes in folders and no file modes.
+	// Windows has no file modes, and no named pipes in folders.
 	test.skipIf(process.platform === "win32")("is as good as none where others may write it, and never waits", () => {
 		const note = createKeptNote(folder(), [server]);
 		note.write("x");

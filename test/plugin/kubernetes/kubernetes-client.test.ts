@@ -15,7 +15,7 @@ afterEach(() => {
 	server?.close();
 });
 
-/** Returns a client of a server that answers with `handle`. Requests are recorded as "METHOD path". */
+/** Returns a client of a server with this handler. Requests are recorded as "METHOD PATH". */
 async function start(handle: Handler, flags: Readonly<Record<string, unknown>> = {}) {
 	const requests: string[] = [];
 	const warnings: string[] = [];

@@ -26,7 +26,7 @@ interface Played {
 	readonly desk: LoginDesk;
 	readonly runs: string[];
 	readonly announced: (readonly string[])[];
-	/** "" for a login that gave a credential, otherwise why it gave none. */
+	/** "" for a login that gave a credential. Otherwise, the reason. */
 	readonly ended: string[];
 	readonly most: () => number;
 }

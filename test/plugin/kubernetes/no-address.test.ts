@@ -1,4 +1,4 @@
-// Tests that a text is recognised as an IP address or not exactly as by Node, and mostly without Node's pattern for IPv6.
+// Tests that IP addresses are recognised exactly as by Node, mostly without Node's pattern for IPv6.
 import net from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";

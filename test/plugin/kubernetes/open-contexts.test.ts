@@ -10,7 +10,7 @@ import { createScratchFolder } from "./scratch-folder.ts";
 const scratch = createScratchFolder("open-contexts");
 const isTerminal = Object.getOwnPropertyDescriptor(process.stdin, "isTTY");
 
-/** Logs in with a program that records what it was told, and then gives nothing for a minute. Resolves when the program has ended. */
+/** Logs in with a program that records its instructions and then gives nothing for a minute. Resolves when the program has ended. */
 async function logIn(name: string, options: OpenOptions): Promise<unknown> {
 	const seen = join(scratch.folder, name);
 	const exec = {

@@ -30,7 +30,7 @@ function connectionOf(cluster: Entry, user: Entry): Connection {
 	return resolveConnection(loadKubeconfig(flags, {}), undefined, flags, {});
 }
 
-/** Leaves out missing values, and the agent of client-node, which only a proxy needs. */
+/** Leaves out missing values, and client-node's agent, which only a proxy needs. */
 function shown(options: RequestOptions): object {
 	const isShown = ([name, value]: readonly [string, unknown]): boolean =>
 		name !== "agent" && (value ?? undefined) !== undefined;

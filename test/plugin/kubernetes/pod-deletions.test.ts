@@ -9,24 +9,24 @@ import { sleep } from "../../../plugin/run/run-runtime.ts";
 import { newContext } from "../../support/build-context.ts";
 import { clientOfServer } from "../../support/client-of-server.ts";
 
-/** One node, whose pods have these uids. */
+/** A node, with the UIDs of its pods. */
 interface Node {
 	readonly deletions: PodDeletions;
 	readonly asked: readonly string[];
 	readonly uids: Set<string>;
 	readonly tell: (type: string, uid: string) => void;
-	/** Sends a text to the watch that was started last. */
+	/** Sends a text to the latest watch. */
 	readonly send: (text: string) => void;
 	readonly endWatch: () => void;
 }
 
 interface Server {
-	/** The status of watches. */
+	/** The status code of watches. */
 	readonly status?: number;
-	/** The status of a list, and of a read of a pod by name. */
+	/** The status code of lists, and of reads of a pod by name. */
 	readonly readStatus?: number;
 	readonly uids?: readonly string[];
-	/** The list is old and contains none of the pods. */
+	/** Whether the list is outdated and contains none of the pods. */
 	readonly listsNone?: boolean;
 }
 
@@ -182,7 +182,7 @@ test("watchDeletions() survives what a server says with its refusal", async () =
 	const deletions = await watchDeletions(client, "node-1");
 	deletions.close();
 	expect(deletions.live).toBe(false);
-	// An unhandled error would come up before the connection is closed, and fail the test run.
+	// An unhandled error would appear before the connection is closed, and fail the test run.
 	const [socket]: readonly Socket[] = await connected;
 	client.close();
 	if (socket && !socket.closed) await once(socket, "close");
@@ -213,7 +213,7 @@ test("waitUntilGone() asks nobody while a watch tells it", async () => {
 		},
 	});
 	tell("DELETED", "1");
-	// A read with this client would be an error, and would not count as a pod that is gone.
+	// A read with this client would fail, and would not count as a pod that is gone.
 	expect(await ended).toEqual({ kind: "evicted" });
 	expect(gone).toBe(true);
 });

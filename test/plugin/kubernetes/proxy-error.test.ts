@@ -1,4 +1,4 @@
-// Plays proxies on the way to an API server, as small servers.
+// Tests errors of proxies on the way to an API server. Small servers play the proxies.
 import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ function portOf(listening: Server | TcpServer | undefined): number {
 
 beforeAll(async () => {
 	refusing = createServer().on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`));
-	// Takes the greeting, records the address that it should connect to, and refuses.
+	// Accepts the greeting, records the requested address, and refuses.
 	socks = createTcpServer((socket) => {
 		socket.on("error", () => undefined);
 		socket.once("data", () => {

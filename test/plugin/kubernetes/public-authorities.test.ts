@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { expect, test } from "vitest";
 
-/** Compares the contents of certificates, because Node writes them in another format. */
+/** Compares fingerprints, because Node writes certificates in another format. */
 const beginning = `
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";

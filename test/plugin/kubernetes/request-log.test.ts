@@ -6,7 +6,7 @@ import { createVerboseLog } from "../../../plugin/terminal/verbose-log.ts";
 import { clientOfServer } from "../../support/client-of-server.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 
-/** Returns a client of a server that answers everything with `status`, and the log at this level without the parts that vary. */
+/** Returns a client of a server that answers with `status`, and the log at this level without the parts that vary. */
 async function clientAt(level: number, status: object = { token: "fresh-token" }) {
 	const server = createServer((_, response) => {
 		response.writeHead(201, { "content-type": "application/json", "set-cookie": "session-cookie" });

@@ -4,7 +4,7 @@ import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import { createRunClock, runClock } from "../../../plugin/kubernetes/run-clock.ts";
 import { createRunRuntime } from "../../../plugin/run/run-runtime.ts";
 
-/** Plays the clocks of a machine that a test can put to sleep, and whose wall clock it can set. */
+/** Plays a machine's clocks. The test can put the machine to sleep and set its wall clock. */
 function newMachine() {
 	const at = { monotonic: 5_000, wall: 1_700_000_000_000 };
 	const clock = createRunClock(

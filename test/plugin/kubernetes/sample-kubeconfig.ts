@@ -1,4 +1,4 @@
-// Makes a kubeconfig with one context, for tests that read it. A certificate, its key and a token are in the same folder.
+// Makes kubeconfigs with one context. A certificate, its key and a token are in the same folder.
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../../plugin/kubernetes/connection.ts";
 import { type Kubeconfig, loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";

@@ -1,4 +1,4 @@
-// Makes files for tests of code that reads files, in a separate folder that is removed after the suite.
+// Makes files in a separate folder, which is removed after the suite.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 
 export interface ScratchFolder {
 	readonly folder: string;
-	/** Writes a file, with the folders above it that are missing, and returns its path. */
+	/** Writes a file and its missing parent folders. Returns its path. */
 	readonly write: (name: string, content: string) => string;
 }
 

@@ -1,5 +1,4 @@
-// Tests which servers the plugin sends credentials to, whatever Node's environment variables say, with real processes and real TLS servers
-// on loopback.
+// Tests to which servers the plugin sends credentials, whatever Node's environment variables say. Processes and TLS servers are real.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +18,7 @@ const unverified = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
 
 let fleet: Authority;
 let stranger: Authority;
-/** The stranger's certificate. No kubeconfig here names its CA. */
+/** The stranger's certificate. Its CA is in no kubeconfig. */
 let pair: KeyPair;
 /** A certificate of a CA that nothing trusts. */
 let pairOfNobody: KeyPair;
@@ -77,7 +76,7 @@ interface Entries {
 	readonly user?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns what the plugin says when it is asked for the versions of these clusters, by context. */
+/** Returns what the plugin prints for the versions of these clusters, by context. */
 function askVersions(
 	contexts: Readonly<Record<string, Entries>>,
 	env: Readonly<Record<string, string>>,
@@ -99,7 +98,7 @@ function askVersions(
 }
 
 const ca = (): string => Buffer.from(fleet.certificate).toString("base64");
-/** Every path that is requested contains the name. */
+/** The path of each request contains the name. */
 const serverAt = (port: number, name = ""): string => `https://127.0.0.1:${port}/${name}`;
 
 describe("with NODE_TLS_REJECT_UNAUTHORIZED=0", () => {
@@ -194,7 +193,7 @@ test("NODE_EXTRA_CA_CERTS counts where the kubeconfig names no authority, SSLKEY
 	expect(asked).toEqual(new Set(["public", "insecure"]));
 });
 
-/** Starts a proxy that passes everything on. */
+/** Starts an HTTP proxy that forwards everything. */
 async function startConnectProxy(): Promise<number> {
 	const proxy = createPlainServer();
 	proxy.on("connect", (request, socket) => {
@@ -208,7 +207,7 @@ async function startConnectProxy(): Promise<number> {
 	return listen(proxy);
 }
 
-/** Starts a proxy without authentication, for IPv4 addresses. */
+/** Starts a SOCKS proxy without authentication, for IPv4 addresses. */
 async function startSocksProxy(): Promise<number> {
 	const proxy = createSocketServer((socket) => {
 		socket.on("error", () => undefined);

@@ -20,7 +20,7 @@ const held: OperationReading = { kind: "operation", operation };
 const other: OperationReading = { kind: "operation", operation: { ...operation, holder: "b0b0b0b0b0b0b0b0" } };
 const never = new AbortController().signal;
 
-/** Returns a hold of a node whose API server gives these answers, one after the other. The last one is repeated. */
+/** Returns a hold of a node whose API server gives these answers in turn. The last one repeats. */
 function newHold(...answers: readonly (OperationReading | Error | undefined)[]) {
 	const clock = { ms: 0 };
 	let reads = 0;

@@ -30,7 +30,7 @@ class FakeNode {
 	manager: string | undefined;
 	mark: string | undefined;
 	patches = 0;
-	/** The number of next patches before which another writer comes. */
+	/** How many of the next patches conflict with another writer. */
 	conflicts = 0;
 	/** What another writer does before the next patch. */
 	beforePatch: (() => void) | undefined;

@@ -51,7 +51,7 @@ const older: Operation = {
 	...mark,
 	id: "0a0a0a",
 	since: "2025-12-31T00:00:00.000Z",
-	// As version 0.1 kept it.
+	// The form of version 0.1.
 	flags: { "grace-period": 0 },
 	typedAgain: ["force", "pod-selector"],
 };

@@ -1,4 +1,4 @@
-// Has at least one sample of every kind of event, with and without its optional fields.
+// Samples of every kind of event, with and without its optional fields.
 import type { RunEvent } from "../../../plugin/events/events.ts";
 
 const pod = { context: "eu", namespace: "shop", pod: "db-0", uid: "0d1f", node: "n1" };

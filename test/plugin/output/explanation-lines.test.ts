@@ -1,4 +1,4 @@
-// Tests what people read at 80 columns, and that programs get what the schema says.
+// Tests what users read at 80 columns, and that the JSON matches the schema.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
@@ -16,7 +16,7 @@ const suggest = new SuggestedCommands(readGlobalFlags({ contexts: ["eu", "us"] }
 const help = { context: "eu", suggest, drainFlags: [] };
 const validate = createValidator(strictSchema("explain-v1"));
 
-/** Returns the lines as on a terminal. Also checks the document for programs against the schema. */
+/** Returns the lines as on a terminal. Also checks the JSON document against the schema. */
 function screen(explanation: Explanation, wide = false): string {
 	const commands = helpfulCommands(explanation, help);
 	expect(validate(JSON.parse(JSON.stringify(explanationDocument(explanation, commands))))).toEqual([]);
@@ -30,7 +30,7 @@ function screen(explanation: Explanation, wide = false): string {
 	return text;
 }
 
-/** Returns a fleet in which a pod of us that no node takes uses the budget up. */
+/** Returns a fleet whose budget is used up by a pod in us that no node takes. */
 function usedUp(): ExplainedFleet {
 	const world = new ExplainedFleet({ maxUnavailable: 1 });
 	world.pod("us", "db-1").healthy = false;

@@ -1,10 +1,10 @@
-// Prints events that come at given times with the plain writer.
+// Prints events with the plain writer at given times.
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { createPlainWriter } from "../../../plugin/output/plain.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
 
-/** An event with the milliseconds at which it comes. */
+/** An event and its time in milliseconds. */
 export type Timed = readonly [atMs: number, event: RunEvent];
 
 export const epoch = Date.parse("2026-01-01T00:00:00Z");

@@ -26,14 +26,14 @@ test("becomes more where nothing gets on, and never ends before the run does", (
 });
 
 test("goes by the run's own pace, the more of its pods are done", () => {
-	// 20 s a pod instead of the planned 6 s: 160 s are left.
+	// 20 s per pod instead of the planned 6 s: 160 s are left.
 	const slow = after(40, 2);
 	expect(slow[1]).toBeGreaterThan(100);
 	// After nine of ten pods, 20 s are left.
 	const [atLeast, atMost] = after(180, 9);
 	expect(atLeast).toBeLessThanOrEqual(20);
 	expect(atMost).toBeGreaterThanOrEqual(20);
-	// If it is faster than planned, less is left.
+	// Faster than planned: less time is left.
 	expect(after(5, 5)[1]).toBeLessThan(60);
 });
 

@@ -17,7 +17,7 @@ interface Drawn {
 	readonly stroke: string;
 }
 
-/** Each picture, with the box of its drawn lines. */
+/** Each picture: its name, the width of its lines, its height, and the colour of its first line. */
 const drawings = `[...document.querySelectorAll(".pods tr svg, .curve svg")].map((svg) => {
 	const name = svg.closest("tr")?.cells[0].textContent ?? svg.getAttribute("aria-label");
 	const boxes = [...svg.querySelectorAll("path")].map((path) => path.getBoundingClientRect());
@@ -30,7 +30,7 @@ const drawings = `[...document.querySelectorAll(".pods tr svg, .curve svg")].map
 	};
 })`;
 
-/** Texts that are wider than their place, overlap another text, or leave the window. */
+/** Texts that overlap another text or leave the window. */
 const misplaced = `(() => {
 	const texts = [];
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -124,7 +124,7 @@ describe.skipIf(chromiumProgram === undefined)("the page of a run, in Chromium",
 			await open(record);
 			expect(await browser.evaluate<readonly string[]>(misplaced)).toEqual([]);
 			expect(await browser.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(each.width);
-			// The contrast that WCAG requires for text.
+			// WCAG requires this contrast for text.
 			expect(await browser.evaluate<number>(contrast)).toBeGreaterThan(4.5);
 		}
 	});

@@ -12,7 +12,7 @@ async function pageOf(lines: readonly string[]): Promise<string> {
 	return page(await readRecord(ReadableStream.from([Buffer.from(`${lines.join("\n")}\n`)]), "run.ndjson"));
 }
 
-/** Returns the text as a person reads it, without markup, styles and titles. */
+/** Returns the text without markup, styles and titles. */
 function wordsOf(text: string): string {
 	return text
 		.replace(/<style>[^]*?<\/style>|<title>[^<]*<\/title>/g, "")

@@ -1,8 +1,8 @@
-// Makes records of runs as -o json writes them, for pictures.
+// Makes records of runs for pictures, in the form of -o json.
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 
-/** Returns the lines of a record, each event at its second of the run. */
+/** Returns the lines of a record. Each event happens at its second of the run. */
 export function recordLines(events: readonly (readonly [second: number, event: object])[]): readonly string[] {
 	return events.map(([second, event], seq) =>
 		JSON.stringify({ ...event, ts: new Date(startedAt + second * 1_000).toISOString(), seq }),
@@ -106,7 +106,7 @@ export const drainRecord = recordLines([
 	],
 ]);
 
-/** A drain of sixty pods with names and reasons of the greatest length, which ends at once. */
+/** A drain of sixty pods with very long names and reasons, which ends at once. */
 export const longRecord = recordLines([
 	[
 		0,

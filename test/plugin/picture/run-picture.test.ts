@@ -8,7 +8,7 @@ const second = (at: number): number => (at - begin) / 1_000;
 
 async function pictureOf(lines: readonly string[], cutOff = ""): Promise<RunPicture> {
 	const text = Buffer.from(`${lines.join("\n")}\n${cutOff}`);
-	// In pieces that end anywhere.
+	// Chunks that end anywhere.
 	const chunks = Array.from({ length: Math.ceil(text.length / 7) }, (_, index) =>
 		text.subarray(index * 7, index * 7 + 7),
 	);
@@ -53,13 +53,13 @@ test("a budget has a point for each count that differs and for each eviction of 
 		[4, 2, 2],
 		[64, 3, 2],
 		[64, 2, 2],
-		// Three seconds before its end.
+		// No data for the last three seconds.
 		[64, undefined, undefined],
 	]);
 	expect(budgets[0]?.evictions.map(second)).toEqual([2, 64]);
 });
 
-/** With `own`, the count comes from the watch of the run. */
+/** With `own`, the count comes from the run's watch. */
 const counted = (healthy: number, own?: number) => ({
 	type: "budget.changed",
 	budget: "shop/db",

@@ -1,4 +1,4 @@
-// Builds drains to plan, in a few words. By default, pods are in cluster "eu", under budget shop/db of the fleet "eu" and "us".
+// Builds drains to plan. By default, pods are in cluster "eu", under budget shop/db of the fleet "eu" and "us".
 import type { CandidateState, Count } from "../../../disruption/budget/cluster.ts";
 import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { PlanBudget, PlanPod, PlanQueue, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
@@ -73,7 +73,7 @@ export function planPod(name: string, fields: PodFields = {}): PlanPod {
 	};
 }
 
-/** A drain, and how it goes, in the words of story(). */
+/** A drain, and its expected course as story() tells it. */
 export interface PlanRow {
 	readonly name: string;
 	readonly queues: readonly PlanQueue[];
@@ -81,17 +81,17 @@ export interface PlanRow {
 	readonly expected: readonly string[];
 }
 
-/** Times by which each pod goes in its own wave. */
+/** Each pod goes in its own wave. */
 export const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
 export const two = { maxUnavailable: 2 };
 export const one = { maxUnavailable: 1 };
 
-/** Returns one node with these pods, in groups. */
+/** Returns one node with these groups of pods. */
 export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
 }
 
-/** Returns "name@wave" for each pod, with what it waited for, for example "name@1 after other", or "name never Reason". */
+/** Returns "NAME@WAVE" for each pod, with what it waited for, for example "db-1@2 for db-0", or "NAME never REASON". */
 export function story({ pods }: SimulatedDrain): readonly string[] {
 	return pods.map((each) => {
 		const { name } = each.pod.candidate.pod;

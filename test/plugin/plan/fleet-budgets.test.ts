@@ -7,7 +7,7 @@ import { FakeFleet } from "../../support/fake-fleet.ts";
 
 const pod = databasePod("db-0");
 
-/** Reads the budgets of pod shop/db-0 of cluster eu, which have these specs. Each look at eu first calls `onLook`. */
+/** Reads the budgets of pod shop/db-0 in cluster eu, with these specs. `onLook` runs before each look at eu. */
 function budgetsOf(specs: readonly Readonly<Record<string, unknown>>[], onLook: () => void = () => undefined) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.budgets = specs.map((spec) => memberBudget(spec));

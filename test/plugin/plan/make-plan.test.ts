@@ -46,7 +46,7 @@ describe("makePlan()", () => {
 			],
 		]);
 		expect(planned).toMatchObject({ possible: true, exitCode: 0, waves: 3, impossible: [], warnings: [] });
-		// Three terminations of 0 to 33 s, with two starts of 4 to 20 s between them.
+		// At least two starts of 4 s. The upper end follows from the likely 17.5 s: three terminations of 2.5 s and two starts of 5 s.
 		expect(planned.seconds).toEqual({ atLeast: 8, atMost: 30, measuredPods: 3, assumedPods: 0 });
 		expect(planned.budgets).toEqual([
 			{

@@ -37,7 +37,7 @@ interface Row {
 	readonly nodes: readonly V1Node[];
 	readonly drained?: readonly string[];
 	readonly volumes?: readonly LocalVolume[];
-	/** Matches "kind message". */
+	/** Matches "KIND MESSAGE". */
 	readonly expected: RegExp;
 }
 

@@ -1,5 +1,5 @@
-// For watch-heap.test.ts: plays a watch of 100,000 rows, each replaced by another object at each change, as with rows of budgets. Prints
-// the largest number of megabytes in V8's old space.
+// Plays a watch of 100,000 rows for watch-heap.test.ts. Each change replaces every row's object, as with budgets. Prints the maximum size
+// of V8's old space, in megabytes.
 import { getHeapSpaceStatistics } from "node:v8";
 import { limitHeap } from "../../../plugin/run/watch-heap.ts";
 

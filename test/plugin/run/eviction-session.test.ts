@@ -9,7 +9,7 @@ import { collectStreams } from "../../support/collected-streams.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
 
-/** Returns what a run says while it connects to a fleet whose agents have this version, with a cluster without agents beside it. */
+/** Returns a run's events while it connects to a fleet whose agents have this version, beside a cluster without agents. */
 async function eventsWith(
 	version: string,
 	{ silent = [], mayLose = true }: { readonly silent?: readonly string[]; readonly mayLose?: boolean } = {},

@@ -1,4 +1,4 @@
-// Tests that texts of others never begin a line of their own, wherever an error quotes them.
+// Tests that foreign texts never begin a line of their own, wherever an error quotes them.
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";

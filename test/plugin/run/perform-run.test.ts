@@ -34,7 +34,7 @@ interface Life {
 const done: RunResult = { kind: "ended", failures: [] };
 const both = ["cordon", "n1", "--contexts=eu,us"];
 
-/** Performs a run about node n1 of each of its contexts. `steps` has what it did. */
+/** Performs a run about node n1 of each of its contexts. `steps` records what it did. */
 async function live({ argv = ["cordon", "n1"], answers, readOptions, work = async () => done, ended, lost }: Life) {
 	const parsed = await parseCommandLine(argv);
 	if (parsed.kind !== "command") throw new Error("no command");

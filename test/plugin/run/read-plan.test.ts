@@ -34,7 +34,7 @@ const silent = newContext(
 	}),
 );
 
-/** Connects the fleet of eu and us. It reaches us through the agents of eu, unless these get no answer from us either. */
+/** Connects the fleet of eu and us. It reaches us through the agents of eu, unless `isMemberSilent`. */
 function connecting(isMemberSilent = false): typeof connectFleet {
 	return async (contexts, options) => {
 		const lost = contexts.filter((context) => context === silent);

@@ -97,7 +97,7 @@ function watchedRun() {
 			rejects.get(name)?.(new AgentUnavailableError("the agent was killed", name));
 			await settle();
 		},
-		/** Returns what was told about budgets, as "NAME healthy/left" or "NAME ?". */
+		/** Returns the reports about budgets, as "NAME HEALTHY/LEFT" or "NAME ?". */
 		told: () =>
 			events.flatMap((event) => {
 				if (event.type === "budget.unknown") return `${event.budget} ?`;
@@ -162,13 +162,13 @@ describe("RunBudgetWatch", () => {
 	test("tells nothing as counted after an eviction that may have been counted before it", async () => {
 		const run = await begun();
 		run.budgets.see(evicting("shop/db"));
-		// This count was already on its way.
+		// This count was already under way.
 		await run.tell("us", counted("us", 2));
 		await run.pass(600);
 		expect(run.told()).toEqual(["shop/db 6/1"]);
 		await run.pass(200);
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 5/0"]);
-		// A round may have told another count since, so the count is told again even if it is the same.
+		// A round may have reported another count since, so the same count is reported again.
 		run.budgets.see(evicting("shop/db"));
 		await run.pass(1_100);
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 5/0", "shop/db 5/0"]);
@@ -178,10 +178,10 @@ describe("RunBudgetWatch", () => {
 		const run = await begun();
 		const counted2 = { type: "budget.changed", budget: "shop/db", healthy: 6, need: 5, expected: 6, left: 1 } as const;
 		run.budgets.see({ ...counted2, clusters: [] });
-		// This count was already on its way.
+		// This count was already under way.
 		await run.tell("us", counted("us", 2));
 		expect(run.told()).toEqual(["shop/db 6/1", "shop/db 6/1"]);
-		// The count still holds. The round counted something else only for a moment.
+		// The watch's count still holds. The round's count was only momentary.
 		await run.pass(800);
 		expect(run.told().slice(2)).toEqual(["shop/db 5/0"]);
 	});

@@ -35,7 +35,7 @@ interface Asked {
 	readonly meanwhile?: () => void;
 }
 
-/** Runs the command with these members, and returns its output as a person reads it. */
+/** Runs the command with these members, and returns its output. */
 async function run(
 	servers: readonly BudgetServer[],
 	{ command = "suspend", dryRun = "none", meanwhile = () => undefined }: Asked = {},
@@ -121,7 +121,7 @@ describe("suspend", () => {
 			expect(server.events).toMatchObject([
 				{ reason: "Suspended", type: "Warning", regarding: { uid: `uid-${server.context.name}` } },
 			]);
-			// Everything is rehearsed before anything is written, and the Event follows when all writes have succeeded.
+			// All writes are rehearsed first. The Event is sent after all writes have succeeded.
 			expect(server.calls).toEqual(["rehearse", "tell", "write", "tell"]);
 		}
 	});

@@ -13,18 +13,18 @@ const used: UsedBy = { cluster: "c1", namespace: "shop", pod: "pin-0", why: "Not
 interface World {
 	readonly used?: Partial<UsedBy>;
 	readonly pod?: Partial<NonNullable<V1Pod["spec"]>>;
-	/** Labels of the nodes that exist. The drain is of n0 and n1. */
+	/** Labels of the existing nodes. The drain is of n0 and n1. */
 	readonly nodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 	/** The nodes that are not cordoned. */
 	readonly open?: readonly string[];
 	readonly fails?: true;
-	/** The API server does not answer, and the drain ends meanwhile. */
+	/** Whether the API server does not answer, and the drain ends meanwhile. */
 	readonly hangs?: true;
-	/** The context in which the nodes are drained. */
+	/** The context of the drained nodes. */
 	readonly drainedIn?: string;
 }
 
-/** Returns what is told in three looks. */
+/** Returns what three looks report. */
 async function told({
 	used: change = {},
 	pod = {},

@@ -22,13 +22,12 @@ const node = (name: string, spec: V1Node["spec"] = {}): V1Node => ({ metadata: {
 interface Scene {
 	readonly pods?: readonly V1Pod[];
 	readonly nodes?: readonly V1Node[] | ApiError;
-	/** The nodes that are drained. */
 	readonly drained?: readonly string[];
 	readonly member?: string;
 	readonly budgets?: readonly MemberBudget[];
 }
 
-/** Returns what is said before nodes of context "eu" are drained, and what is requested for that. */
+/** Returns what is reported before nodes of context "eu" are drained, and the requests for that. */
 async function foresee({ pods = database, nodes = [], drained = ["n0"], member = "eu", budgets }: Scene) {
 	const fleet = new FakeFleet([member]);
 	if (budgets) fleet.budgets.push(...budgets);

@@ -4,7 +4,7 @@ import { warnOfUnsafeAgents } from "../../../plugin/run/warn-of-unsafe-agents.ts
 import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
 
-/** Returns the warnings about fleets whose agents have these versions, by cluster name. The fleets are asked one after the other. */
+/** Returns the warnings about these fleets in turn. A fleet has the agents' versions by cluster name. */
 function warningsOf(...fleets: readonly Readonly<Record<string, string>>[]): readonly string[] {
 	const events: RunEvent[] = [];
 	const warn = warnOfUnsafeAgents((event) => events.push(event));

@@ -37,7 +37,7 @@ describe("limitHeap", () => {
 	});
 });
 
-/** Returns the largest size of V8's old space while rows changed, in megabytes. */
+/** Returns the maximum size of V8's old space while rows change, in megabytes. */
 async function oldMegabytes(way: "limited" | "unlimited"): Promise<number> {
 	const { stdout } = await promisify(execFile)(process.execPath, [...shipped, program, way]);
 	return Number(stdout);

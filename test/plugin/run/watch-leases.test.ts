@@ -9,7 +9,7 @@ import { leases } from "../../support/samples.ts";
 const [held, free] = leases as [ListedLease, ListedLease, ListedLease];
 const scopes = [{ namespace: "shop" }];
 
-/** Watches a context whose agents give these answers, one after the other. Then the watch is stopped. */
+/** Watches a context whose agents give these answers in turn. Then stops the watch. */
 async function watched(answers: readonly (readonly ListedLease[] | Error)[]) {
 	const left = [...answers];
 	const stop = new AbortController();

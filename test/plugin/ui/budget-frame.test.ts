@@ -66,7 +66,7 @@ const rows: readonly BudgetRow[] = [
 	row("statements", [6, 6, 6], { allowed: undefined, need: undefined, expected: undefined, suspended: true }),
 ];
 
-/** The lines as explanationLines() returns them. */
+/** As explanationLines() returns them. */
 const explained = [
 	"Not now: budget payments/api is used up.",
 	"  budget payments/api needs 16 healthy pods and has 16: prod-eu/api-7c9d4-x2xqz is being evicted, prod-ap/api-7c9d4-9mm4t is not ready",

@@ -1,4 +1,4 @@
-// Tests the screen of `budgets -w` on a real terminal. The clusters never answer, so that the screen stays as it is.
+// Tests the screen of `budgets -w` on a real terminal. The clusters never answer, so the screen does not change.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -18,9 +18,7 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 	beforeAll(() => bundle({ folder, failPoints: false }), 120_000);
 	afterAll(() => rmSync(folder, { recursive: true }));
 
-	/**
-	 * Returns the words of the command for API servers that accept connections and never answer. `called` resolves at the first connection.
-	 */
+	/** Returns the command's words for API servers that accept connections but never answer. `called` resolves at the first connection. */
 	async function silentFleet() {
 		const callers = new Set<Socket>();
 		const silent = createServer((socket) => {
@@ -55,10 +53,10 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 
 	const watch = ({ words: [node, ...words] }: SilentFleet, options: PseudoTerminalOptions = {}, ...more: string[]) =>
 		startInTerminal(node, [...words, ...more], options);
-	/** Runs the command through a shell that redirects its streams and prints its exit code. */
+	/** Runs `line` in a shell that prints the exit code. WATCH stands for the command. */
 	const shell = ({ words }: SilentFleet, line: string, options: PseudoTerminalOptions = {}) => {
 		const command = words.map((word) => `'${word}'`).join(" ");
-		// The shell and the readers of the output also get the terminal's Ctrl-C, and survive it.
+		// The shell and the readers of the output also get the terminal's Ctrl-C, and must survive it.
 		const script = `trap : INT; ${line.replace("WATCH", command)}; echo "code \${PIPESTATUS[0]}"`;
 		return startInTerminal("bash", ["-c", script], options);
 	};
@@ -211,7 +209,7 @@ describe.concurrent("the screen of budgets, on a real terminal", { timeout: 120_
 	test.each(withoutScreen)("gives way to rows with $name", async ({ start }) => {
 		using fleet = await silentFleet();
 		using terminal = start(fleet);
-		// It has read the kubeconfig and asks. A screen would have appeared earlier.
+		// The plugin already calls the cluster. A screen would have appeared earlier.
 		await fleet.called;
 		terminal.press(ctrl.c);
 		await terminal.shows("code 130");

@@ -144,7 +144,7 @@ describe("drainFrame()", () => {
 		const facts = sampleFacts();
 		const look = (view: Partial<ViewState>) => frame({ columns: 140, rows: 40, facts, view }).join("\n");
 		const page = { pane: "explain", selected: "budget payments/api" } as const;
-		// 17 were counted in the clusters, and 16 when a pod had to wait.
+		// 17 were counted in the clusters, but 16 when a pod had to wait.
 		expect(look({})).toMatch(/payments\/api +0 of 2 +16\/18 +>= 16 +\? +\? +\? /);
 		expect(look(page)).not.toContain("Healthy by cluster");
 		const clusters = ["prod-eu", "prod-us", "prod-ap"].map((name) => ({ name, healthy: 5, expected: 6 }));

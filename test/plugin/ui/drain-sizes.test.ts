@@ -64,7 +64,7 @@ describe("drainFrame(), at every size", () => {
 			}
 			const waits = drawn.filter((line) => line.startsWith("  ! ")).map((line) => line.slice(4, 30));
 			expect(new Set(waits).size, waits.join()).toBe(2);
-			// If there is room, they are complete.
+			// Names are complete if there is room.
 			expect(drawn.join("\n").includes(`${nodes[0]?.node} `)).toBe(columns >= 80);
 		});
 	}

@@ -1,4 +1,4 @@
-// Draws a frame of a drain as lines without colours.
+// Draws the frame of a drain as lines without colours.
 import { drainFrame } from "../../../plugin/ui/drain-frame.ts";
 import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import type { RunFacts } from "../../../plugin/ui/run-facts.ts";

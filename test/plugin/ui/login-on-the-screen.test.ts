@@ -1,4 +1,4 @@
-// Tests a login that expires while the drain's screen is up, and then asks the person.
+// Tests a login that expires while the drain's screen is shown, and then prompts the user.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ describe("a login that asks while the screen is up", () => {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-login-screen-"));
 	const plugin = join(folder, "kubectl-xpdb.js");
 	const answers = join(folder, "answers");
-	/** Logins ask for a code while this file exists. */
+	/** While this file exists, logins ask for a code. */
 	const isUp = join(folder, "is-up");
 	const login = join(folder, "login.sh");
 	const kubeconfig = join(folder, "kubeconfig");
@@ -30,7 +30,7 @@ describe("a login that asks while the screen is up", () => {
 		const status = { clientCertificateData: admin.certificate, clientKeyData: admin.key, expirationTimestamp: "@end@" };
 		const answer = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status };
 		writeFileSync(join(folder, "answer"), JSON.stringify(answer));
-		// Logins before the screen ask for nothing, however long the screen takes to appear.
+		// Earlier logins ask for nothing, however long the screen takes to appear.
 		writeFileSync(
 			login,
 			`if [ -f '${isUp}' ]; then printf 'Code of your device: ' >&2; read -r code; echo "$code" >> '${answers}'; fi

@@ -159,7 +159,7 @@ describe("usersText()", () => {
 		expect(says(90, ...begun, [10, { ...counted, healthy: 2, left: 0, usedBy: [] }])).toBe("1 pod missing");
 		expect(says(90, ...begun, replaced)).toBe("eu/db-0 Pending 1m20s");
 		expect(says(90, ...begun, replaced, [20, { ...counted, healthy: 3, left: 1, usedBy: [] }])).toBe("");
-		// A round's count, or what a waiting pod was told, is not newer.
+		// The counts of rounds and of waiting pods are not newer than the watch's.
 		const late = [
 			[20, { ...counted, healthy: 3, left: 1, usedBy: [] }],
 			[20, { ...counted, healthy: 2, left: 0 }],

@@ -1,4 +1,4 @@
-// Plays a drain of three clusters at 02:41: one waits for a budget, one has just evicted, and one has queued nodes.
+// Plays a drain of three clusters up to 02:41: one waits for a budget, one has just evicted a pod, and one has queued nodes.
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { RunFacts } from "../../../plugin/ui/run-facts.ts";
 
@@ -20,7 +20,7 @@ const nodes = [
 ] as const;
 const needs = "budget payments/api has no disruption left: 16 of 18 healthy, 16 required";
 
-/** Each event with its second. */
+/** Events with their second. */
 export const sampleEvents: readonly (readonly [second: number, event: RunEvent])[] = [
 	[
 		0,

@@ -1,4 +1,4 @@
-// Sets up nodes that a drain cannot empty for now: each has a pod that the cluster's own budget keeps.
+// Sets up nodes that a drain cannot empty: each has a pod that the cluster's own budget protects.
 import { createApiClient } from "../../../demo/machine/api-client.ts";
 import type { TestCluster } from "../../kubernetes/test-cluster.ts";
 
@@ -33,7 +33,7 @@ export async function fillStuckNodes(cluster: TestCluster): Promise<void> {
 	client.close();
 }
 
-/** Lets the pods go from now on. */
+/** Deletes the budget, so that the pods can go. */
 export async function freeNodes(cluster: TestCluster): Promise<void> {
 	const client = clientOf(cluster);
 	await client.send("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/web");

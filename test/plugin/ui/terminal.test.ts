@@ -12,7 +12,7 @@ import { fillStuckNodes, freeNodes, podNames, stuckNodes } from "./stuck-nodes.t
 const ctrl = { c: "\u0003", z: "\u001a", l: "\u000c" } as const;
 const escapeCharacter = "\u001b";
 
-// One cluster with two nodes. On each is a pod that may not go, because the cluster's own budget is used up.
+// Each of two nodes has a pod that may not go, because the cluster's own budget is used up.
 describe("the screen of a drain, on a real terminal", () => {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-terminal-"));
 	const plugin = join(folder, "kubectl-xpdb.js");
@@ -40,13 +40,13 @@ describe("the screen of a drain, on a real terminal", () => {
 		const words = [plugin, "evict", "web-0", "-n", "default", "-y", `--kubeconfig=${cluster.kubeconfig}`];
 		return startInTerminal(process.execPath, words, options);
 	};
-	/** Starts a drain through a shell that changes its streams. */
+	/** Starts a drain through a shell that redirects its streams. */
 	const shell = (rest: string, options: PseudoTerminalOptions = {}): PseudoTerminal => {
 		const words = [process.execPath, ...args()].map((word) => `'${word}'`).join(" ");
 		return startInTerminal("sh", ["-c", rest.replace("DRAIN", words)], options);
 	};
 
-	/** Checks that the terminal is as before, and shows what is worth reading. */
+	/** Checks that the terminal is restored and shows the drain's summary. */
 	function expectRestored({ screen }: PseudoTerminal): void {
 		expect(screen.isAlternate).toBe(false);
 		expect([...screen.modes]).toEqual(["25"]);
@@ -58,7 +58,7 @@ describe("the screen of a drain, on a real terminal", () => {
 
 	async function expectFrame(terminal: PseudoTerminal): Promise<void> {
 		const { screen } = terminal;
-		// Right after its size changes, a terminal still shows what was drawn for the old size.
+		// Right after a resize, a terminal still shows the old frame.
 		const isWhole = (): boolean =>
 			screen.lines.length === screen.rows - 1 &&
 			screen.lines.at(-1)?.endsWith("? help") === true &&
@@ -313,7 +313,7 @@ describe("the screen of a drain, on a real terminal", () => {
 		expect(await podNames(cluster)).toEqual([]);
 	});
 
-	/** Returns the plugin's files that this command loads, with their contents. */
+	/** Returns the contents of the plugin's files that this command loads. */
 	async function loadedBy(...words: readonly string[]): Promise<string> {
 		const list = join(folder, "loaded");
 		const hook = `
