@@ -46,7 +46,7 @@ describe("makePlan()", () => {
 			],
 		]);
 		expect(planned).toMatchObject({ possible: true, exitCode: 0, waves: 3, impossible: [], warnings: [] });
-		// At least two starts of 4 s. The upper end follows from the likely 17.5 s: three terminations of 2.5 s and two starts of 5 s.
+		// The likely 17.5 s are three terminations of 2.5 s and two starts of 5 s. The range is half to twice as much, but at most 4:1.
 		expect(planned.seconds).toEqual({ atLeast: 8, atMost: 30, measuredPods: 3, assumedPods: 0 });
 		expect(planned.budgets).toEqual([
 			{
