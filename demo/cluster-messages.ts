@@ -11,7 +11,6 @@ export interface StartMessage {
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
-	/** The path of the built agent. */
 	readonly program: string;
 	readonly certificates: IssuedCertificates;
 	readonly fleetCertificate: string;
@@ -37,7 +36,6 @@ export type FromCluster =
 			readonly auditLog: string;
 	  }
 	| { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
-	/** A pod became healthy, or stopped being healthy. */
 	| {
 			readonly kind: "pod";
 			readonly name: string;

@@ -30,7 +30,6 @@ export interface SmallFleetOptions {
 	readonly port: number;
 	readonly nodes: number;
 	readonly times: PodTimes;
-	/** Resolves with the path of the built agent. */
 	readonly program: Promise<string>;
 	readonly environment: Readonly<Record<string, string>>;
 	readonly onPod: (health: PodHealth) => void;

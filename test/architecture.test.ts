@@ -76,7 +76,6 @@ describe("rooms", () => {
 	});
 });
 
-/** The most entries that each folder may have. */
 const mostEntries: Readonly<Record<string, number>> = { plugin: 21, agent: 15, disruption: 16, demo: 16 };
 
 describe("files", () => {

@@ -101,7 +101,6 @@ function withoutFlags(words: readonly string[], flags: readonly string[]): strin
 		if (flag === undefined) {
 			kept.push(word);
 		} else if (word === `--${flag}`) {
-			// Skips the flag's value.
 			at++;
 		}
 	}

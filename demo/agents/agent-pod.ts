@@ -36,7 +36,6 @@ export type AgentPod = {
 	readonly name: string;
 	readonly uid: string;
 	readonly ip: string;
-	/** The ports on which its process listens, or listened last. */
 	readonly ports: AgentPorts | undefined;
 	readonly logFile: string;
 	readonly ready: boolean;

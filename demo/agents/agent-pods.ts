@@ -51,7 +51,6 @@ export async function startAgentPods(options: {
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Where agents reach their API server. By default, the cluster's own address. */
 	readonly apiServer?: Endpoint;
-	/** The namespace of the agents' pods. By default, xpdb-system. */
 	readonly namespace?: string;
 }): Promise<AgentPods> {
 	const { cluster } = options;

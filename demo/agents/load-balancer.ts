@@ -8,10 +8,7 @@ export type LoadBalancer = {
 	close(): Promise<void>;
 };
 
-/**
- * Plays the agents' Service: forwards each connection to one of the ready pods in turn. As with a Service, open connections survive when
- * their pod becomes unready.
- */
+/** As with a Service, open connections survive when their pod becomes unready. */
 export async function startLoadBalancer(options: {
 	readonly address: string;
 	/** Port 0 means any free port. */

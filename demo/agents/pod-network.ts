@@ -8,6 +8,6 @@ export type PodNetwork = {
 	ports(): Promise<AgentPorts>;
 	/** Routes the pod's ports 8443, 8444 and 8080 to these ports. */
 	forward(pod: AgentPodObject, address: string, ports: AgentPorts): Promise<void>;
-	/** The address of the agents' Service. Port 0 means any free port. */
+	/** Port 0 means any free port. */
 	readonly service: { readonly address: string; readonly grpc: number; readonly peers: number };
 };

@@ -38,7 +38,6 @@ export interface ApiObject {
 	readonly [field: string]: unknown;
 }
 
-/** Returns the value at a path such as "spec.nodeName". Undefined if there is none. */
 export function valueAt(object: unknown, path: string): unknown {
 	let value = object;
 	for (const field of path.split(".")) value = isRecord(value) ? value[field] : undefined;

@@ -20,7 +20,7 @@ export interface ApiRequest {
 	/** "" for all namespaces, and for objects without a namespace. */
 	readonly namespace: string;
 	readonly name: string;
-	/** For example "status" or "eviction". "" for the object itself. */
+	/** "" for the object itself. */
 	readonly subresource: string;
 	readonly query: URLSearchParams;
 	readonly body: unknown;
@@ -38,7 +38,6 @@ export function sentObject(request: ApiRequest): JsonObject {
 	return request.body;
 }
 
-/** Whether the query or the DeleteOptions in the body ask for a dry run. */
 export function isDryRun({ query, body }: ApiRequest): boolean {
 	const inBody = valueAt(body, "dryRun");
 	return query.get("dryRun") === "All" || (Array.isArray(inBody) && inBody.includes("All"));

@@ -102,7 +102,6 @@ function podSpec(spec: JsonObject): JsonObject {
 	};
 }
 
-/** Whether the kind has metadata.generation. */
 function hasGeneration(type: ResourceType): boolean {
 	return (
 		["pods", "poddisruptionbudgets.policy", "jobs.batch", "replicationcontrollers"].includes(type.key) ||
@@ -146,7 +145,6 @@ export function updated(
 	return { ...next, metadata: { ...metadata, generation: old.metadata.generation + 1 } };
 }
 
-/** Returns the pod's grace period in seconds. `asked` is that of the request. */
 export function graceSeconds(pod: ApiObject, asked: number | undefined): number {
 	const finished = ["Succeeded", "Failed"].includes(textAt(pod, "status.phase"));
 	// A pod without a node was never started.

@@ -35,7 +35,6 @@ export class ObjectStore {
 		return this.#collections.get(resource)?.get(key);
 	}
 
-	/** Returns all objects of a type, ordered by namespace and name. */
 	list(resource: string): ApiObject[] {
 		return inOrder(this.#collections.get(resource)?.values() ?? []);
 	}
@@ -53,7 +52,6 @@ export class ObjectStore {
 		return inOrder(objects.values());
 	}
 
-	/** Adds or replaces an object. Returns it with its new version. */
 	put(resource: string, object: ApiObject): ApiObject {
 		const collection = this.#collections.get(resource) ?? new Map<string, ApiObject>();
 		this.#collections.set(resource, collection);
@@ -79,13 +77,11 @@ export class ObjectStore {
 		return this.#log.filter((event) => event.version > version && event.resource === resource);
 	}
 
-	/** Forgets all writes up to now. */
 	compact(): void {
 		this.#log = [];
 		this.#compacted = this.#version;
 	}
 
-	/** Calls the listener after every write. Returns a function that unsubscribes. */
 	subscribe(listener: (event: StoreEvent) => void): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);

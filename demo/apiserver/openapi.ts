@@ -17,7 +17,6 @@ export function openApi(path: string, types: readonly ResourceType[]): unknown {
 	return { openapi: "3.0.0", info, paths: Object.fromEntries(found.map((type) => [pathOf(type), patchOf(type)])) };
 }
 
-/** For example "api/v1" or "apis/apps/v1". */
 function rootOf(type: ResourceType): string {
 	return `${type.group === "" ? "api" : "apis"}/${apiVersionOf(type)}`;
 }

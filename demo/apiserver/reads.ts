@@ -48,7 +48,6 @@ export function list(store: ObjectStore, request: ApiRequest): ListedObjects {
 
 type Key = { readonly namespace: string; readonly name: string };
 
-/** Returns a predicate for the request's namespace and selectors. */
 export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | "namespace" | "query">): Predicate {
 	const isSelected = parseSelectors(type, {
 		labelSelector: query.get("labelSelector") ?? "",
@@ -57,7 +56,7 @@ export function selection({ type, namespace, query }: Pick<ApiRequest, "type" | 
 	return (object) => (namespace === "" || object.metadata.namespace === namespace) && isSelected(object);
 }
 
-/** Returns the body of a list. Items of built-in kinds have no `kind` and no `apiVersion`. */
+/** Items of built-in kinds have no `kind` and no `apiVersion`. */
 export function listBody(type: ResourceType, { objects, metadata }: ListedObjects): object {
 	const items = objects.map((object) => {
 		if (type.custom) return object;

@@ -37,7 +37,6 @@ export class StatusError extends Error {
 	}
 }
 
-/** For example "pods" or "leases.coordination.k8s.io". */
 export function qualified({ group, plural }: Named): string {
 	return group === "" ? plural : `${plural}.${group}`;
 }

@@ -111,7 +111,6 @@ function nodeStatus(node: ApiObject): string {
 	return words.join(",");
 }
 
-/** For example "12s", "5m" or "3h". */
 function age({ metadata }: ApiObject): string {
 	const seconds = Math.max(0, Math.round((Date.now() - Date.parse(metadata.creationTimestamp)) / 1_000));
 	if (seconds < 120) return `${seconds}s`;

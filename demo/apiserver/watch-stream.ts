@@ -97,7 +97,6 @@ function refuseInitialEventsWithoutMatch(query: URLSearchParams): void {
 	throw invalid(type, "", { field: "resourceVersionMatch", reason: "FieldValueForbidden", message });
 }
 
-/** Wraps the writer for a client that asked for tables. */
 export function withTables(writer: WatchWriter, tableOf: (object: ApiObject) => object): WatchWriter {
 	return {
 		end: () => writer.end(),

@@ -41,7 +41,6 @@ export function refuseMissingNamespace(store: ObjectStore, { type, namespace }: 
 	throw forbidden(type, name, why, [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }]);
 }
 
-/** Throws for a pod whose service account is missing, as admission does. */
 function refuseMissingAccount(store: ObjectStore, object: ApiObject): void {
 	const { namespace = "", name } = object.metadata;
 	if (object.kind !== "Pod") return;
@@ -102,7 +101,6 @@ function replace(store: ObjectStore, request: ApiRequest, old: ApiObject, wanted
 	return { code: 200, body: store.put(type.key, next) };
 }
 
-/** Whether the object is deleted and nothing holds it. */
 function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	const held = kind === "Namespace" && valueAt(spec, "finalizers") !== undefined;
 	return (
@@ -113,7 +111,6 @@ function isFinished({ metadata, spec, kind }: ApiObject): boolean {
 	);
 }
 
-/** Returns a copy with the value at a path such as "spec.replicas". */
 export function withValueAt(object: JsonObject, path: string, value: unknown): JsonObject {
 	const [field = "", ...rest] = path.split(".");
 	if (rest.length === 0) return { ...object, [field]: value };

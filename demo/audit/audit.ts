@@ -60,7 +60,6 @@ type AuditLine = {
 	stageTimestamp: string;
 };
 
-/** Reads one line. Undefined for stages other than ResponseComplete. */
 export function findAuditEvent(line: string, cluster: string): AuditEvent | undefined {
 	const entry = JSON.parse(line) as AuditLine;
 	// Stage Panic has no reliable answer, and ResponseStarted only begins a stream.

@@ -5,7 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { KeyPair } from "./certificates.ts";
 import { codeOf } from "./setup-error.ts";
 
-/** An answer outside 2xx. */
 export class ApiError extends Error {
 	readonly status: number;
 	readonly reason: string;

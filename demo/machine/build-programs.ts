@@ -26,7 +26,6 @@ export async function buildPrograms(onBuild: () => void): Promise<Programs> {
 	return programs;
 }
 
-/** Returns the modification time of a file, or the newest in a folder. */
 function changedAt(path: string): number {
 	const { mtimeMs } = statSync(path);
 	if (!statSync(path).isDirectory()) return mtimeMs;

@@ -19,7 +19,6 @@ export function writePluginLauncher(dir: string, plugin: string): string {
 	return bin;
 }
 
-/** Quotes a text as one shell word. */
 export function quote(text: string): string {
 	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -169,7 +169,6 @@ function launch(spec: ProcessSpec): Child {
 	return { process: started, pid, exited };
 }
 
-/** Returns the last lines of a log file, for error messages. */
 export function tailOf(logFile: string, lines = 5): string {
 	try {
 		return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "..", "..", "agent", "main.ts");
 
-/** Runs the agent as a process until it exits. */
 async function run(args: readonly string[], env: Record<string, string> = {}) {
 	const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env["PATH"] ?? "", ...env } });
 	const output = { stdout: "", stderr: "" };

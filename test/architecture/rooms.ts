@@ -25,7 +25,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 	demo: [[""], ["agents", "apiserver", "audit"], ["machine"]],
 };
 
-/** Rooms that are drawn but not built yet. */
 export const unbuiltRooms: ReadonlySet<string> = new Set([]);
 
 /** Files outside the domain that must be as pure: they compute a plan from facts. */

@@ -19,7 +19,6 @@ export interface KeptMessage {
 
 export interface KeptAnnotations {
 	readonly what: string;
-	/** The name of the Lease. */
 	readonly name?: string;
 	readonly holder?: string;
 	readonly transitions?: number;

@@ -4,7 +4,6 @@ import { decide, decideWithStates } from "../../disruption/budget/decide.ts";
 import { type BudgetState, budgetState } from "../../disruption/budget/allowance.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
-/** Returns the state of a budget whose members "eu" and "us" have three pods each. */
 function stateOf(spec: Readonly<Record<string, unknown>>, us: Partial<Count> = {}): BudgetState | undefined {
 	const budgets = [memberBudget(newSpec(spec))];
 	return budgetState({

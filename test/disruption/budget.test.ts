@@ -10,7 +10,6 @@ import {
 } from "../../disruption/budget/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 
-/** Returns a minimal valid spec with these fields. */
 const specWith = (fields: object = {}): object => ({
 	selector: {},
 	...("minAvailable" in fields ? {} : { maxUnavailable: 1 }),

@@ -17,7 +17,6 @@ function judge(counts: readonly Count[], memberIds: readonly string[] = ["eu", "
 	return judged;
 }
 
-/** Judges one candidate in "eu" by the members' counts. */
 function judgeWith(fields: {
 	readonly state?: CandidateState;
 	readonly eu?: Partial<Count>;
@@ -266,7 +265,6 @@ describe("decide() for a pod under several budgets", () => {
 		memberBudget({ selector: { matchLabels: { zone: "a" } }, ...spec }, other);
 	const dbBudget = memberBudget(newSpec({ maxUnavailable: 1 }));
 
-	/** Returns the counts of both budgets in both members. `zoneHealthy` is the number of the zone's healthy pods. */
 	function counted(zoneSpec: Record<string, unknown>, zoneHealthy: number, all: MemberBudget[] = []): BudgetCounts[] {
 		const members = [dbBudget, zoneBudget(zoneSpec), ...all];
 		const candidates = [inZone, onlyDb];

@@ -11,7 +11,6 @@ const unknown: ExpectedPods = {
 	reason: 'pod shop/job-0 is controlled by Job "job", which has no scale',
 };
 
-/** Judges candidates in "eu" under shop/db. */
 function judge(
 	fields: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> },
 	...candidates: readonly CandidateState[]

@@ -33,7 +33,6 @@ function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 const row = ["id-db-0", "uid-db-0", "db-0", "100", 0, 12, 0];
 const controllerRow = ["apps/v1", "StatefulSet", "db", "uid-of-db"];
 
-/** Returns a Lease whose reservation has this value in one cell of its row. */
 function withCell(index: number, value: unknown): LeaseObject {
 	return withState({ reservations: [row.with(index, value as string)] });
 }
@@ -46,7 +45,6 @@ describe("parseLease() refuses", () => {
 	interface Row {
 		readonly name: string;
 		readonly lease: LeaseObject;
-		/** What the message says is wrong. */
 		readonly what: string;
 	}
 	const rows: readonly Row[] = [

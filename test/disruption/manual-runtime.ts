@@ -3,9 +3,7 @@ import type { RoundRuntime } from "../../disruption/round/round-runtime.ts";
 import { createManualClock, sleepOn } from "../support/manual-clock.ts";
 
 export interface ManualRuntime extends RoundRuntime {
-	/** What the round could not give back. */
 	readonly leftBehind: readonly unknown[];
-	/** Tries once more to give everything back. */
 	giveBack(): Promise<void>;
 	/** Moves the clock in steps, and runs all work that does not wait for the clock. */
 	advance(ms: number): Promise<void>;
@@ -40,7 +38,6 @@ export function createManualRuntime(): ManualRuntime {
 	};
 }
 
-/** Runs all pending work that does not wait for the clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

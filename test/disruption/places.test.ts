@@ -3,7 +3,6 @@ import { type Place, Places } from "../../disruption/round/places.ts";
 
 const never = new AbortController().signal;
 
-/** Keeps this many places. Each gets its turn at once. */
 async function takeAll(places: Places, count: number): Promise<readonly Place[]> {
 	const taken = Array.from({ length: count }, () => places.keep("eu"));
 	for (const place of taken) expect(await place.turn(never)).toBe(true);

@@ -24,7 +24,6 @@ function viewOf(
 }
 
 describe("evidenceOf()", () => {
-	/** Pod db-0, granted at version 100. */
 	const granted = newPod("db-0", { resourceVersion: "100" });
 	const at = (resourceVersion: string, more: Partial<PodRecord> = {}) => ({ ...granted, ...more, resourceVersion });
 	const replacement = newPod("db-0", { uid: "uid-of-the-next-one", resourceVersion: "130" });

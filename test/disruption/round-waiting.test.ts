@@ -10,7 +10,6 @@ import { ScriptedCluster } from "./scripted-cluster.ts";
 
 const members = ["ap", "eu", "us"];
 
-/** Creates a fleet of three. The candidate is in "eu". */
 function setUp() {
 	const calls: string[] = [];
 	const [ap, eu, us] = ["ap", "eu", "us"].map(

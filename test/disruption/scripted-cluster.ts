@@ -45,7 +45,6 @@ export class ScriptedCluster implements Cluster {
 	readonly leavesOut = new Map<string, LeftOut["why"]>();
 	/** Whether holds are not written if the caller accepts that. */
 	leavesUnwritten = false;
-	/** The most reservations in a Lease. */
 	maxReservations = 1_500;
 	readonly before: Partial<Record<Method, Fault>> = {};
 	readonly after: Partial<Record<Method, Fault>> = {};
@@ -65,7 +64,6 @@ export class ScriptedCluster implements Cluster {
 		return this.#leases.get(formatBudgetName(budget)) ?? newLease({ budget, name: leaseName(budget) });
 	}
 
-	/** Changes the Lease as another caller would. */
 	change(budget: BudgetName, step: (lease: BudgetLease) => BudgetLease): void {
 		this.#leases.set(formatBudgetName(budget), step(this.lease(budget)));
 		this.#handOver(budget);

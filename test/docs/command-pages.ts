@@ -9,7 +9,6 @@ import { code, codeBlock, table } from "./markdown-text.ts";
 
 const names = commands.map(({ name }) => name);
 
-/** Returns the generated parts by the path of the page. */
 export async function commandPages(): Promise<Readonly<Record<string, GeneratedParts>>> {
 	const pages = names.map(async (name) => [`docs/commands/${pageOf(name)}.md`, await partsOf(name)] as const);
 	return { "docs/commands/README.md": await partsOfIndex(), ...Object.fromEntries(await Promise.all(pages)) };
@@ -53,7 +52,6 @@ async function partsOfIndex(): Promise<GeneratedParts> {
 	};
 }
 
-/** Runs the program and returns its output. */
 async function say(...argv: readonly string[]): Promise<string> {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);

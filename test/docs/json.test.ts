@@ -7,7 +7,6 @@ import { type Block, parsePage } from "./markdown.ts";
 
 const hasJq = spawnSync("jq", ["--version"]).status === 0;
 
-/** The blocks of each section, by heading. */
 const sections = new Map(
 	readSource("docs/json.md")
 		.split(/^## /m)

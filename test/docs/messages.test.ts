@@ -36,13 +36,10 @@ const entryOf = (reason: string): Entry => entries[names.indexOf(reason)] ?? { t
 const shipped = listFiles()
 	.filter((path) => /^(agent|disruption|plugin|proto)\//.test(path) && isSourceFile(path))
 	.map((path) => ({ path, text: readSource(path) }));
-/** The reasons of all error classes in the shipped code. */
 const errorReasons = shipped.flatMap(({ path, text }) => findErrorReasons(path, text));
 
-/** Matches commands that change nothing. */
 const onlyReads = /^kubectl (?:auth|describe|get|xpdb (?:budgets|check|explain|leases|ops|plan)) /;
 
-/** Finds the properties `reason = "…"` of classes. */
 function findErrorReasons(path: string, text: string): readonly string[] {
 	const found: string[] = [];
 	walk(parseSource(path, text), (node) => {

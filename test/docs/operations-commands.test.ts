@@ -16,7 +16,6 @@ const hasOpenssl = (spawnSync("openssl", ["version"], { encoding: "utf8" }).stdo
 const contexts = ["prod-eu", "prod-us", "prod-ap"];
 const page = readFileSync(join(repositoryRoot, "docs/operations.md"), "utf8");
 
-/** Returns the part of a page from one text up to another. */
 function part(page: string, from: string, to: string): string {
 	const start = page.indexOf(from);
 	const end = page.indexOf(to, start);

@@ -17,7 +17,6 @@ const pages = readPages();
 const byPath = new Map(pages.map((page) => [page.path, page]));
 const at = ({ path }: Page, { line, text }: Found): string => `${path}:${line} ${text}`;
 
-/** Returns what `isWrong` finds in each page, with its place. */
 function findWrong<T extends Found>(
 	each: (page: Page) => readonly T[],
 	isWrong: (found: T, page: Page) => boolean,
@@ -80,7 +79,6 @@ test("names that are said to be in a file are in it", () => {
 describe("commands", () => {
 	const isShell = ({ language }: Block): boolean => language === "sh" || language === "bash";
 
-	/** Returns the commands in code blocks and inline code. */
 	const commandsOf = (page: Page): readonly Found[] => [
 		...page.words,
 		...page.blocks.flatMap((block) => commandLines(block.text).map((text) => ({ text, line: block.line }))),

@@ -4,7 +4,6 @@ import { childNodes, isNode, type SyntaxNode } from "../architecture/syntax-tree
 import { isSourceFile } from "../architecture/source-files.ts";
 
 export interface Prose {
-	/** The line of the file at which it begins. */
 	readonly line: number;
 	readonly text: string;
 }
@@ -28,7 +27,6 @@ export function proseOf(path: string, text: string): readonly Prose[] {
 	return [...found, ...joinedComments(comments.map(({ start, value }) => ({ line: lineAt(start), text: value })))];
 }
 
-/** Joins consecutive lines of comments into one text. */
 function joinedComments(comments: readonly Prose[]): readonly Prose[] {
 	const joined: Prose[] = [];
 	let next = 0;

@@ -14,7 +14,6 @@ const pages: Readonly<Record<string, GeneratedParts>> = {
 	"docs/kubectl.md": differenceTables(),
 };
 
-/** Folders in which every page is generated. */
 const folders = ["docs/commands"];
 
 const checks = process.argv.includes("--check");

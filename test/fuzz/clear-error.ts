@@ -51,7 +51,6 @@ export function demandClearText(text: string, ...names: readonly (string | RegEx
 const steering =
 	/(?![\n\t])\p{Cc}|[\u00ad\u061c\u115f\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 
-/** Demands that a text cannot control the terminal. */
 export function demandPrintable(text: string): void {
 	demand(
 		!steering.test(text),

@@ -1,7 +1,6 @@
 // What a thread is asked to try, and what it found.
 export interface FuzzJob {
 	readonly target: string;
-	/** The seed of the whole run. */
 	readonly seed: number;
 	/** The number of this part of the target's inputs. */
 	readonly part: number;
@@ -14,14 +13,12 @@ export interface FuzzFailure {
 	/** The value for `--replay`. */
 	readonly replay: string;
 	readonly message: string;
-	/** The shrunk input, as text. */
 	readonly input: string;
 }
 
 export interface FuzzResult {
 	readonly target: string;
 	readonly inputs: number;
-	/** The thread's processor time. */
 	readonly cpuMs: number;
 	readonly failure?: FuzzFailure;
 }

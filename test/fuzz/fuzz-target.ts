@@ -28,7 +28,6 @@ export function demand(condition: boolean, what: string): asserts condition {
 	if (!condition) throw new Finding(what);
 }
 
-/** Returns a target whose check is synchronous. */
 export function syncTarget<T>(input: fc.Arbitrary<T>, check: (input: T) => void): OpenTarget {
 	return { input, check, isAsync: false };
 }

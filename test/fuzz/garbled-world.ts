@@ -16,7 +16,6 @@ import { budget, leaseObject, podObject, statefulSet } from "./seed-objects.ts";
 
 export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale" | "workloads";
 
-/** Changes answers of one kind. */
 export type Garble = (answer: ApiAnswer) => ApiAnswer;
 
 export interface ClusterState {
@@ -233,7 +232,6 @@ function missing(name: string): ApiAnswer {
 	};
 }
 
-/** Returns the Lease of another budget over the same pods. */
 export function otherLease(more: Parameters<typeof leaseObject>[0]) {
 	const lease = leaseObject(more);
 	const annotations = { ...lease.metadata.annotations, "xpdb.form3.tech/budget": "shop/other" };

@@ -32,7 +32,6 @@ const edit: fc.Arbitrary<JsonEdit> = fc.record({
 
 export const jsonEdits: fc.Arbitrary<readonly JsonEdit[]> = fc.array(edit, { minLength: 1, maxLength: 3 });
 
-/** Generates a seed with one to three edits. */
 export function edited(seeds: readonly Json[]): fc.Arbitrary<Json> {
 	const copies = seeds.map((seed) => JSON.stringify(seed));
 	return fc

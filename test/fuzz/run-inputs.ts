@@ -104,7 +104,6 @@ function cpuMs(): number {
 	return (user + system) / 1_000;
 }
 
-/** Returns the input as a text, shortened if it is long. */
 export function shown(input: unknown): string {
 	const text = inspect(input, { depth: 12, maxStringLength: 300, maxArrayLength: 60, breakLength: 120 });
 	return text.length > 6_000 ? `${text.slice(0, 6_000)}…` : text;

@@ -20,7 +20,6 @@ import { updateMessage } from "../../proto/wire-watch.ts";
 import * as samples from "../support/samples.ts";
 import type { Json } from "./odd-values.ts";
 
-/** The generated code of a message. */
 export interface Codec<T = unknown> {
 	encode(message: T): { finish(): Uint8Array };
 	decode(bytes: Uint8Array): T;

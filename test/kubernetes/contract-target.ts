@@ -3,7 +3,6 @@ import type { KeyPair } from "../../demo/machine/certificates.ts";
 /** An API server under the contract, with the agents' manifests installed. */
 export interface ContractTarget {
 	readonly server: string;
-	/** Whether it runs the oldest supported Kubernetes. */
 	readonly isOldest?: boolean;
 	readonly authority: string;
 	/** A user of group system:masters. */

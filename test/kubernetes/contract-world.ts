@@ -101,7 +101,6 @@ export class ContractWorld {
 		return this.sent({ method: "GET", path });
 	}
 
-	/** By default, a strategic merge patch. */
 	patch(path: string, body: unknown, contentType = "application/strategic-merge-patch+json"): Promise<Answer> {
 		return this.call({ method: "PATCH", path, body, contentType });
 	}
@@ -139,7 +138,6 @@ export class ContractWorld {
 		});
 	}
 
-	/** Undefined if the pod is gone. */
 	async findPod(name: string): Promise<ApiObject | undefined> {
 		const answer = await this.get(this.path("pods", name));
 		return answer.code === 404 ? undefined : (answer.body as ApiObject);
@@ -158,7 +156,6 @@ export class ContractWorld {
 		});
 	}
 
-	/** Repeats the check until it holds. Throws after `waitMs`. */
 	async until(what: string, holds: () => Promise<boolean>): Promise<void> {
 		const end = performance.now() + waitMs;
 		while (!(await holds())) {

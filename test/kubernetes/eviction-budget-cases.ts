@@ -5,7 +5,6 @@ import type { ContractWorld } from "./contract-world.ts";
 const evicted = { kind: "Status", status: "Success" };
 const wouldViolate = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** Creates running pods NAME-0, NAME-1 and so on, with label app=NAME. */
 async function createPods(world: ContractWorld, name: string, readiness: readonly boolean[]): Promise<void> {
 	for (const [at, isReady] of readiness.entries()) {
 		await world.createPod({ name: `${name}-${at}`, labels: { app: name }, phase: "Running", isReady });

@@ -3,7 +3,6 @@ import type { ApiObject } from "../../demo/apiserver/api-object.ts";
 import type { ContractCase } from "./contract-case.ts";
 import type { ContractWorld, OpenWatch, WatchEvent } from "./contract-world.ts";
 
-/** Watches the ConfigMaps with label set=NAME. */
 function watchSet(world: ContractWorld, set: string, query: Readonly<Record<string, string>>): OpenWatch {
 	const parameters = new URLSearchParams({ watch: "true", labelSelector: `set=${set}`, ...query });
 	return world.watch(`${world.path("configmaps")}?${parameters.toString()}`);

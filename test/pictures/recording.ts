@@ -13,7 +13,6 @@ export interface Scene {
 
 export interface Recording {
 	readonly terminal: PseudoTerminal;
-	/** Returns a picture of the current screen. */
 	readonly still: (title: string) => string;
 	/** Resolves with everything shown since the screen opened when the program has succeeded. Rejects with the screen if it fails. */
 	readonly moving: (title: string) => Promise<string>;

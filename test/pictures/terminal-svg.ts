@@ -89,7 +89,6 @@ ${content}
 `;
 }
 
-/** Returns "" for an empty row. */
 function rowMarkup(row: ScreenRow, index: number): string {
 	if (row.length === 0) return "";
 	return `<text y="${margin + (index + 1) * cell.height - 5}">${row.map(runMarkup).join("")}</text>`;

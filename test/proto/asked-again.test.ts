@@ -112,7 +112,6 @@ function nobody(): AgentCluster {
 	throw new Error("nobody should be asked");
 }
 
-/** Returns how often the request was sent, and its result. */
 async function outcomeOf(
 	question: ClusterQuestion,
 	attempts: readonly Attempt[],

@@ -8,7 +8,6 @@ const { optionalDependencies } = JSON.parse(readSource("package.json")) as {
 	optionalDependencies: Readonly<Record<string, string>>;
 };
 
-/** Returns a negative number if the first version is older. */
 function compareVersions(a: string, b: string): number {
 	return a.localeCompare(b, "en", { numeric: true });
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { FleetControl } from "../controlplane/fleet-control.ts";
 import { makeFault } from "./soak-faults.ts";
 
-/** Returns a fleet of one cluster with these agents. */
 function controlOf(agents: readonly { readonly name: string; readonly pid: number | undefined }[]): FleetControl {
 	const control: Pick<FleetControl, "listAgents" | "listLinks"> = {
 		listAgents: async () =>

@@ -36,7 +36,6 @@ export interface SoakState {
 	/** One line for each eviction that took a primary, or that named no version. */
 	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
-	/** Faults that have ended. */
 	readonly faults: readonly EndedFault[];
 	readonly agentMemoryMb: readonly number[];
 }

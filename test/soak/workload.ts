@@ -48,7 +48,6 @@ const primaryBudget = {
 	bound: { maxUnavailable: 0 },
 };
 
-/** Creates the namespace, workloads and budgets in every cluster. */
 export async function createWorkloads(clusters: readonly RunningCluster[]): Promise<void> {
 	for (const { client } of clusters) {
 		const apply = (path: string, object: object) =>
@@ -118,7 +117,6 @@ export interface SoakPod {
 	readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** Returns the pods that are ready and not terminating. */
 export async function healthyPods({ client }: RunningCluster, workload: Workload): Promise<readonly SoakPod[]> {
 	const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3D${workload.name}`;
 	const { items } = await client.get<{ readonly items: readonly SoakPod[] }>(path);

@@ -45,7 +45,6 @@ export class BudgetServer {
 		return recordIn(recordIn(this.#object, "metadata"), "annotations");
 	}
 
-	/** Writes the budget as another client. */
 	edit(patch: Readonly<Record<string, unknown>>): void {
 		const edited = merged(this.#object, patch);
 		this.#store(isRecord(edited) ? edited : {});

@@ -8,7 +8,6 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
-/** Returns a 403 with a shorter message than an API server's. */
 export function forbidden(path: string): ApiError {
 	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
 }

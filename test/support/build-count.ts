@@ -10,7 +10,6 @@ export const labels = { app: "db" };
 
 export const selector = parseLabelSelector({ matchLabels: labels }, "spec.selector");
 
-/** Returns the `spec` of a budget that selects the pods of these builders. */
 export function newSpec(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 	return { selector: { matchLabels: labels }, ...fields };
 }
@@ -25,7 +24,6 @@ export function podReference(name: string): PodReference {
 
 export type Present = Extract<CandidateState, { kind: "present" }>;
 
-/** Returns a healthy pod without a reservation. */
 export function presentPod(name: string, more: Partial<Omit<Present, "kind" | "pod">> = {}): Present {
 	return {
 		kind: "present",

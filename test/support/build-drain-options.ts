@@ -1,6 +1,5 @@
 import type { DrainOptions } from "../../plugin/drain/drain.ts";
 
-/** The options of a drain that evicts every pod that can be evicted. */
 export const drainOptions: DrainOptions = {
 	force: true,
 	ignoreDaemonSets: true,

@@ -15,7 +15,6 @@ import { newV1Pod, type PodFields } from "./build-v1-pod.ts";
 export interface FactFields {
 	readonly spec?: Readonly<Record<string, unknown>>;
 	readonly counts?: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> };
-	/** The pods on node n0 of each cluster. */
 	readonly eu?: readonly V1Pod[];
 	readonly us?: readonly V1Pod[];
 	readonly filtered?: Partial<FilteredPods>;

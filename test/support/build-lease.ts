@@ -26,7 +26,6 @@ export function newLease(
 	return lease;
 }
 
-/** Returns the Lease as the API server would return it. */
 export function leaseFields(lease: BudgetLease): LeaseObject {
 	return {
 		name: lease.name,
@@ -43,7 +42,6 @@ export function leaseFields(lease: BudgetLease): LeaseObject {
 	};
 }
 
-/** Returns a reservation of pod NAME, granted at version 100. */
 export function newReservation(name: string, more: Partial<Reservation> = {}): Reservation {
 	return {
 		id: `id-${name}`,

@@ -16,9 +16,7 @@ export interface BrowserPage extends AsyncDisposable {
 	/** The browser's log entries for the page, for example failed requests. */
 	readonly complaints: readonly string[];
 	open(url: string): Promise<void>;
-	/** Calls a method of the Chrome DevTools Protocol. */
 	send<T = unknown>(method: string, params?: object): Promise<T>;
-	/** Returns the value of an expression in the page. */
 	evaluate<T>(expression: string): Promise<T>;
 }
 

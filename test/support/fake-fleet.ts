@@ -58,7 +58,6 @@ export class FakeFleet {
 	readonly refusals: ApiError[] = [];
 	/** The most pods that were unavailable right after an eviction. */
 	mostUnavailable = 0;
-	/** Called before an eviction is answered. */
 	onEviction: () => void = () => undefined;
 	/** Delays each eviction before it is sent, as obtaining credentials does. */
 	beforeSending: () => Promise<void> | void = () => undefined;
@@ -138,7 +137,6 @@ export class FakeMember implements AgentCluster {
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
-	/** Budgets that only this member has. */
 	readonly ownBudgets: MemberBudget[] = [];
 	/** Set if the member declares another fleet. */
 	otherHash: string | undefined;
@@ -184,7 +182,6 @@ export class FakeMember implements AgentCluster {
 		return [...this.#fleet.budgets, ...this.ownBudgets];
 	}
 
-	/** Changes the pod and its version. */
 	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
 		this.#version += 1;
 		Object.assign(pod, fields, { version: this.#version });

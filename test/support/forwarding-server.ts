@@ -20,7 +20,6 @@ export interface ForwardingServer extends Disposable {
 	/** Pods for which the API server does not answer the upgrade. */
 	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
-	/** Bytes sent to the pods. */
 	readonly said: number;
 }
 

@@ -50,7 +50,6 @@ function close(value: unknown): unknown {
 	return { ...Object.fromEntries(entries), ...(isObject && { unevaluatedProperties: false }) };
 }
 
-/** Returns the problems of a run's output: of each line, and of the lines together. */
 export function eventProblems(output: string): readonly string[] {
 	const validate = createValidator(strictSchema("events-v1"));
 	if (!output.endsWith("\n")) return ["the output does not end with a whole line"];

@@ -1,6 +1,5 @@
 import type { Clock } from "../../agent/process/clock.ts";
 
-/** A clock that moves only by advance(). */
 export interface ManualClock extends Clock {
 	/** Moves the clock and runs the timers that become due, in order. */
 	advance(ms: number): void;

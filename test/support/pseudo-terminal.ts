@@ -15,7 +15,6 @@ export interface PseudoTerminalOptions {
 export interface PseudoTerminal extends Disposable {
 	readonly pid: number;
 	readonly screen: TerminalEmulator;
-	/** Everything written so far. */
 	output(): string;
 	press(keys: string): void;
 	resize(columns: number, rows: number): void;

@@ -19,7 +19,6 @@ export interface RealAgent extends AsyncDisposable {
 	readonly ports: { readonly grpc: number; readonly peers: number; readonly http: number };
 	readonly fleetCertificate: string;
 	readonly pid: number;
-	/** An agent certificate of this cluster. */
 	readonly pair: KeyPair;
 	/** The agent's peak memory, in MiB. */
 	highestMb(): number;

@@ -101,7 +101,6 @@ export const count: Count = {
 	],
 };
 
-/** A held Lease with waiting runs and granted pods, a free one, and an unreadable one. */
 export const leases: readonly ListedLease[] = [
 	{
 		name: "xpdb-1",
@@ -183,7 +182,6 @@ export const fullDescription = {
 
 const budgetsOf = (id: string) => ({ clusterId: id, fleetHash: "5f", budgets: count.budgets });
 
-/** A member's answer to a plugin that discovers the fleet. */
 export const introduction = {
 	...fullDescription,
 	budgets: budgetsOf(clusterId),

@@ -8,7 +8,6 @@ import {
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { ApiAccess } from "../../agent/kubernetes/api-access.ts";
 
-/** A request that the server received, and ways to answer it. */
 export interface ScriptedRequest {
 	readonly method: string;
 	/** Without the query. */
@@ -33,12 +32,10 @@ export interface ScriptedWatch {
 export interface ScriptedServer {
 	readonly access: ApiAccess;
 	readonly requests: readonly ScriptedRequest[];
-	/** Sessions that are open now. */
 	readonly sessions: ReadonlySet<ServerHttp2Session>;
 	/** Stops all data until thaw() without closing connections, like a frozen machine. */
 	freeze(): void;
 	thaw(): void;
-	/** Closes every connection abruptly. */
 	breakConnections(): void;
 	close(): Promise<void>;
 }

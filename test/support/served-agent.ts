@@ -62,9 +62,8 @@ export interface ServedAgent extends AsyncDisposable {
 	clientForPeers(pair?: KeyPair): AgentServiceClient;
 	/** Returns a client of the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
-	/** The port for callers with a token. */
 	readonly callerPort: number;
-	/** The peer port, as HOST:PORT. */
+	/** As HOST:PORT. */
 	readonly peerAddress: string;
 	/** Renews the connections of both ports, as after a change of certificates. */
 	renewConnections(graceMs: number): void;

@@ -40,7 +40,6 @@ function takeLock(): boolean {
 	return true;
 }
 
-/** Whether the process that made the lock ended without removing it. */
 function isAbandoned(): boolean {
 	try {
 		process.kill(Number(readFileSync(pidFile, "utf8")), 0);

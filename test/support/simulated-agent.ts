@@ -24,7 +24,7 @@ export interface SimulatedAgent {
 	readonly api: ClusterApi;
 	readonly pods: PodStore;
 	readonly local: LocalCluster;
-	/** The histories of the budgets. They read nothing until they begin. */
+	/** They read nothing until they begin. */
 	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
 	/** "VERB RESOURCE NAME" of each executed request. */
@@ -39,7 +39,6 @@ export interface SimulatedAgent {
 	see(): void;
 	/** Makes the watches show only a sign of life, without new events. */
 	live(): void;
-	/** Restarts the watch of budgets with a list. */
 	relistBudgets(): void;
 }
 
@@ -47,7 +46,6 @@ export interface SimulatedAgents {
 	readonly clock: ManualClock;
 	readonly server: SimulatedApiServer;
 	readonly newAgent: (options?: Partial<LocalClusterOptions>) => SimulatedAgent;
-	/** Creates a pod that budget shop/db selects. */
 	readonly newPod: (name: string, more?: Partial<PodRecord>) => PodRecord;
 	readonly lease: (name?: BudgetName) => BudgetLease;
 }
@@ -176,7 +174,6 @@ function newAgent(
 	return agent;
 }
 
-/** Runs all pending work that does not wait for a clock. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => {
 		setImmediate(resolve);

@@ -3,7 +3,6 @@
 const escape = String.fromCodePoint(0x1b);
 const bell = String.fromCodePoint(7);
 
-/** One column of the screen. */
 export interface Cell {
 	readonly character: string;
 	/** Colour and weight, for example "yellow bold". */
@@ -152,7 +151,6 @@ export class TerminalEmulator {
 		}
 	}
 
-	/** Applies the looks that the plugin's screens use, and ignores other parameters. */
 	#style(parameter: number): void {
 		if (parameter === 0 || parameter === 39) this.#look.colour = undefined;
 		if (parameter === 0 || parameter === 22) this.#look.weight = undefined;

@@ -1,9 +1,7 @@
 // A timeout that expires only when a test asks a source that never answers, so it does not depend on the machine's load.
 
 export interface TimeLimit {
-	/** The timer, as complete() expects it. */
 	readonly startTimer: (end: () => void, ms: number) => () => void;
-	/** Aborts at the timeout. */
 	readonly signal: AbortSignal;
 	/** Returns a promise that never settles, and lets the timeout expire. */
 	readonly never: () => Promise<never>;

@@ -76,7 +76,6 @@ export function runDisruptionController(host: ControllerHost): void {
 		return { expectedPods, desiredHealthy: minAvailable === undefined ? 1 : share(minAvailable, expectedPods) };
 	}
 
-	/** Returns the sum of the replicas that the pods' controllers want. Pods without a controller count as zero. */
 	function expectedOf(pods: readonly ApiObject[]): number {
 		const scales = new Map<string, number>();
 		for (const pod of pods) {
@@ -90,7 +89,6 @@ export function runDisruptionController(host: ControllerHost): void {
 	}
 }
 
-/** Returns a number as it is, and a percentage rounded up to whole pods. */
 function share(value: unknown, of: number): number {
 	if (typeof value === "number") return value;
 	return Math.ceil((Number.parseFloat(String(value)) / 100) * of);

@@ -27,7 +27,6 @@ export function ownerReference({ apiVersion, kind, metadata: { name, uid } }: Ap
 	return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Whether the pod is neither finished nor terminating. */
 export function isActive(pod: ApiObject): boolean {
 	return pod.metadata.deletionTimestamp === undefined && !isFinished(pod);
 }

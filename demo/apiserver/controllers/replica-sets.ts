@@ -40,7 +40,6 @@ export function runReplicaSetController(host: ControllerHost): void {
 		for (let count = active.length; count < wanted; count++) {
 			client.create("pods", namespace, podFromTemplate(set, { generateName: `${set.metadata.name}-` }));
 		}
-		// Removes unscheduled pods first, then unready ones.
 		const rank = (pod: ApiObject): number => (textAt(pod, "spec.nodeName") === "" ? 0 : isReady(pod) ? 2 : 1);
 		const excess = active.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, active.length - wanted));
 		for (const pod of excess) client.remove("pods", pod);

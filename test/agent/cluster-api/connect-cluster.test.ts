@@ -13,7 +13,6 @@ const id = "0f0d2f60-0000-4000-8000-000000000001";
 const namespacePath = "/api/v1/namespaces/kube-system";
 const fleetPath = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 
-/** Answers as an API server that knows the cluster's ID and declares `members`. */
 function answerWith(members: unknown): (request: ScriptedRequest) => void {
 	return (request) => {
 		if (request.path === namespacePath) {

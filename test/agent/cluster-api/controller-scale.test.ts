@@ -10,7 +10,6 @@ const rocket = { apiVersion: "space.example.com/v1", kind: "Rocket", name: "r" }
 
 type Answers = Readonly<Record<string, { readonly status?: number; readonly body: unknown }>>;
 
-/** Requests the scale of a controller. Paths without an answer return 404. */
 function ask(answers: Answers, controller: Parameters<typeof getScale>[0]) {
 	const asked: string[] = [];
 	const connection = createAnsweringConnection({

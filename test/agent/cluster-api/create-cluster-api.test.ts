@@ -34,7 +34,6 @@ const lease = { name: "a", uid: "u", resourceVersion: "4", labels: {}, annotatio
 
 type Handler = (request: ScriptedRequest, nth: number) => void;
 
-/** Returns a ClusterApi whose server gives the test's answers. */
 async function setUp(handle: Handler) {
 	let nth = 0;
 	const server = await startScriptedServer((request) => {

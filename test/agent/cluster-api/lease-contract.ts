@@ -18,7 +18,6 @@ function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObje
 	};
 }
 
-/** Other clients write through the same API. */
 function handsOf(api: ClusterApi): LeaseHands<LeaseObject> {
 	return {
 		create: (name) => api.createLease(newLease(name)),

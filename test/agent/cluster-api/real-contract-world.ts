@@ -32,7 +32,6 @@ interface ApiObject {
 	};
 }
 
-/** Creates a namespace in a real cluster. close() removes it. */
 export async function createRealWorld(options: {
 	readonly kubeconfig: string;
 	readonly context: string;

@@ -62,7 +62,6 @@ function kubeconfig(cluster: object, user: object): string {
 	);
 }
 
-/** Starts a TLS API server that answers with the caller's identity. */
 async function startServer(): Promise<{ readonly server: Http2SecureServer; readonly port: number }> {
 	const server = createSecureServer({
 		cert: serverPair.certificate,

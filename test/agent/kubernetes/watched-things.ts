@@ -36,7 +36,6 @@ function readThing(object: unknown): Thing {
 	return { name: metadata.name, value };
 }
 
-/** Records its calls, in order. */
 export class NotingStore extends ObjectStore<Thing> {
 	readonly notes: string[] = [];
 	override replace(objects: readonly Thing[], resourceVersion: string): void {
@@ -75,7 +74,6 @@ function kindOf({ query }: ScriptedRequest): Kind {
 	return query.get("watch") === "true" ? "watch" : "list";
 }
 
-/** Watches things on a server with one handler for each kind of request. */
 export async function setUp(handlers: Partial<Record<Kind, (request: ScriptedRequest, nth: number) => void>>): Promise<{
 	readonly server: ScriptedServer;
 	readonly store: NotingStore;

@@ -35,7 +35,6 @@ function begun() {
 	};
 	const told = () => histories.all(() => true);
 	const samples = () => told().map(({ healthy }) => healthy.map((each) => each ?? "?").join(" "));
-	/** Sets the wall clock ahead, as a user might. */
 	const setAhead = (seconds: number): void => {
 		ahead = seconds;
 	};

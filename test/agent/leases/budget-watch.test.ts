@@ -21,7 +21,6 @@ function startWatch({ local }: SimulatedAgent, namespaces: readonly string[] = [
 		() => "ended",
 		(error: unknown) => error,
 	);
-	/** Returns the reported states of shop/db, in order. */
 	const told = () =>
 		updates.flatMap(({ changed }) =>
 			changed

@@ -12,7 +12,6 @@ import {
 	unavailable,
 } from "../../support/simulated-agent.ts";
 
-/** Creates two agents of one cluster and grants pods db-0 to db-2, each with its own ID. */
 async function setUp() {
 	const world = simulateCluster();
 	const pods = ["db-0", "db-1", "db-2"].map((name) => world.newPod(name)) as [PodRecord, PodRecord, PodRecord];

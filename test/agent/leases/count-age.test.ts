@@ -4,7 +4,6 @@ import { asks, atOnce, type SimulatedAgent, simulateCluster } from "../../suppor
 
 const tooOld = 'the count of cluster "eu-1" for budget "shop/db" is older than 20 s, so it may be out of date';
 
-/** Creates two agents and a Lease that was used before. */
 async function setUp() {
 	const world = simulateCluster();
 	const pod = world.newPod("db-0");

@@ -46,7 +46,6 @@ export function simulateCount() {
 			nonce: "n",
 			durationMs: 10_000,
 		});
-	/** Creates the Lease of another budget in the same namespace. */
 	const otherLease = (name: string, state: Partial<LeaseState>) => {
 		const other = newLease({ budget: { namespace: "shop", name }, state });
 		return server.createLease({

@@ -16,7 +16,6 @@ function setUp() {
 	const world = simulateCluster();
 	const { server, newPod, newAgent } = world;
 	const agent = newAgent();
-	/** Creates a custom resource with one replica, and its pod. */
 	const launch = (name: string) => {
 		const controller = rocket(name);
 		server.putController({ ...controller, namespace: "shop", replicas: 1 });

@@ -16,7 +16,6 @@ import { createManualClock } from "../../support/manual-clock.ts";
 
 type Before = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
 
-/** Creates a cluster whose fleet the test declares, and agents for it. */
 function simulate() {
 	const clock = createManualClock();
 	const server = new SimulatedApiServer({ clusterId: "id-1" });

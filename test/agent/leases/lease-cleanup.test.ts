@@ -6,7 +6,6 @@ import { leaseName } from "../../../disruption/lease/lease.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { asks, atOnce, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
 
-/** Creates the Lease of budget shop/db by acquiring and releasing it. Then deletes the budget. */
 async function setUp() {
 	const world = simulateCluster();
 	const agent = world.newAgent();

@@ -22,7 +22,6 @@ import { type Interception, losing, unavailable } from "../../support/simulated-
 const name = leaseName(budget);
 const by = (nonce: string, durationMs = leaseDurationMs) => ({ holder: `drain of ${nonce}`, nonce, durationMs });
 
-/** Creates one agent's store, and records its requests. */
 function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = createManualClock()) {
 	const requests: string[] = [];
 	const faults: { before: Interception; after: Interception } = { before: () => undefined, after: () => undefined };
@@ -41,7 +40,6 @@ function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = cre
 		if (!found) throw new Error("there is no Lease");
 		return found;
 	};
-	/** Writes the Lease as another client. */
 	const meddle = (change: Partial<LeaseObject>) => server.updateLease({ ...object(), ...change });
 	return { server, clock, store, requests, faults, write, object, meddle, read: () => store.read(budget) };
 }

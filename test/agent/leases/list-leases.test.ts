@@ -9,7 +9,6 @@ import { asks, atOnce, settle, simulateCluster, unavailable } from "../../suppor
 const alice = { user: "system:serviceaccount:xpdb-system:xpdb-operator", tokenId: "JTI=1" };
 const wanted = [budget];
 
-/** Creates a Lease that "first" holds with alice's token, and that the agent's watch has shown. */
 async function heldLease(options: Parameters<ReturnType<typeof simulateCluster>["newAgent"]>[0] = {}) {
 	const world = simulateCluster();
 	const agent = world.newAgent(options);

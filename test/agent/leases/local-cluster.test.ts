@@ -13,7 +13,6 @@ import {
 	unavailable,
 } from "../../support/simulated-agent.ts";
 
-/** Creates pod db-0 of budget shop/db, and two agents. */
 function setUp() {
 	const world = simulateCluster();
 	const pod = world.newPod("db-0");

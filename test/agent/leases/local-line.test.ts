@@ -19,7 +19,6 @@ function waiting(signal: AbortSignal = new AbortController().signal, places: Pla
 	return { wait: true, signal, onQueued: (place) => void places.push(place) };
 }
 
-/** Creates one agent, whose Lease "first" holds. */
 async function setUp(options: Parameters<ReturnType<typeof simulateCluster>["newAgent"]>[0] = {}) {
 	const world = simulateCluster();
 	const agent = world.newAgent(options);

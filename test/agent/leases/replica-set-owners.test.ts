@@ -75,7 +75,6 @@ describe("ReplicaSetOwners", () => {
 	});
 });
 
-/** Creates Deployment web with a ReplicaSet and its pods. */
 function simulateDeployment(pods: number) {
 	const world = simulateCount();
 	const { server } = world;

@@ -24,7 +24,6 @@ async function setUp() {
 	};
 	await grant("id-0");
 	const reservations = (name: BudgetName = budget) => world.lease(name).state.reservations;
-	/** Lets time pass, updates all watches, and sweeps. */
 	const sweepAfter = async (ms: number) => {
 		world.clock.advance(ms);
 		agent.see();

@@ -13,7 +13,6 @@ import {
 
 const other = { namespace: "shop", name: "zone" };
 
-/** Creates pods db-0 and db-1 of budget shop/db, whose Lease was used before, and two agents. */
 async function setUp() {
 	const world = simulateCluster();
 	const [pod, second] = [world.newPod("db-0"), world.newPod("db-1")];

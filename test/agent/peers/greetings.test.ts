@@ -15,7 +15,6 @@ const eu = (id: string, address?: string) => ({
 });
 const listed: GreetingReply = { memberIds: ["id-1"], listed: true, forgotten: false };
 
-/** Returns the greetings of cluster eu-1 to the members that it lists and those that it remembers. */
 function greetingsOf(
 	fleet: Partial<DeclaredFleet>,
 	{

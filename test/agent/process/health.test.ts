@@ -117,7 +117,6 @@ async function serveBare(): Promise<{ readonly port: number; readonly collection
 	return { port: server.port, collections: () => collections };
 }
 
-/** Returns everything that arrives until the connection ends. */
 function exchange(port: number, request: string): Promise<string> {
 	return new Promise((resolve) => {
 		let answer = "";

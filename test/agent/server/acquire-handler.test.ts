@@ -128,7 +128,6 @@ describe("Acquire", () => {
 	});
 });
 
-/** Plays a cluster that lets its caller wait until the caller goes away. */
 function untilAborted(signal: AcquireOptions["signal"], then?: () => void): Promise<AcquireOutcome> {
 	return new Promise((_resolve, reject) => {
 		signal.addEventListener("abort", () => {

@@ -27,13 +27,9 @@ interface Served {
 	readonly clock: ManualClock;
 	readonly answerToPing: () => Promise<void>;
 	readonly renewConnections: (graceMs: number) => void;
-	/** Resolves when the server has ended the connection. */
 	readonly closed: Promise<unknown>;
-	/** Returns how many concurrent calls the server allows on a connection. */
 	readonly maxStreams: () => number | undefined;
-	/** Returns how many bytes the client could send. */
 	readonly sent: () => number;
-	/** Sends the headers of a call. More may follow. */
 	readonly call: (authorization: string) => ClientHttp2Stream;
 }
 

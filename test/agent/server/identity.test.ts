@@ -6,7 +6,6 @@ import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { operator } from "../../support/build-caller.ts";
 import { tokenWith } from "../../support/build-token.ts";
 
-/** Recognises tokens by their text, and records the requests. */
 function fakeReviews(tokens: Record<string, TokenVerdict>) {
 	const asked: string[] = [];
 	const reviews: Pick<Reviews, "reviewToken"> = {

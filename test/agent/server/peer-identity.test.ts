@@ -20,7 +20,6 @@ beforeAll(async () => {
 const certificateOf = async (clusterId: string): Promise<PeerCertificate> =>
 	shown((await issueAgentCertificate(fleet, { clusterId })).certificate);
 
-/** Returns the certificate as a TLS socket shows it. */
 function shown(pem: string): PeerCertificate {
 	return new X509Certificate(pem).toLegacyObject();
 }

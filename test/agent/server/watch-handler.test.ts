@@ -20,7 +20,6 @@ function watched(name: string, healthy: number, padding = ""): WatchedBudget {
 
 const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: false, ...more });
 
-/** Returns a cluster whose watches the test feeds. */
 function fedCluster() {
 	const readers = new Set<(update: BudgetsUpdate) => void>();
 	let hasReader = Promise.withResolvers<void>();

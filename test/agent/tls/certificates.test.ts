@@ -47,7 +47,6 @@ function write(texts: Partial<KeyPair & { ca: string }>): void {
 	if (texts.ca !== undefined) writeFileSync(join(folder, "ca.crt"), texts.ca);
 }
 
-/** Issues a certificate of the fleet's CA with these names. */
 function issue(names: { readonly dnsNames?: readonly string[]; readonly uris?: readonly string[] }): Promise<KeyPair> {
 	return fleet.issue({ commonName: "xpdb-agent", dnsNames: [serverName], ...names, usages: ["server", "client"] });
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NamespaceComparisons } from "../../../agent/views/namespace-comparisons.ts";
 
-/** Creates comparisons that run until the test ends them. */
 function setUp() {
 	const running = new Set<string>();
 	const recent = new Set<string>();

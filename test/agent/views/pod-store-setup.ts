@@ -16,7 +16,6 @@ export const deleted = (object: PodRecord) =>
 
 export type List = { readonly pods: readonly PodRecord[]; readonly resourceVersion: string };
 
-/** Creates a store whose lists the test answers, in the order of the requests. */
 export function setUp(options: { readonly deletionsKept?: number } = {}) {
 	const clock = createManualClock();
 	const lists: PromiseWithResolvers<List>[] = [];

@@ -8,7 +8,6 @@ import { settle } from "../../support/simulated-agent.ts";
 
 const budget = (name: string): MemberBudget => ({ name: { namespace: "shop", name }, spec: {} });
 
-/** Creates a comparison with a watch that has shown shop/db at version 10. The test answers its lists. */
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });

@@ -15,7 +15,6 @@ const lease = (name: string, budgetNamespace: string, resourceVersion: string): 
 	spec: {},
 });
 
-/** Creates a view that has listed two Leases at version 10: of a budget in namespace "db", and of one in "web". */
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });

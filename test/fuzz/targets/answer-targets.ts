@@ -26,7 +26,6 @@ import { read, slotsOf, write } from "../json-edits.ts";
 import { oddText } from "../odd-values.ts";
 import { acquisition, answers, type Method, methods } from "../seed-messages.ts";
 
-/** The documented errors of a call to an agent. */
 export const documentedErrors = [
 	AgentProtocolError,
 	AgentUnavailableError,
@@ -75,7 +74,6 @@ type Answer =
 	| { readonly kind: "message"; readonly edits: MessageEdits }
 	| { readonly kind: "status"; readonly sent: SentStatus };
 
-/** Returns a client whose every call gets this answer. */
 function createClient(method: Method, message: unknown, error: ServiceError | undefined): wire.AgentServiceClient {
 	const unary = (_request: unknown, _metadata: unknown, _options: unknown, callback: (...args: unknown[]) => void) => {
 		setImmediate(() => (error ? callback(error) : callback(null, message)));

@@ -25,7 +25,6 @@ import { type Json, oddText } from "../odd-values.ts";
 import { agentArguments, fleets, forgottenLists, kubeconfigs, yamlWords } from "../seed-configs.ts";
 import { editedText } from "../text-edits.ts";
 
-/** Creates a file that each input overwrites. */
 function scratchFile(): { readonly path: string; write(text: string): void; remove(): void } {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-fuzz-"));
 	const path = join(folder, "file");

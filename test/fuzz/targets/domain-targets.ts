@@ -105,7 +105,6 @@ const budgetTarget: FuzzTarget = {
 		}),
 };
 
-/** Generates Leases whose state text is cut or spliced. */
 const cutLeases: fc.Arbitrary<Json> = fc
 	.tuple(fc.constantFrom(...leaseObjects), fc.nat(400), oddText, fc.boolean())
 	.map(([seed, at, text, cut]) => {

@@ -18,7 +18,6 @@ import { editedBytes, messageEdits } from "../edited-message.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { type Method, methods, requests } from "../seed-messages.ts";
 
-/** How a message is framed. */
 const framing = fc.oneof(
 	{ weight: 8, arbitrary: fc.constant("whole" as const) },
 	{

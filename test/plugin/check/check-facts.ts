@@ -57,7 +57,6 @@ export const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
 	listed: members[0],
 	...change,
 });
-/** Returns an agent with this description, whose clock is `aheadMs` ahead of ours. */
 export const saying = (change: Partial<AgentDescription> = {}, aheadMs = 0): AgentOfCluster => {
 	const told = description(change);
 	const clock = { aheadMs, withinMs: 5 };
@@ -76,7 +75,6 @@ export const reached: AgentAccess = {
 };
 export const serverClock = (aheadMs: number) => read({ aheadMs, withinMs: 550 });
 export const nowMs = Date.parse("2026-06-01T00:00:00Z");
-/** Returns certificates of an agent and of its CA, valid for these numbers of days. */
 export const certificates = (days: number, ofCa: number) => {
 	const [certificate, authority] = [days, ofCa].map((each) => ({
 		sha256: "",

@@ -3,7 +3,6 @@ import { judgeRights } from "../../../plugin/check/judge-rights.ts";
 import { neededRights, type Right } from "../../../plugin/check/needed-rights.ts";
 import { newContext } from "../../support/build-context.ts";
 
-/** Returns the findings if all of these rights are missing. */
 async function missing(kind: keyof ReturnType<typeof neededRights>, user: string) {
 	const wanted: readonly Right[] = neededRights("xpdb-system", "xpdb-operator", undefined)[kind];
 	const facts = {

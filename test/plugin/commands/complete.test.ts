@@ -28,7 +28,6 @@ const objects: Readonly<Record<string, readonly string[]>> = {
 	[`/apis/${budgetApi.group}/${budgetApi.version}/namespaces/shop/${budgetApi.resource}`]: ["db"],
 };
 
-/** Returns the completions and the directive. By default, clusters answer at once. */
 async function completed(
 	line: string,
 	{ now = 0, get = answer }: { now?: number; get?: (path: string, never: () => unknown) => unknown } = {},

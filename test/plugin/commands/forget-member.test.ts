@@ -25,7 +25,6 @@ interface FakeFleet {
 	before: (request: IncomingMessage) => number | undefined;
 }
 
-/** Starts the API servers of eu and us, without agents. */
 async function startFleet(): Promise<FakeFleet> {
 	const written: string[] = [];
 	const kubeconfig = join(mkdtempSync(join(folder, "fleet-")), "config");

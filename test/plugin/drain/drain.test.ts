@@ -18,7 +18,6 @@ interface World {
 	readonly calls: string[];
 }
 
-/** Returns a context whose nodes have these pods, and records each call as one line. */
 function newWorld(name: string, podsByNode: Readonly<Record<string, readonly V1Pod[]>>, calls: string[] = []): World {
 	const client = newClient({
 		patch(path, body) {

@@ -3,7 +3,6 @@ import { orderPods, parsePodOrder } from "../../../plugin/drain/pod-order.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 
-/** Returns one pod for each value, named after it. Undefined means no label. */
 const labelled = (...values: readonly (string | undefined)[]) =>
 	values.map((value) => newV1Pod(value ?? "absent", { labels: value === undefined ? {} : { step: value } }));
 const names = (groups: ReturnType<typeof orderPods>): readonly string[] =>

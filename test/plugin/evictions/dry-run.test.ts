@@ -7,7 +7,6 @@ import { FakeFleet, type FakeMember, type FakePod } from "../../support/fake-fle
 
 const dryRun = { options: { gracePeriodSeconds: -1, deletes: false, dryRun: true } };
 
-/** Creates two clusters with three pods each, under one budget. */
 function newDatabase(maxUnavailable = 1) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable });
@@ -21,7 +20,6 @@ interface Named {
 	readonly staysAway?: boolean;
 }
 
-/** Runs a dry run of all these pods at once. */
 async function tryAll(fleet: FakeFleet, pods: readonly Named[]) {
 	const run = newRun(fleet, dryRun);
 	const outcomes = await Promise.all(

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
-/** Creates pods in one of two clusters, under a budget with room for all of them. */
 function setUp(count: number) {
 	const fleet = new FakeFleet(["eu", "us"]);
 	fleet.addBudget("db", { maxUnavailable: "100%" });

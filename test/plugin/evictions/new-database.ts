@@ -1,6 +1,5 @@
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
-/** Creates three clusters with two pods each, under one budget that allows one disruption. */
 export function newDatabase() {
 	const fleet = new FakeFleet(["eu", "us", "ap"]);
 	fleet.addBudget("db", { maxUnavailable: 1 });

@@ -33,14 +33,12 @@ export class ExplainedFleet {
 	nodes: readonly string[] = ["n0", "n1"];
 	/** Paths that the user may not read. A member's name in front limits them to that cluster. */
 	readonly forbidden = new Set<string>();
-	/** API servers that do not answer. */
 	readonly unreachable = new Set<string>();
 	/** By member name. */
 	readonly distortions = new Map<string, Distortion>();
 	readonly clock = { ms: 0 };
-	/** Leases by member name, or why they cannot be listed. By default, none. */
+	/** By member name. An error is the reason why the Leases cannot be listed. */
 	leases: Readonly<Record<string, readonly ListedLease[] | Error>> = {};
-	/** Members that do not answer. */
 	readonly silent = new Set<string>();
 	/** Members that answer counts but do not list their budgets. */
 	readonly unlisted = new Set<string>();
@@ -76,7 +74,6 @@ export class ExplainedFleet {
 		};
 	}
 
-	/** `words` are as typed. */
 	async explain(...words: readonly string[]): Promise<Explanation> {
 		const { contexts } = this;
 		const word = readSubject(words, contexts);

@@ -64,7 +64,6 @@ describe("readArguments()", () => {
 	}
 });
 
-/** Returns what is read, or the error's message. */
 function outcomeOf(argv: readonly string[]): unknown {
 	try {
 		const { flags, words } = readArguments(argv, table);

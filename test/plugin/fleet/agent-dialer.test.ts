@@ -30,7 +30,6 @@ beforeEach(async () => {
 });
 afterEach(() => stack.dispose());
 
-/** Returns a socket for a tunnel, and its other end. */
 async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socket }> {
 	const server = createServer({ pauseOnConnect: true });
 	stack.defer(() => void server.close());
@@ -43,10 +42,8 @@ async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socke
 	return { near, far };
 }
 
-/** Tells the dialer that the connection is up. */
 const up = (): boolean => true;
 
-/** Returns a context whose API server forwards ports. */
 function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
 	const client = newClient({ post: () => ({ status: { token: "abc" } }), ...calls });
 	return newContext("eu", { ...client, webSocket: (path, protocol) => api.client.webSocket(path, protocol) });
@@ -142,7 +139,6 @@ describe("a connection that was dialed ahead", () => {
 describe("an agent that says nothing", () => {
 	const pods = [newAgent("a"), newAgent("b")];
 
-	/** Sends the words through the dialer in turn, and returns the joined answers. Undefined if the dialer closes the connection. */
 	async function heard(dialer: AgentDialer, words: readonly string[] = ["x"]): Promise<string | undefined> {
 		const { near, far } = await newSocket();
 		const closed = once(

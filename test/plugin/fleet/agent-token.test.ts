@@ -15,7 +15,6 @@ const ruleFor = (...resourceNames: string[]) => ({
 	resourceNames,
 });
 
-/** Returns a user who may request tokens of these accounts. */
 function newPerson(accounts: readonly string[], rules: readonly object[] = [], account?: string) {
 	const asked: string[] = [];
 	const bodies: unknown[] = [];

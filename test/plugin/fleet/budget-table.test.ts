@@ -11,7 +11,6 @@ const name = { namespace: "shop", name: "db" };
 const selector = { matchLabels: { app: "db" } };
 const counted = { name, selector: parseLabelSelector(selector, "spec.selector") };
 
-/** Returns a member's count, with its definition of the budget. */
 function count(
 	cluster: string,
 	healthy: number,

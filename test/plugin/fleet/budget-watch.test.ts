@@ -35,7 +35,6 @@ function countOf(cluster: string, healthy: number, budgetName = "db"): WatchedBu
 
 const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: true, ...more });
 
-/** Watches a fleet whose agents report what the test says. */
 function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = {}) {
 	const clock = createManualClock();
 	const open = new Map<

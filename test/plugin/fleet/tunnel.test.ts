@@ -22,7 +22,6 @@ afterEach(() => {
 	for (const close of closers.splice(0).toReversed()) close();
 });
 
-/** Starts a server that greets and then echoes. */
 async function startEcho(): Promise<number> {
 	const server = createTcpServer((socket) => {
 		socket.on("error", () => socket.destroy());
@@ -57,7 +56,6 @@ async function openTunnel(client: KubernetesClient): Promise<Tunnel> {
 
 const pathOf = ({ address }: Tunnel): string => address.slice("unix:".length);
 
-/** Sends a text, and reads until `bytes` have arrived or the connection ends. */
 async function exchange(tunnel: Tunnel, text: string, bytes: number): Promise<string> {
 	return new Promise((resolve) => {
 		const socket = connect(pathOf(tunnel));

@@ -23,7 +23,6 @@ const ready = {
 	status: { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
 };
 
-/** Creates clusters in which everything must change, and records their requests in order. */
 function clustersOf(
 	names: readonly string[],
 	fail: (name: string, path: string) => Error | undefined = () => undefined,

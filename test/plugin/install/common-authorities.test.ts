@@ -12,7 +12,6 @@ beforeAll(async () => {
 	[own, other] = await Promise.all([createAuthority(now), createAuthority(now)]);
 });
 
-/** Returns a cluster that keeps this CA and trusts the others. */
 function cluster(context: string, current: KeyPair | undefined, ...trusted: readonly (KeyPair | undefined)[]) {
 	const ca = trusted.map((each) => each?.certificate ?? "").join("");
 	const kept: ClusterCertificates = {

@@ -39,7 +39,6 @@ function dataOf(object: ClusterObject | undefined): Readonly<Record<string, stri
 
 const decoded = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString();
 
-/** Returns the clusters after the plan was applied. */
 function applied(
 	clusters: readonly ClusterCertificates[],
 	{ objects }: CertificatePlan,

@@ -17,7 +17,6 @@ interface FakeCluster {
 	readonly context: KubeContext;
 	readonly written: Written[];
 	readonly data: Record<string, string>;
-	/** Called before a write. It may throw an API server's error. */
 	before: (path: string) => void;
 }
 
@@ -50,7 +49,6 @@ function cluster(name: string, data: Readonly<Record<string, string>>): FakeClus
 	});
 	return Object.assign(fake, {
 		context: newContext(name, client),
-		/** Edits the list as another writer. */
 		edit: (next: Readonly<Record<string, string>>): void => {
 			Object.assign(fake.data, next);
 			version += 1;

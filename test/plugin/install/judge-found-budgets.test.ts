@@ -4,7 +4,6 @@ import { foundBudgetLines } from "../../../plugin/install/judge-found-budgets.ts
 
 const selector = { matchLabels: { app: "db" } };
 
-/** Returns a cluster with these budgets of namespace shop, by name, and this number of pods. */
 function cluster(
 	clusterName: string,
 	specs: Readonly<Record<string, object>>,

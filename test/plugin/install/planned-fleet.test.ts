@@ -19,7 +19,6 @@ function served(exposure: Exposure, ...addresses: readonly string[]): FoundPeers
 	return { exposure, offered };
 }
 
-/** Returns a fleet of these clusters, which lists the given addresses. */
 function clusters(
 	all: Readonly<Record<string, { readonly address?: string; readonly peers?: FoundPeers }>>,
 ): readonly FoundCluster[] {

@@ -4,7 +4,6 @@ import { namespaceLabel } from "../../../disruption/lease/lease.ts";
 import { removeInstallation } from "../../../plugin/install/remove-fleet.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 
-/** Returns a store of Leases, by namespace. */
 function leaseStore(leases: Readonly<Record<string, readonly Named[]>>) {
 	const kept = new Map(Object.entries(leases).map(([namespace, items]) => [namespace, items]));
 	const deleted: string[] = [];

@@ -162,7 +162,6 @@ export function options(more: Partial<RotationOptions> = {}): RotationOptions & 
 	};
 }
 
-/** Checks the result of a change of the CA. */
 export function expectChanged({ clusters, agents, state }: ReturnType<typeof fleet>): void {
 	expect(state.refusals).toEqual([]);
 	const current = clusters.get("us")?.authority?.current;

@@ -20,7 +20,6 @@ function rows(name: string, table: readonly Row[]): void {
 	});
 }
 
-/** Returns a row in which NO_PROXY excludes this server from the proxy. */
 function excluded(server: string, noProxy: string): Row {
 	return { server, env: { HTTPS_PROXY: proxy, NO_PROXY: noProxy }, through: undefined };
 }

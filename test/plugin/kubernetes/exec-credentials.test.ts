@@ -9,7 +9,6 @@ const { folder, write } = createScratchFolder("exec");
 
 const apiVersion = "client.authentication.k8s.io/v1";
 
-/** Returns a login plugin that is a shell script. */
 function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
 	return {
 		command: "sh",

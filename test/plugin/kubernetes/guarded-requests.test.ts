@@ -33,7 +33,6 @@ async function listen(server: Server): Promise<number> {
 
 interface World {
 	readonly requests: string[];
-	/** The number of connections to the API server. */
 	readonly connections: () => number;
 	readonly dialer: ReturnType<typeof createApiDialer>;
 }
@@ -100,7 +99,6 @@ async function start({
 const post = { method: "POST", path: "/pods/db-0/eviction", headers: { "content-length": 2 }, body: "{}" };
 const sent = "POST /pods/db-0/eviction {}";
 
-/** Returns a guard that allows requests for this long. */
 function forMs(ms: number): () => boolean {
 	const until = performance.now() + ms;
 	return () => performance.now() <= until;

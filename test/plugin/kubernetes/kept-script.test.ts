@@ -12,7 +12,6 @@ describe("loadKeptScript()", () => {
 	});
 	afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-	/** Runs the program to its end. Returns what it said, and whether it kept something. */
 	function call(
 		argv: readonly string[],
 		place: { keptIn: string | undefined } = { keptIn: folder },

@@ -15,7 +15,6 @@ interface Node {
 	readonly asked: readonly string[];
 	readonly uids: Set<string>;
 	readonly tell: (type: string, uid: string) => void;
-	/** Sends a text to the latest watch. */
 	readonly send: (text: string) => void;
 	readonly endWatch: () => void;
 }

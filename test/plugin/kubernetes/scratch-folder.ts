@@ -6,7 +6,6 @@ import { afterAll } from "vitest";
 
 export interface ScratchFolder {
 	readonly folder: string;
-	/** Writes a file and its missing parent folders. Returns its path. */
 	readonly write: (name: string, content: string) => string;
 }
 

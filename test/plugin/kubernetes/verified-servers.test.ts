@@ -193,7 +193,6 @@ test("NODE_EXTRA_CA_CERTS counts where the kubeconfig names no authority, SSLKEY
 	expect(asked).toEqual(new Set(["public", "insecure"]));
 });
 
-/** Starts an HTTP proxy that forwards everything. */
 async function startConnectProxy(): Promise<number> {
 	const proxy = createPlainServer();
 	proxy.on("connect", (request, socket) => {

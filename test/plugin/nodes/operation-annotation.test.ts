@@ -32,7 +32,6 @@ class FakeNode {
 	patches = 0;
 	/** How many of the next patches conflict with another writer. */
 	conflicts = 0;
-	/** What another writer does before the next patch. */
 	beforePatch: (() => void) | undefined;
 	denies = false;
 	readonly events: RunEvent[] = [];

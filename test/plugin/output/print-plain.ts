@@ -4,7 +4,6 @@ import { createPlainWriter } from "../../../plugin/output/plain.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
 
-/** An event and its time in milliseconds. */
 export type Timed = readonly [atMs: number, event: RunEvent];
 
 export const epoch = Date.parse("2026-01-01T00:00:00Z");

@@ -12,7 +12,6 @@ async function pageOf(lines: readonly string[]): Promise<string> {
 	return page(await readRecord(ReadableStream.from([Buffer.from(`${lines.join("\n")}\n`)]), "run.ndjson"));
 }
 
-/** Returns the text without markup, styles and titles. */
 function wordsOf(text: string): string {
 	return text
 		.replace(/<style>[^]*?<\/style>|<title>[^<]*<\/title>/g, "")
@@ -95,7 +94,6 @@ test("a budget that was never counted with a need has no false number", () => {
 	expect(figureText(below)).toBe("1 below its need at the lowest; at least 1 healthy; 0 evictions");
 });
 
-/** Returns the record of a drain of this number of pods, each of which waits once. */
 function bigRecord(pods: number): readonly string[] {
 	const each = Array.from({ length: pods }, (_, index) => {
 		const pod = {

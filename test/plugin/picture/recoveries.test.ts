@@ -7,14 +7,13 @@ const count = (healthy: number, budget = "shop/db"): Step => ["budget.changed", 
 const taken = (pod: string, budgets = ["shop/db"]): Step => ["pod.evicting", { context: "eu", pod, budgets }];
 const gone = (pod: string): Step => ["pod.evicted", { context: "eu", pod }];
 
-/** Returns when the pod was replaced. The steps happen at 1, 2 and so on. */
+/** The steps happen at 1, 2 and so on. */
 function replacedAt(pod: string, ...steps: readonly Step[]): number | undefined {
 	const recoveries = new Recoveries();
 	for (const [index, [type, fields]] of steps.entries()) recoveries.see({ type, at: index + 1, fields });
 	return recoveries.replacedAt(`eu ${pod} `);
 }
 
-/** A count from the run's watch. */
 const watched = (healthy: number, own: number): Step => {
 	const usedBy = Array.from({ length: own }, () => ({ own: true }));
 	return ["budget.changed", { budget: "shop/db", healthy, usedBy, expected: 6 }];

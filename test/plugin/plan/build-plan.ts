@@ -86,7 +86,6 @@ export const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
 export const two = { maxUnavailable: 2 };
 export const one = { maxUnavailable: 1 };
 
-/** Returns one node with these groups of pods. */
 export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
 }

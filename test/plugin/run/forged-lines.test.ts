@@ -13,7 +13,6 @@ import { readDescription } from "../../../proto/wire-description.ts";
 
 const forged = "no\nerror: forged\r\nnode/n1 drained\rpod/web-0 evicted";
 
-/** Returns the lines as a terminal shows them. */
 function linesOf(error: unknown): readonly string[] {
 	return describeError(error, []).lines.flatMap((line) => line.split(/\r\n?|\n/));
 }

@@ -7,7 +7,6 @@ import { newClient, newContext } from "../../support/build-context.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 
-/** Returns node n1 of a cluster without agents. `list` returns its pods. */
 function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
 	const client = newClient({
 		list: (path) => (path === "/api/v1/nodes" ? [{ metadata: { name: "n1" } }, { metadata: { name: "n2" } }] : list()),

@@ -12,7 +12,6 @@ import { description } from "../../support/samples.ts";
 const problem = "no connection within 10s";
 const asked: string[] = [];
 
-/** Returns a context with node n0 and without pods. */
 const answering = (name: string) =>
 	newContext(
 		name,

@@ -35,7 +35,6 @@ interface Asked {
 	readonly meanwhile?: () => void;
 }
 
-/** Runs the command with these members, and returns its output. */
 async function run(
 	servers: readonly BudgetServer[],
 	{ command = "suspend", dryRun = "none", meanwhile = () => undefined }: Asked = {},

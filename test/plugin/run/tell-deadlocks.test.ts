@@ -20,7 +20,6 @@ interface World {
 	readonly fails?: true;
 	/** Whether the API server does not answer, and the drain ends meanwhile. */
 	readonly hangs?: true;
-	/** The context of the drained nodes. */
 	readonly drainedIn?: string;
 }
 

@@ -5,7 +5,6 @@ import { TerminalEmulator } from "../../support/terminal-emulator.ts";
 
 const size = { columns: 30, rows: 6 };
 
-/** Returns what a terminal shows after these frames, and the output for the last one. */
 function show(frames: readonly (readonly StyledLine[])[], { hasColour = true } = {}) {
 	const writer = new FrameWriter({ hasColour });
 	const screen = new TerminalEmulator(size.columns, size.rows);

@@ -54,7 +54,6 @@ sed "s/@end@/$end/" '${join(folder, "answer")}'
 		rmSync(folder, { recursive: true });
 	});
 
-	/** Starts a drain, and resolves when its screen is up. */
 	async function drain(): Promise<PseudoTerminal> {
 		for (const file of [answers, isUp]) rmSync(file, { force: true });
 		const words = [plugin, "drain", ...stuckNodes, "--force", "--max-nodes=2", `--kubeconfig=${kubeconfig}`];

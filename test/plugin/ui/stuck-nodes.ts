@@ -13,7 +13,6 @@ function clientOf({ server, certificates }: TestCluster) {
 	return createApiClient({ server, authority: authority.certificate, credentials: pairs.admin });
 }
 
-/** Creates pod web-0 on the first node, web-1 on the second, and a budget that lets neither go. */
 export async function fillStuckNodes(cluster: TestCluster): Promise<void> {
 	const client = clientOf(cluster);
 	await client.send("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {

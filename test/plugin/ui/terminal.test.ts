@@ -46,7 +46,6 @@ describe("the screen of a drain, on a real terminal", () => {
 		return startInTerminal("sh", ["-c", rest.replace("DRAIN", words)], options);
 	};
 
-	/** Checks that the terminal is restored and shows the drain's summary. */
 	function expectRestored({ screen }: PseudoTerminal): void {
 		expect(screen.isAlternate).toBe(false);
 		expect([...screen.modes]).toEqual(["25"]);
