@@ -33,7 +33,6 @@ export class HealthBoard {
 		return { text: `${this.#healthy.size} of ${this.expected} healthy: ${what}`, isGood: healthy };
 	}
 
-	/** Returns "" if the replica is not healthy. */
 	nodeOf(pod: string): string {
 		return this.#healthy.get(pod) ?? "";
 	}

@@ -59,7 +59,6 @@ export function listAt(object: unknown, path: string): readonly JsonObject[] {
 	return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** Returns "namespace/name", or "/name" for an object without a namespace. */
 export function keyOf(object: { readonly metadata: Pick<Metadata, "name" | "namespace"> }): string {
 	return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
@@ -68,7 +67,6 @@ export function controllerOf(object: ApiObject): OwnerReference | undefined {
 	return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Formats an instant as Kubernetes does, in whole seconds. */
 export function timestamp(at = Date.now()): string {
 	return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -32,7 +32,6 @@ export interface ApiAnswer {
 	readonly body: unknown;
 }
 
-/** Returns the body of a write. Throws StatusError if it is not an object. */
 export function sentObject(request: ApiRequest): JsonObject {
 	if (!isRecord(request.body)) throw badRequest("the body of the request must be an object");
 	return request.body;

@@ -92,7 +92,6 @@ export function isReview(type: ResourceType): boolean {
 	return reviews.some(([group, plural]) => group === type.group && plural === type.plural);
 }
 
-/** Throws if no built-in type has this key. */
 export function builtInType(key: string): ResourceType {
 	const type = builtIn.find((each) => each.key === key);
 	if (!type) throw new Error(`There is no built-in resource "${key}"`);

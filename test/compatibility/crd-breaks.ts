@@ -33,7 +33,6 @@ const nested = new Set(["properties", "items", "additionalProperties", "required
  */
 const rules = new Set(["x-kubernetes-validations", "pattern", "maxLength", "enum", "allOf"]);
 
-/** Returns one sentence for each break. */
 export function findCrdBreaks(before: Definition, after: Definition): string[] {
 	const breaks: string[] = [];
 	const same = (what: string, old: unknown, now: unknown): void => {

@@ -42,7 +42,6 @@ export function keptAnnotations(version: string): readonly KeptAnnotations[] {
 	return JSON.parse(readFileSync(keptFile(version, "annotations.json"), "utf8")) as KeptAnnotations[];
 }
 
-/** Returns the wire contract of that version. */
 export function contractOf(file: string): FileRegistry {
 	return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
 }

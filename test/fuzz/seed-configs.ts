@@ -130,7 +130,6 @@ export const agentArguments: readonly string[] = [
 	"--kubeconfig=kubeconfig",
 ];
 
-/** Words of possible command lines. */
 export const pluginWords: readonly string[] = [
 	"drain",
 	"evict",

@@ -113,7 +113,6 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 	),
 };
 
-/** An agent's updates about its budgets. */
 export const watchMessages: SeedMessages = seedsOf(
 	wire.WatchBudgetsResponse,
 	updateMessage(clusterId, {

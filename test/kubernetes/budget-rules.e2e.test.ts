@@ -40,7 +40,6 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 			metadata: { name: "judged" },
 			...(spec !== undefined && { spec }),
 		});
-		/** Returns what would be stored, or the refusal. */
 		const judge = (spec: unknown): Promise<Stored | ApiError> =>
 			refusalOr(api.send<Stored>("POST", `${path}?dryRun=All`, budget(spec)));
 

@@ -29,7 +29,6 @@ function rowOf(cells: readonly (Cell | undefined)[]): ScreenRow {
 	return runs.flatMap(trimmed);
 }
 
-/** Removes the surrounding blanks, which show nothing. */
 function trimmed(run: ScreenRun): readonly ScreenRun[] {
 	const text = run.text.trim();
 	const front = run.text.length - run.text.trimStart().length;

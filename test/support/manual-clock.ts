@@ -5,7 +5,6 @@ export interface ManualClock extends Clock {
 	advance(ms: number): void;
 }
 
-/** Resolves after `ms` on the clock, or when the signal aborts. */
 export function sleepOn(clock: ManualClock, ms: number, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		const cancel = clock.after(ms, resolve);

@@ -91,7 +91,6 @@ export class ControllerHost {
 	}
 }
 
-/** Returns the user name of the Kubernetes controller with this name. */
 export function controllerName(name: string): string {
 	return `system:serviceaccount:kube-system:${name}`;
 }
