@@ -29,7 +29,7 @@ test("does not come back over a login that asks since it was suspended", async (
 	screen.suspend();
 	await vi.waitFor(() => expect(raw).toEqual([true, false]));
 	written();
-	// The login begins before SIGCONT arrives, like a timer that is due.
+	// The login takes the terminal before SIGCONT arrives.
 	const giveBack = await turns.take();
 	expect(stdin.isPaused()).toBe(true);
 	process.emit("SIGCONT", "SIGCONT");
