@@ -1,5 +1,6 @@
 // Assembles, starts and stops the agent.
 import { AgentUnavailableError, GarbledLeaseError } from "../disruption/errors.ts";
+import { heapFullExitCode } from "../disruption/heap-full-exit-code.ts";
 import { parseLease } from "../disruption/lease/lease.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { agentServerName } from "../proto/credentials.ts";
@@ -21,10 +22,11 @@ import { findPeerAddress } from "./peers/pod-address.ts";
 import { Replicas } from "./peers/replicas.ts";
 import type { Address, AgentConfig } from "./process/config.ts";
 import { startHealthServer } from "./process/health.ts";
+import { heapGuard, readHeapUse } from "./process/heap-guard.ts";
 import type { Logger } from "./process/log.ts";
 import { createMetrics } from "./process/metrics.ts";
 import { createProblemLog } from "./process/problem-log.ts";
-import { PeriodicWork } from "./process/periodic-work.ts";
+import { type PeriodicJob, PeriodicWork } from "./process/periodic-work.ts";
 import { Readiness } from "./process/readiness.ts";
 import { systemClock } from "./process/system-clock.ts";
 import { createAuditLog } from "./server/audit-log.ts";
@@ -156,8 +158,26 @@ export class Agent {
 			report: this.#report,
 		});
 		this.#closers.defer(() => views.close());
+		this.#periodic.begin(this.#heapGuard(() => views.pods.size));
 		this.#readiness.add(() => (views.synced ? undefined : "The first lists of pods, Leases and budgets are not done"));
 		return views;
+	}
+
+	#heapGuard(pods: () => number): PeriodicJob {
+		const { log } = this.#options;
+		const advice = "Give the agents more memory: kubectl xpdb upgrade --agent-memory=QUANTITY";
+		const gc = globalThis.gc;
+		return heapGuard({
+			read: readHeapUse,
+			collect: gc && (() => void gc({ type: "major", execution: "sync", flavor: "last-resort" })),
+			now: () => systemClock.now(),
+			warn: (heap) =>
+				log.warn({ ...heap, pods: pods() }, `The heap is nearly full. When it is, the agent ends. ${advice}`),
+			end: (heap) => {
+				log.fatal({ ...heap, pods: pods() }, `The agent ends, because its heap is full. ${advice}`);
+				process.exit(heapFullExitCode);
+			},
+		});
 	}
 
 	async #serve({ connected, views, certificates }: Connected): Promise<void> {

@@ -1,4 +1,5 @@
 // Defines the agent's metrics for Prometheus.
+import { readHeapUse } from "./heap-guard.ts";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** The earliest expiry in each file. */
@@ -45,6 +46,16 @@ export function createMetrics({ version }: { readonly version: string }) {
 		};
 		registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
 	}
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_heap_limit_bytes",
+			help: "The heap with which the agent ends; nodejs_heap_size_used_bytes is what it uses, with garbage",
+			registers: [],
+			collect() {
+				this.set(readHeapUse().limit);
+			},
+		}),
+	);
 	registry.registerMetric(
 		new Gauge({
 			name: "xpdb_certificate_expiry_timestamp_seconds",
