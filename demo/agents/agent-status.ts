@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../machine/api-client.ts";
 import { isTransient, strategicMergePatch } from "../machine/api-client.ts";
@@ -64,8 +65,7 @@ export function statusOf(
 		lastTransitionTime: new Date().toISOString(),
 	});
 	const terminated = {
-		exitCode: now.lastExit?.code ?? 137,
-		...(now.lastExit?.signal === "SIGKILL" ? { signal: 9 } : {}),
+		exitCode: now.lastExit?.code ?? 128 + constants.signals[now.lastExit?.signal ?? "SIGKILL"],
 		reason: now.lastExit?.code === 0 ? "Completed" : "Error",
 		finishedAt: new Date().toISOString(),
 	};

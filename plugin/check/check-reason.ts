@@ -36,6 +36,7 @@ const own = {
 	ForeignAgentPods: { code: "XPDB1317", result: "warning" },
 	AgentsThere: { code: "XPDB1318", result: "warning" },
 	AgentUnsafe: { code: "XPDB1319", result: "failed" },
+	AgentMemory: { code: "XPDB1320", result: "warning" },
 	MemberUnresolved: { code: "XPDB1401", result: "failed" },
 	MemberWithoutContext: { code: "XPDB1402", result: "warning" },
 	MemberWithoutAddress: { code: "XPDB1403", result: "warning" },

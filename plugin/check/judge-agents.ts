@@ -7,12 +7,15 @@ import { clientVersion } from "../kubernetes/client-version.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
 import type { AgentOfCluster } from "./read-agents.ts";
+import type { MemoryEnd } from "./read-memory-ends.ts";
 import type { AgentsOfCluster, LabelledPod } from "./read-cluster.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest" | "agents">;
 
+/** `ends`: if they could not be read, the agents are judged without them. */
 export function judgeAgentCount(
 	agents: Reading<AgentsOfCluster>,
+	ends: Reading<readonly MemoryEnd[]>,
 	{ name, suggest, agents: place }: Place,
 ): ClusterCheck {
 	return ofReading(agents, ({ pods }) => {
@@ -22,12 +25,16 @@ export function judgeAgentCount(
 			const message = `no agent runs in namespace ${place.namespace}: nothing is evicted in the whole fleet`;
 			return { text, findings: [{ reason: "NoAgents", message, fix: suggest.xpdb(["check", "--pre"], name) }] };
 		}
+		const ofMemory = ends.kind === "read" ? judgeMemory(ends.value, { name, suggest }) : [];
 		const [pod] = pods.filter((each) => !each.ready);
 		const describe = pod && suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 		if (ready === 0) {
 			return {
 				text,
-				findings: [{ reason: "NoAgents", message: `none of its ${pods.length} agents is ready`, fix: describe }],
+				findings: [
+					{ reason: "NoAgents", message: `none of its ${pods.length} agents is ready`, fix: describe },
+					...ofMemory,
+				],
 			};
 		}
 		const findings: FoundProblem[] = [];
@@ -40,8 +47,28 @@ export function judgeAgentCount(
 			const fix = suggest.kubectl(["scale", "deployment", agentName, "--replicas=2", "-n", place.namespace], name);
 			findings.push({ reason: "SingleAgent", message, fix });
 		}
-		return { text, findings };
+		return { text, findings: [...findings, ...ofMemory] };
 	});
+}
+
+function judgeMemory(
+	ends: readonly MemoryEnd[],
+	{ name, suggest }: Pick<Place, "name" | "suggest">,
+): readonly FoundProblem[] {
+	const [first] = ends;
+	if (!first) return [];
+	const { pod, how, restarts, limit } = first;
+	const others = ends.length > 1 ? `, and ${ends.length - 1} more` : "";
+	const within = limit === undefined ? "" : ` with a limit of ${limit}`;
+	const message = `agent ${pod} had too little memory${within} (${how}, ${restarts} ${restarts === 1 ? "restart" : "restarts"})${others}`;
+	const fix = suggest.xpdb(["upgrade", `--agent-memory=${twice(limit)}`], name);
+	return [{ reason: "AgentMemory", message, fix }];
+}
+
+/** Returns twice the limit, or what is enough for most clusters if the limit is small, or not written in Mi or Gi. */
+function twice(limit = ""): string {
+	const [, number = "0", unit = "Mi"] = /^(\d+)(Mi|Gi)$/.exec(limit) ?? [];
+	return unit === "Mi" && Number(number) < 128 ? "512Mi" : `${2 * Number(number)}${unit}`;
 }
 
 /** Judges the agents that exist before an installation. */

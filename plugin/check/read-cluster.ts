@@ -13,6 +13,7 @@ import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
 import { readKeyReaders } from "./read-key-readers.ts";
 import type { Right } from "./needed-rights.ts";
+import { type MemoryEnd, readMemoryEnds } from "./read-memory-ends.ts";
 import { type PolicyObjects, readPolicies } from "./read-policies.ts";
 
 /** A healthy API server answers in milliseconds. A user should not wait a minute to learn that one is silent. */
@@ -33,6 +34,8 @@ export interface ClusterFacts {
 	/** The user's name, as the API server reports it. "" if it does not. */
 	readonly user: Promise<Reading<string>>;
 	readonly agents: Promise<Reading<AgentsOfCluster>>;
+	/** The agents that ended lately because they had too little memory. */
+	readonly memoryEnds: Promise<Reading<readonly MemoryEnd[]>>;
 	/** Pods with the agents' label in any namespace. */
 	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
 	readonly policies: Promise<PolicyObjects>;
@@ -92,6 +95,9 @@ export function readCluster(context: KubeContext): ClusterFacts {
 			const namespaces = await findAgentNamespaces(client, agents.namespace);
 			return { namespaces, pods: await findAgentPods(client, namespaces) };
 		}),
+		memoryEnds: ask(async () =>
+			readMemoryEnds(client, await findAgentNamespaces(client, agents.namespace), Date.now()),
+		),
 		labelled: ask(async () => {
 			const pods = await client.list<V1Pod>("/api/v1/pods", { labelSelector: `${agentLabel}=${agentName}` });
 			return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }));

@@ -140,7 +140,7 @@ function agentRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 	const agents = { category: "agents", isNeeded: true } as const;
 	return [
 		clusterRow(asked, { ...agents, title: "agents are ready, two or more" }, async ({ context, facts }) =>
-			judgeAgentCount(await facts.agents, context),
+			judgeAgentCount(await facts.agents, await facts.memoryEnds, context),
 		),
 		clusterRow(asked, { ...agents, title: "each agent answers" }, async ({ context, access, agents: each }) =>
 			judgeAnswers(await access, await each, context),

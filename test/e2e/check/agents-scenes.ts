@@ -1,4 +1,4 @@
-// Scenes of agents that are missing, silent, alone, not ready, or of another version: codes 1302 and 131x.
+// Scenes of agents that are missing, silent, alone, not ready, or of another version: codes 1302, 131x and 1320.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -216,6 +216,37 @@ const none: Provocation = {
 	},
 };
 
+interface AgentPodStatus {
+	readonly items: readonly {
+		readonly status: {
+			readonly containerStatuses?: readonly {
+				readonly lastState?: { readonly terminated?: { readonly exitCode: number } };
+			}[];
+		};
+	}[];
+}
+
+const memory: Provocation = {
+	reason: "AgentMemory",
+	fault: "an agent whose heap is too small to start",
+	cluster: "c3-operator",
+	async provoke() {
+		const [first = ""] = await agentNames("c3");
+		await fleetControl().setAgentEnvironment("c3", { NODE_OPTIONS: "--max-semi-space-size=1 --max-old-space-size=8" });
+		await fleetControl().killAgent("c3", first);
+		await eventually("an agent that V8 ended", async () => {
+			const { items } = await getJson<AgentPodStatus>("c3", "/api/v1/namespaces/xpdb-system/pods");
+			return items.some(({ status }) => status.containerStatuses?.[0]?.lastState?.terminated?.exitCode === 134);
+		});
+	},
+	says: /^agent xpdb-system\/xpdb-agent-\S+ had too little memory with a limit of 224Mi \(its heap was full, \d+ restarts?\)$/,
+	fix: "kubectl xpdb upgrade --agent-memory=448Mi --context c3-operator",
+	async end() {
+		await fleetControl().setAgentEnvironment("c3", {});
+		await restoreAgents("c3");
+	},
+};
+
 const there: Provocation = {
 	reason: "AgentsThere",
 	fault: "an installation",
@@ -239,8 +270,8 @@ export const agentsScenes: readonly Scene[] = [
 	{
 		name: "agents that are silent, or not there",
 		args: [...everywhere, ...besideBudgets],
-		rows: [silent, none],
-		besides: ["NotChecked", "MembersApart"],
+		rows: [silent, none, memory],
+		besides: ["NotChecked", "MembersApart", "AgentNotReady"],
 	},
 	{ name: "agents that are there before an installation", args: ["--pre", "--context", "c3"], rows: [there] },
 ];

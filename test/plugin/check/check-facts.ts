@@ -10,6 +10,7 @@ import { judgeCertificates } from "../../../plugin/check/judge-clocks.ts";
 import { type FleetColumn, judgeLists } from "../../../plugin/check/judge-fleet.ts";
 import { judgeRights } from "../../../plugin/check/judge-rights.ts";
 import { neededRights, type Right } from "../../../plugin/check/needed-rights.ts";
+import { judgeAgentCount } from "../../../plugin/check/judge-agents.ts";
 import type { AgentOfCluster } from "../../../plugin/check/read-agents.ts";
 import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
@@ -33,6 +34,11 @@ export const options = {
 
 export const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
 export const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
+export const noEnds = read([]);
+export const judgedMemory = (limit: string | undefined, ready = true) => {
+	const end = { pod: "xpdb-system/a", how: "OOMKilled", restarts: 3, limit };
+	return judgeAgentCount(agents(agent("a", ready), agent("b", ready)), read([end]), eu).findings;
+};
 export const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];
 
 export const [major = 0, minor = 0, patch = 0] = clientVersion.slice(1).split(".").map(Number);
