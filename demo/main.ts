@@ -10,7 +10,7 @@ import { watchAncestors } from "./machine/ancestors.ts";
 import { messageOf, SetupError } from "./machine/setup-error.ts";
 import { Narrator } from "./narrator.ts";
 
-/** Thrown when a signal or a closed output stops the story early. */
+/** Thrown when the story is stopped early: by a signal, by Ctrl-C in the plugin's screen, by a closed output, or because its parent has ended. */
 class Interruption extends Error {
 	override readonly name = "Interruption";
 	readonly exitCode: number;

@@ -60,7 +60,7 @@ export interface CountOptions {
 /** A count, with its findings for the next write of the Lease and for the commit. */
 export interface CountResult {
 	readonly count: Count;
-	/** If the Lease has no `observed`, the view's version after the list that the count then needs. Otherwise "". */
+	/** If the Lease has no `observed`, the count lists the pods again, and this is the view's version after that list. Otherwise "". */
 	readonly listedAt: string;
 	/** Keys of remembered controllers that no longer exist. */
 	readonly forgottenControllers: ReadonlySet<string>;

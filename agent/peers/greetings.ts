@@ -74,7 +74,7 @@ export class Greetings {
 	async receive({ id, name }: Greeting): Promise<GreetingReply> {
 		const { known, local } = this.#options;
 		if (id !== local.id) await known.learn([{ id, name: printableName(name) ?? id }]);
-		// Only for clusters that are known now, whose number is bounded.
+		// learn() rejects if there are too many clusters, so the number of entries is bounded.
 		if (id !== local.id) this.#hear(id);
 		const { members, forgotten } = (await known.judge()).fleet;
 		return {

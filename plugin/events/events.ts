@@ -82,7 +82,7 @@ export type RunEvent =
 			/** Empty if there is no fleet. */
 			readonly members: readonly MemberAgent[];
 			readonly nodes: readonly NodeName[];
-			/** The named pods. A drain finds its pods later. */
+			/** The pods that an evict named or selected. Empty for a drain, which finds its pods later. */
 			readonly pods: readonly PodEvent[];
 			readonly dryRun: DryRun;
 	  }

@@ -14,7 +14,6 @@ import {
 } from "./certificate-objects.ts";
 import type { KeyPair } from "./key-pair.ts";
 
-/** A cluster with its certificates. */
 export interface ClusterCertificates {
 	/** The name of the cluster's context. */
 	readonly context: string;

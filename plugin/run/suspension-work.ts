@@ -17,7 +17,7 @@ export interface SuspensionTask {
 	readonly suspend: boolean;
 	readonly targets: readonly SuspensionTarget[];
 	readonly members: readonly MemberAgent[];
-	/** The requested suspension: by whom, since when and why. */
+	/** Who requests the change, when and why. Written to the budgets only if `suspend` is true. */
 	readonly suspension: Suspension;
 	readonly dryRun: DryRun;
 }

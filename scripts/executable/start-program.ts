@@ -1,5 +1,5 @@
-// Starts the plugin from its parts. The single executable reads the parts from inside itself. The build reads them from files, so that V8
-// compiles what each start needs. Both start the parts in the same way, so that the compiled code fits.
+// Starts the plugin from its parts. The single executable reads the parts from inside itself. The build reads them from files
+// and runs them, to save the code that V8 compiles for each kind of start. Both start the parts in the same way, so that the saved code fits.
 import { Script } from "node:vm";
 
 export const partNames = ["plugin", "screens", "client-node", "certificates"] as const;

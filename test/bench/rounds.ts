@@ -1,4 +1,5 @@
-// Measures rounds per second under one budget and under 100 at once. The budgets are used up, so that no round needs a pod to evict.
+// Measures rounds per second under one budget and under 100 at once. The budgets are used up: no round
+// grants an eviction, so every round can request the same pod again.
 import { runRound } from "../../disruption/round/round.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import { type BenchPod, openEvictor } from "./evictor.ts";

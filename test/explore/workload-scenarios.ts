@@ -1,4 +1,5 @@
-// Scenarios of workloads that have no pod in a cluster. They are still expected there, whether or not one of their pods was ever granted.
+// Scenarios of workloads that have, or may come to have, no pod in a cluster. The pods that they want still count as expected there, whether
+// or not one was ever granted.
 import { stateAnnotation } from "../../disruption/lease/lease-text.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";

@@ -1,4 +1,3 @@
-// Makes a pod from its controller's template.
 import { isRecord } from "../../../disruption/record.ts";
 import { type ApiObject, type JsonObject, textAt } from "../api-object.ts";
 

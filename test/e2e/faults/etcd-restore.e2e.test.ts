@@ -1,4 +1,4 @@
-// Restores one cluster's etcd to an older state. Its agents must not use what they saw later.
+// Restores one cluster's etcd from a snapshot. The cluster's agents must not use what they saw between the snapshot and the restore.
 import { expect, test } from "vitest";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { snapshotEtcd } from "../../controlplane/etcd-snapshot.ts";

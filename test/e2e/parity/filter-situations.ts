@@ -17,7 +17,7 @@ export const collectorsStayAway = (place: Place) =>
 
 const orphanOf = (kind: string) => ({ apiVersion: "apps/v1", kind, name: "gone" });
 
-/** Creates the pod when the policy is in force, because the garbage collector would soon delete it. */
+/** Creates the pod only after the policy is in force. Otherwise, the garbage collector would soon delete the pod. */
 async function createOrphan(scene: Scene, kind: string): Promise<void> {
 	const owned = pod(scene, "orphan", { controller: orphanOf(kind) });
 	await scene.refusesDeletion("witness");

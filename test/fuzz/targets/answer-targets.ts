@@ -178,7 +178,7 @@ const counts = [
 	newCount("us", { healthy: 0, expected: { kind: "known", pods: 0 } }, memberIds),
 ];
 
-/** Returns values that the decoder could produce but no agent could mean: out of range, or for a missing field. */
+/** Returns wrong values that the decoder could produce: out of range, malformed, or for a missing field. */
 function garbageOf(value: unknown): readonly unknown[] {
 	if (typeof value === "number") return [-1, -(2 ** 31), 0.5, Number.POSITIVE_INFINITY, 2 ** 60];
 	if (typeof value === "string") return ["", "x", "{", "-", "\u0000", "9".repeat(60)];
