@@ -1,4 +1,4 @@
-// Describes the verified caller of a call. What a caller claims about itself (a holder, a person's name) is never in here.
+// Describes the verified caller of a call. It never contains what a caller claims about itself, such as a holder or a person's name.
 import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
@@ -11,22 +11,22 @@ export interface ReviewedUser {
 	readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A caller with a token that this cluster's API server knows. */
+/** A caller whose token this cluster's API server has accepted. */
 export interface TokenCaller {
 	readonly kind: "token";
 	readonly user: ReviewedUser;
-	/** The id with which the API server's audit log records that the token was issued; "" if the server reports none. */
+	/** The token's credential id, with which the API server's audit log records that the token was issued; "" if unknown. */
 	readonly tokenId: string;
-	/** Identifies the token where answers are cached: its hash, never the token itself. */
+	/** The token's SHA-256 hash, under which answers are cached. */
 	readonly tokenHash: string;
 }
 
-/** Another agent, by its certificate. Its cluster is a member of the fleet, unless the call is a greeting. */
+/** Another agent, identified by its certificate. Except for greetings, its cluster is a member of the fleet. */
 interface PeerCaller {
 	readonly kind: "peer";
-	/** The id of its cluster; this cluster's id for another agent of this cluster. */
+	/** The id of its cluster, which may be this cluster. */
 	readonly member: string;
-	/** The caller whose call it forwards, as that member reports it: the caller was verified and authorised there. */
+	/** The caller whose call it forwards, verified and authorised by that member. */
 	readonly onBehalfOf?: PassedOnCaller;
 }
 
@@ -36,10 +36,9 @@ export type Admission =
 	| { readonly kind: "admitted"; readonly caller: Caller }
 	| { readonly kind: "refused"; readonly status: Partial<StatusObject> };
 
-/** How much of a user name is logged. User names may have any length. */
+/** Limits what logs show of a user name, which may have any length. */
 const longestShown = 253;
 
-/** Returns the caller as logs show it: only what is verified, here or by the member that is named beside it. */
 export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	if (caller.kind === "peer") {
 		const { member, onBehalfOf } = caller;
@@ -48,15 +47,11 @@ export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	return userFields(passedOnCaller(caller));
 }
 
-/**
- * Returns the caller for whom the call is made, as verified here or by the member that forwarded it; undefined if a member calls for
- * itself.
- */
+/** Returns the caller for whom the call is made; undefined if a member calls for itself. */
 export function verifiedCaller(caller: Caller): PassedOnCaller | undefined {
 	return caller.kind === "token" ? passedOnCaller(caller) : caller.onBehalfOf;
 }
 
-/** Returns what another member is told about the caller. */
 export function passedOnCaller({ user, tokenId }: TokenCaller): PassedOnCaller {
 	return { user: user.username, tokenId };
 }

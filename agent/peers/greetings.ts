@@ -1,12 +1,11 @@
-// Greets every member that this agent knows, and receives greetings. So a cluster with too short a list learns of the members that it
-// leaves out.
+// Greets the known clusters and receives greetings, so that a cluster learns of members that its list lacks.
 //
-// Guarantee: a cluster that greets is known from then on (known-members.ts), whatever it says. Nothing else in a greeting can make a
-// cluster known, forgotten or listed. A greeting that does not arrive changes nothing: a missing member is only noticed later.
+// Guarantee: a cluster whose greeting was answered is known from then on (known-members.ts). A greeting makes no other cluster known,
+// forgotten or listed. A lost greeting changes nothing: a missing member is only noticed later.
 //
-// The plugin carries no greetings into clusters. Otherwise, a user with a token could name clusters that do not exist, and all rounds would
-// be refused until a person forgets each of them. Instead, the plugin compares what the agents report of their fleets, and refuses its own
-// run (plugin/fleet/fleet.ts).
+// The plugin carries no greetings: a user with a token could name clusters that do not exist, and all rounds would be refused until these
+// are forgotten. Instead, the plugin compares the fleets that the agents report, and refuses its own run if they differ
+// (plugin/fleet/fleet.ts).
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -16,14 +15,13 @@ import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
 import type { PeriodicJob } from "../process/periodic-work.ts";
 
-/** One call to each member. A person who edits a list sees the effect after about half a minute. */
+/** Agents notice within about half a minute that their lists differ. */
 export const greetEveryMs = 30_000;
-/** Agents that start together do not greet together. */
+/** Spreads the greetings of agents that started together. */
 const jitter = 0.2;
-/** How many members are greeted at the same time: a fleet of 50 that does not answer takes about five times the 4 s of a call. */
+/** Members greeted at the same time. If none of 50 members answers, a pass takes about 20 s. */
 const atOnce = 12;
 
-/** Receives the greetings that arrive. */
 export interface GreetingReceiver {
 	/** The id of this agent's cluster. */
 	readonly id: string;
@@ -31,7 +29,6 @@ export interface GreetingReceiver {
 	receive(greeting: Greeting): Promise<GreetingReply>;
 }
 
-/** A cluster to greet. */
 export interface GreetingTarget {
 	readonly id: string;
 	readonly name: string;
@@ -40,11 +37,10 @@ export interface GreetingTarget {
 }
 
 export interface GreetingsOptions {
-	/** This cluster. */
 	readonly local: { readonly id: string; readonly name: string };
 	readonly known: Pick<KnownMembers, "known" | "learn" | "judge">;
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
-	/** Closes the connections to all clusters but these. */
+	/** Closes the connections to all other clusters. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
 	readonly clock: Pick<Clock, "now">;
 	/** From 0 to 1. */
@@ -55,11 +51,9 @@ export interface GreetingsOptions {
 
 export class Greetings {
 	readonly #options: GreetingsOptions;
-	/** What was last reported about a member, so that the same problem is not reported every 30 s. */
+	/** The last problem of each member, so that it is not reported again every 30 s. */
 	readonly #told = new Map<string, string>();
-	/** When each cluster was last heard from. */
 	readonly #heardAt = new Map<string, number>();
-	/** Greets when the agent starts, and at intervals. */
 	readonly job: PeriodicJob = {
 		isDueAtOnce: true,
 		pauseMs: () => greetEveryMs * (1 - jitter * this.#options.random()),
@@ -70,7 +64,6 @@ export class Greetings {
 		this.#options = options;
 	}
 
-	/** Handles a greeting from another agent. */
 	async receive({ id, name }: Greeting): Promise<GreetingReply> {
 		const { known, local } = this.#options;
 		if (id !== local.id) await known.learn([{ id, name: printableName(name) ?? id }]);
@@ -93,7 +86,7 @@ export class Greetings {
 	/** Greets every target once, until `ending` aborts. */
 	async greetAll(ending?: AbortSignal): Promise<void> {
 		const { known, local } = this.#options;
-		// Records the members of the list even if no caller requests a count.
+		// Also records the listed members if no caller requests a count.
 		const { fleet } = await known.judge();
 		const greeting = { ...local, memberIds: fleet.members.map(({ id }) => id) };
 		const waiting = this.#targets(fleet);
@@ -107,7 +100,7 @@ export class Greetings {
 		await Promise.all(Array.from({ length: atOnce }, greetSome));
 	}
 
-	/** Returns all members and all known clusters that are not forgotten and have an address, with the address that was last listed. */
+	/** Returns the clusters to greet. A listed address replaces the remembered one. */
 	#targets({ members, forgotten }: DeclaredFleet): GreetingTarget[] {
 		const { known, local } = this.#options;
 		const forgottenIds = new Set(forgotten.map(({ id }) => id));
@@ -142,8 +135,8 @@ export class Greetings {
 	}
 
 	/**
-	 * Reports a problem, unless it is the one that was last reported for this member. `what` is "" if nothing is wrong. Problems are
-	 * compared by `what`, because the text of a failure differs each time.
+	 * Reports the problem unless `what` is the same as the last time for this member; "" means no problem. The error itself cannot be
+	 * compared, because its text differs each time.
 	 */
 	#tell(id: string, what: string, problem: unknown): void {
 		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);
@@ -151,7 +144,7 @@ export class Greetings {
 	}
 }
 
-/** Returns a name that another cluster gave, if it may be shown to people. */
+/** Returns the name if it is safe to show to people. */
 function printableName(name: string): string | undefined {
 	return /^[\p{L}\p{N}][\p{L}\p{N} ._/:-]{0,62}$/u.exec(name)?.[0];
 }

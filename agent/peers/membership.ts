@@ -1,5 +1,4 @@
-// Connects the parts that handle the fleet's members. They remember members, greet them, and refuse rounds while a known member is missing
-// in the list.
+// Connects the parts that remember the fleet's members, greet them, and refuse rounds while a known member is missing in the list.
 import type { HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
@@ -11,7 +10,7 @@ import { type GreetingReceiver, Greetings } from "./greetings.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
-/** As for a forwarded call: a peer that does not answer within this time is greeted again later. */
+/** As long as for a forwarded call (peers.ts). */
 const greetDeadlineMs = 4_000;
 
 interface MembershipOptions {
@@ -20,7 +19,7 @@ interface MembershipOptions {
 	readonly clusterName: string;
 	/** NAMESPACE/NAME. */
 	readonly fleetConfigMap: string;
-	/** Connections to the known members. Nothing else uses them. */
+	/** Not shared: connections to clusters that are not greeted are closed. */
 	readonly clients: PeerClients;
 	readonly clock: Clock;
 	readonly random: () => number;
@@ -33,9 +32,7 @@ export interface Membership {
 	/** Its getFleet() rejects while a known member is missing in the list. */
 	readonly api: ClusterApi;
 	readonly receiver: GreetingReceiver;
-	/** The other clusters that this agent has heard from. */
 	heard(): readonly HeardMember[];
-	/** Greets the other members. */
 	readonly greetingJob: PeriodicJob;
 	close(): void;
 }

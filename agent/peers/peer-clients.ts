@@ -1,5 +1,5 @@
-// Keeps connections to other agents with mutual TLS, one for each member and address. They are opened again when our certificate or the CA
-// changes. The server must show a certificate that names the member that was dialled.
+// Keeps one mutual TLS connection to other agents per member and address. Connections are replaced when this agent's certificate or the CA
+// changes. The server's certificate must name the dialled member.
 import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "../tls/certificates.ts";
@@ -10,7 +10,6 @@ interface PeerClientsOptions {
 	readonly serverName: string;
 }
 
-/** An agent to dial. */
 interface PeerAddress {
 	/** The cluster id that its certificate must name. */
 	readonly id: string;
@@ -45,7 +44,7 @@ export class PeerClients {
 		return client;
 	}
 
-	/** Closes the connections to all other agents. */
+	/** Closes the connections to all agents but these. */
 	keep(peers: readonly PeerAddress[]): void {
 		const needed = new Set(peers.map(keyOf));
 		for (const [key, client] of this.#clients) {

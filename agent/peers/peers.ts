@@ -12,17 +12,16 @@ import type { PeerClients } from "./peer-clients.ts";
 const peerDeadlineMs = 4_000;
 
 interface PeersOptions {
-	/** Nothing else uses them: connections that no member needs any more are closed. */
+	/** Not shared: connections that no member needs are closed. */
 	readonly clients: PeerClients;
 	readonly fleet: Pick<RecentFleet, "read" | "recent" | "lastRead">;
 	readonly clusterId: string;
-	/** This cluster's name, for messages. */
+	/** For messages. */
 	readonly clusterName: string;
 }
 
-/** How a call is sent to a member. */
 export interface RouteOptions {
-	/** For renewals: sends the call to the member as it was last listed, without reading the list again. */
+	/** For renewals: uses the member's last listed address, if there is one, without reading the list again. */
 	readonly renews?: boolean;
 }
 
@@ -39,7 +38,8 @@ export class Peers {
 	}
 
 	/**
-	 * As others(), from a list that may be a second old: for a caller that receives the members' answers and judges the membership by them.
+	 * As others(), for calls on behalf of this caller, and from a list that may be 1 s old. The caller itself judges the membership by the
+	 * members' answers.
 	 */
 	async othersFor(caller: Caller): Promise<readonly Promise<AgentCluster>[]> {
 		return this.#others(await this.#options.fleet.recent(), caller);
@@ -52,10 +52,10 @@ export class Peers {
 	}
 
 	/**
-	 * Returns the member with that id. Rejects with AgentProtocolError if the fleet has none, and with AgentUnavailableError if the member
-	 * has no address. `caller`: the caller whose calls are forwarded to it. A renewal goes to the address that the member had when the
-	 * fleet was last read, however long ago. That is safe because the certificate there must name the member, and the member checks callers
-	 * by its own fleet.
+	 * Returns the member with that id, for calls on behalf of `caller`. Rejects with AgentProtocolError if the fleet has no such member,
+	 * and with AgentUnavailableError if the member has no address.
+	 *
+	 * A renewal may safely use an old address: the certificate there must name the member, and the member checks callers by its own fleet.
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: RouteOptions = {}): Promise<AgentCluster> {
 		const { fleet, clusterName } = this.#options;

@@ -1,5 +1,5 @@
-// Finds where a replica of this agent listens for its peers: at the address in its pod's annotation, or else at the pod's own address. It
-// reads them from the API server, because the view does not keep them.
+// Finds a replica's peer address: the one in its pod's annotation, or else the pod's IP address. Both are read from the API server, because
+// the pod view does not keep them.
 import { isIP } from "node:net";
 import type { PodRecord } from "../../disruption/budget/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -8,8 +8,8 @@ import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import { formatAddress } from "../process/config.ts";
 
 /**
- * Returns HOST:PORT; undefined if the pod cannot be read, does not exist any more, or has no address yet. Rejects with
- * AgentUnavailableError if the API server does not answer.
+ * Returns HOST:PORT; undefined if the pod cannot be read, was replaced, or has no address yet. Rejects with AgentUnavailableError if the
+ * API server does not answer.
  */
 export async function findPeerAddress(
 	api: ApiRequest,

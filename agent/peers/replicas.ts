@@ -1,6 +1,8 @@
-// Finds the agent of this cluster that keeps the line: the ready one with the lowest name. The others forward their callers to it. This is
-// only about fairness. If agents disagree for a moment, or that agent is unreachable, each agent serves its own callers, and the Lease
-// itself decides.
+// Finds the agent of this cluster that keeps the line of waiting callers: the ready one with the lowest name. Other agents forward their
+// callers to it.
+//
+// The line only provides fairness. If agents disagree about that agent, or it is unreachable, each agent serves its own callers, and the
+// Lease decides.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -11,20 +13,20 @@ import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
-/** Another replica answers in milliseconds; if one is frozen, enough time must remain to serve the caller here. */
+/** Another replica answers in milliseconds. If it is frozen, enough time remains to serve the caller here. */
 const replicaDeadlineMs = 2_000;
-/** As long as a frozen replica may still look ready: three failed probes of 2 s. */
+/** A frozen replica may look ready for this long: three failed probes of 2 s. */
 const suspectForMs = 6_000;
 
 interface ReplicasOptions {
 	readonly clusterId: string;
 	readonly clusterName: string;
-	/** The pod of this agent. */
+	/** This agent's pod. */
 	readonly pod: { readonly name: string; readonly namespace: string };
 	readonly pods: Pick<PodView, "pods">;
-	/** Nothing else uses them: connections that no replica needs any more are closed. */
+	/** Not shared: connections that no replica needs are closed. */
 	readonly clients: PeerClients;
-	/** Returns HOST:PORT of a replica's peer port; undefined if the pod has no address, or is gone. */
+	/** Returns HOST:PORT of the replica's peer port; undefined if the pod has no address or is gone. */
 	readonly addressOf: (pod: PodRecord) => Promise<string | undefined>;
 	readonly clock: Pick<Clock, "now">;
 	readonly report: (problem: unknown) => void;
@@ -40,7 +42,7 @@ export class Replicas {
 		this.#options = options;
 	}
 
-	/** Returns the agent that keeps the line; undefined if it is this one, or if no better one can be reached at this moment. */
+	/** Returns the agent that keeps the line; undefined if this agent serves the caller itself. */
 	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
 		const { pod, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();
@@ -65,7 +67,6 @@ export class Replicas {
 		return undefined;
 	}
 
-	/** Returns the ready agents of this cluster, in the order of their names. */
 	#readyAgents(): readonly PodRecord[] {
 		const { pods, pod } = this.#options;
 		return [...pods.pods(pod.namespace)]
@@ -73,7 +74,7 @@ export class Replicas {
 			.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 	}
 
-	/** Returns the address if it is known. Otherwise requests it, so that it is known at a later call. */
+	/** Returns the known address. If there is none, requests it for later calls. */
 	#findAddress(agent: PodRecord): string | undefined {
 		if (!this.#addresses.has(agent.uid)) {
 			this.#addresses.set(agent.uid, undefined);
@@ -95,7 +96,7 @@ export class Replicas {
 		return this.#options.clock.now() < (this.#suspectUntil.get(uid) ?? 0);
 	}
 
-	/** Records that the agent did not answer: it is not used for a while, and then its address is looked up again. */
+	/** Skips the agent for a while, then looks up its address again. */
 	#suspect({ uid }: PodRecord): void {
 		this.#suspectUntil.set(uid, this.#options.clock.now() + suspectForMs);
 		this.#addresses.delete(uid);

@@ -1,6 +1,8 @@
-// Answers Acquire: a stream of places in line that ends with the acquisition. If the caller does not wait, the stream has one message: the
-// acquisition or a place. If the caller goes away, it leaves the line, and an acquisition made for it at that very moment is released.
-// Otherwise it would block all others for a lease duration.
+// Answers Acquire with a stream of places in line that ends with the acquisition. If the caller does not wait, the stream has one message:
+// the acquisition or a place.
+//
+// If the caller goes away, it leaves the line. An acquisition made at that moment is released, because it would block all others for a
+// lease duration.
 import type { AcquireRequest } from "../../disruption/budget/cluster.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { placeMessage } from "../../proto/wire.ts";
@@ -15,7 +17,7 @@ interface AcquireHandlerOptions {
 	readonly openCalls: Pick<OpenCalls, "beginAcquire">;
 	readonly held: Pick<HeldLeases, "assertRoom" | "begin" | "end">;
 	readonly watcher: Pick<CallWatcher, "acquired">;
-	/** Aborts when the agent stops. This ends the calls of callers that wait in line. */
+	/** Aborts when the agent stops, which ends waiting calls. */
 	readonly stopping: AbortSignal;
 }
 
@@ -87,7 +89,7 @@ async function acquire(
 	return undefined;
 }
 
-/** Whether the message was passed to the connection before the caller was seen to be gone. */
+/** Resolves to true if the message was passed to the connection before the caller went away. */
 function delivered({ write, gone }: AcquireCall, message: wire.AcquireResponse): Promise<boolean> {
 	return new Promise((resolve) => {
 		if (gone.aborted) {

@@ -27,10 +27,10 @@ export interface AgentServiceOptions {
 	readonly watcher: Pick<CallWatcher, "acquired" | "committed">;
 	readonly openCalls: Pick<OpenCalls, "beginAcquire" | "beginWatch">;
 	readonly held: HeldLeases;
-	/** Receives the greetings of peers. If left out, no cluster may greet. */
+	/** If left out, no cluster may greet. */
 	readonly greetings?: GreetingReceiver | undefined;
 	readonly clock: Pick<Clock, "after">;
-	/** Aborts when the agent stops. This ends watches and the calls of callers that wait in line. */
+	/** Aborts when the agent stops, which ends watches and waiting Acquires. */
 	readonly stopping: AbortSignal;
 }
 
@@ -50,7 +50,6 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		describe: pipeline.unary("Describe", (request: wire.DescribeRequest) => {
 			const budgetsOf = request.budgetsOf?.names;
 			limits.assertNamespaces(budgetsOf ?? []);
-			// A call that names its member asks no other members.
 			const asksOthers = request.others && request.clusterId === "";
 			return {
 				budget: undefined,
@@ -176,7 +175,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	};
 }
 
-/** Returns a function that lets the call's own cluster answer. */
+/** Answers from the cluster to which the call is routed. */
 function fromCluster<Answer>(
 	answer: (cluster: AgentCluster, call: AdmittedCall) => Promise<Answer>,
 	options?: RouteOptions,

@@ -1,15 +1,15 @@
-// Writes the audit lines: who requested what, and with which result. Each line is one JSON object on stdout, together with the rest of the
-// log and independent of the log level. Every acquire, commit, cancel and end of a holding has one, and so does every call that is refused
-// as invalid or not permitted. Verified data (user, tokenId, member) and claims (claimedHolder) have fields of their own; a token is in
-// none. `member` is the cluster that the caller's certificate names: only in a line about a greeting, the fleet need not list it. Each line
-// is bounded in length, because callers choose much of its content.
+// Writes an audit line for each Acquire, Commit, Cancel and EndHolding, and for each call refused as invalid or not permitted. A line is
+// one JSON object on stdout, whatever the log level.
+//
+// Verified data (user, tokenId, member) and claims (claimedHolder) have separate fields; a token is in none. `member` is the cluster that
+// the caller's certificate names. Only a line about a greeting may name a cluster that the fleet does not list. Lines are bounded in
+// length, because callers choose much of their content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { Logger } from "../process/log.ts";
 import { type Caller, callerFields } from "../peers/caller.ts";
 
-/** The facts about a call that became known while it was served. */
 export interface AuditRecord {
 	readonly method: string;
 	readonly port: "token" | "peer";
@@ -18,9 +18,7 @@ export interface AuditRecord {
 	/** The id of the member that the call names; "" if it names none. Undefined if the message was not read. */
 	cluster?: string;
 	budget?: BudgetName;
-	/** Numbers of items, and the caller's claim of who it is. */
 	details?: AuditDetails;
-	/** The result of an answered call. */
 	outcome?: string;
 }
 
@@ -30,19 +28,18 @@ export interface AuditDetails {
 	readonly ids?: number;
 	/** The Lease's transitions, which link a commit to its acquire. */
 	readonly transitions?: number;
-	/** What the caller calls itself: a person's name in it is a claim. */
+	/** The holder's name as the caller claims it, unverified. */
 	readonly claimedHolder?: string;
 	/** For a cancel: whether an eviction may have been sent. */
 	readonly sent?: boolean;
 }
 
 export interface AuditLog {
-	/** Writes the line of a call that is over, if it has one. `refusal` is the status of the call; undefined if it was answered. */
+	/** `refusal`: the status of the call; undefined if it was answered. */
 	ended(record: AuditRecord, refusal: Partial<StatusObject> | undefined): void;
 }
 
 const auditedMethods = new Set(["Acquire", "Commit", "Cancel", "EndHolding"]);
-/** The statuses of calls that the caller may not make, or that are invalid. */
 const refusals: ReadonlySet<status | undefined> = new Set([
 	status.UNAUTHENTICATED,
 	status.PERMISSION_DENIED,
@@ -54,7 +51,7 @@ const longestText = 253;
 const longestReason = 500;
 
 export function createAuditLog(log: Logger): AuditLog {
-	// Audit lines are written even if the log level is set to fewer lines.
+	// Audit lines are written whatever the configured level is.
 	const audit = log.child({ audit: true }, { level: "info" });
 	return {
 		ended(record, refusal) {

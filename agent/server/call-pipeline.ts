@@ -29,61 +29,51 @@ interface CallPipelineOptions {
 	readonly gate: Gate;
 	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
 	readonly audit: AuditLog;
-	/** Limits what callers may have open, on both ports together. */
+	/** Shared by both ports. */
 	readonly openCalls: Pick<OpenCalls, "begin">;
-	/** Returns the caller if the call was already judged by its headers. Otherwise, and if this is left out, the gate is asked. */
+	/** Returns the caller if the call was already admitted by its headers. Otherwise, the gate admits it. */
 	readonly findCaller?: ((metadata: Metadata) => Caller | undefined) | undefined;
-	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
+	/** Tells callers in time that the API server is silent. If left out, calls wait for their own timeout. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch"> | undefined;
 }
 
-/** A request that was read and found valid. */
+/** A request that was read and checked. */
 export interface Question<Answer, Call = AdmittedCall> {
-	/**
-	 * The budget of the request: the caller needs the right to it. Undefined if any verified caller may call, or if `scopes` has the
-	 * budgets.
-	 */
+	/** The caller needs the right to this budget. Undefined if any admitted caller may call, or if `scopes` lists the budgets. */
 	readonly budget: BudgetName | undefined;
-	/** The budgets of a request that may have several: the caller needs the right to each of them. */
+	/** The caller needs the right to each of these. Default: `budget`. */
 	readonly scopes?: readonly BudgetScope[];
-	/** The right that is needed; by default the right to decide. */
+	/** Default: `acquire`. */
 	readonly verb?: BudgetVerb;
 	/** For the audit line. */
 	readonly details?: AuditDetails;
-	/** Counts the call until the returned function is called; by default among calls that end soon. */
+	/** Counts the open call until the returned function is called. Default: openCalls.begin(). */
 	readonly begin?: (caller: Caller) => () => void;
 	readonly answer: (call: Call) => Promise<Answer>;
 }
 
-/** A call whose caller may make it. */
 export interface AdmittedCall {
 	readonly caller: Caller;
 	readonly record: CallRecord;
-	/** Returns the cluster that the call is for. */
+	/** Returns the cluster that answers the call. */
 	readonly route: (options?: RouteOptions) => Promise<AgentCluster>;
 	/** Returns the other members, for this caller. */
 	readonly others: () => Promise<readonly Promise<AgentCluster>[]>;
-	/** Tells the caller that its call is being served, for calls whose answer may take as long as a count (gathered-answers.ts). */
+	/** Tells the caller that its call is being served, for answers that may take as long as a count (gathered-answers.ts). */
 	readonly sendHeaders: () => void;
-	/**
-	 * Checks whether the caller has the right to decide about this budget. Returns the status to refuse the caller with, or undefined if
-	 * the caller has the right.
-	 */
+	/** Checks the right to acquire the budget. Returns undefined if the caller has it. */
 	readonly authorize: (budget: BudgetScope) => Promise<Refusal | undefined>;
-	/**
-	 * Judges the caller and its rights once more, for calls that last. Returns the status to refuse the call with, or undefined if it may
-	 * continue.
-	 */
+	/** Checks the caller and its rights again, for calls that last. Returns undefined if the call may continue. */
 	readonly checkAgain: () => Promise<Refusal | undefined>;
 }
 
-/** A call that is answered with a stream. Its answer is the status at the end, or undefined for OK. */
 export interface AdmittedStream<Response> extends AdmittedCall {
 	readonly write: (message: Response, written?: () => void) => void;
 	/** Aborts when the caller goes away. */
 	readonly gone: AbortSignal;
 }
 
+/** The answer is the status at the end of the stream; undefined means OK. */
 export type StreamQuestion<Response> = Question<Refusal | undefined, AdmittedStream<Response>>;
 
 interface ForCluster {
@@ -128,7 +118,7 @@ export class CallPipeline {
 			const record = this.#record(method, call.request);
 			const end = (refusal: Refusal | undefined): void => {
 				record.end(refusal);
-				// grpc-js takes this as the end of a stream with a status.
+				// This is how a grpc-js stream ends with a status.
 				if (refusal) call.emit("error", refusal);
 				else call.end();
 			};
@@ -140,7 +130,7 @@ export class CallPipeline {
 			};
 			this.#serve(call, record, readStream).then(
 				({ refusal, answer }) => end(refusal ?? answer),
-				// If the caller is gone, there is no one to tell, and nothing is wrong here.
+				// A failure after the caller went away is not logged.
 				(error: unknown) => end(call.cancelled ? statusOfError(error) : record.failed(error)),
 			);
 		};
@@ -202,7 +192,7 @@ export class CallPipeline {
 
 function goneSignal(call: ServerWritableStream<unknown, unknown>): AbortSignal {
 	const gone = new AbortController();
-	// This event also comes after a regular end, when it has no effect.
+	// grpc-js also emits this event after a regular end, when it has no effect.
 	call.once("cancelled", () => gone.abort(new AgentUnavailableError("the caller went away", "")));
 	return gone.signal;
 }

@@ -1,4 +1,4 @@
-// Records what becomes known of one call while it is served. However the call ends, it is measured and audited once.
+// Collects the facts about one call while it is served. The call is measured and audited once, however it ends.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { statusOfError } from "../../proto/status.ts";
@@ -37,20 +37,20 @@ export class CallRecord implements AuditRecord {
 		this.#audit = audit;
 	}
 
-	/** Measures the time of the call up to now. If this is not called, the time is measured when the call ends. */
+	/** Measures the call's duration up to now, instead of up to its end. */
 	measure(code: status = status.OK): void {
 		if (this.#isMeasured) return;
 		this.#isMeasured = true;
 		this.#watcher.answered({ name: this.method, port: this.port, startedAt: this.#startedAt, code });
 	}
 
-	/** Logs a failure, and returns its status. An error that is not a domain error is a bug: callers do not see it. */
+	/** Logs a failure and returns its status. Callers do not see a bug, which is any error that is not a domain error. */
 	failed(error: unknown): Partial<StatusObject> {
 		this.#watcher.failed(this.method, error);
 		return statusOfError(error);
 	}
 
-	/** Ends the record of a call that was answered, or that ends with this status. Returns false if it has ended before. */
+	/** `refusal` is undefined if the call was answered. Returns false if the record has ended before. */
 	end(refusal: Partial<StatusObject> | undefined): boolean {
 		if (this.#isOver) return false;
 		this.#isOver = true;

@@ -1,4 +1,4 @@
-// Measures and logs the calls.
+// Measures and logs the agent's calls.
 import { status } from "@grpc/grpc-js";
 import type { AcquireOutcome, CommitOutcome } from "../../disruption/budget/cluster.ts";
 import { type Logger, reasonOf } from "../process/log.ts";
@@ -7,7 +7,7 @@ import type { Metrics } from "../process/metrics.ts";
 interface AnsweredCall {
 	readonly name: string;
 	readonly port: "token" | "peer";
-	/** When the call began, by performance.now(). */
+	/** By performance.now(). */
 	readonly startedAt: number;
 	readonly code: status;
 }
@@ -30,7 +30,7 @@ export function createCallWatcher({ metrics, log }: CallWatcherOptions): CallWat
 			metrics.calls.observe({ method: name, port, code: status[code] }, (performance.now() - startedAt) / 1000);
 		},
 		failed(call, err) {
-			// A caller receives domain errors and acts on them; only other errors concern the operator of the agent.
+			// Callers receive domain errors and act on them; only other errors concern the agent's operator.
 			if (reasonOf(err) === undefined) log.error({ err, call }, "A call failed by a bug");
 			else log.debug({ err, call }, "A call was refused");
 		},

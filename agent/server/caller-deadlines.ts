@@ -1,5 +1,5 @@
-// Tells callers shortly before their deadline if the API server is silent. Otherwise they would stop waiting and blame this agent, although
-// the agent itself waits for the API server. What was requested may still be done, as with any missing answer.
+// Tells callers shortly before their deadline that the API server is silent. Otherwise they would time out and blame this agent. The
+// request may still be carried out, as after any timeout.
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
@@ -22,7 +22,7 @@ interface WatchedCall {
 
 /** Enough for the answer to arrive over a link of 200 ms. */
 const aheadMs = 500;
-/** How long the admission of a call may take. Another agent gives this one up after 4 s without a sign of life (peers.ts). */
+/** Limit for the admission of a call: another agent gives up after 4 s without an answer (peers.ts). */
 export const admissionMs = 4_000 - aheadMs;
 /** A healthy API server answers a ping in milliseconds, a busy one within this time. */
 const silentForMs = 1_500;
@@ -35,8 +35,8 @@ export class CallerDeadlines {
 	}
 
 	/**
-	 * Calls `tell` shortly before the call's deadline if the API server is silent then. The returned function stops that. `withinMs`: how
-	 * long from now the caller waits at most, if its deadline is later.
+	 * Calls `tell` if the API server is silent shortly before the call's deadline, or after `withinMs` if that is earlier. The returned
+	 * function cancels this.
 	 */
 	watch(
 		{ name, call, withinMs = Number.POSITIVE_INFINITY }: WatchedCall,

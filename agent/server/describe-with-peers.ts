@@ -1,25 +1,24 @@
-// Describes this agent to a caller and, on request, adds the other members' descriptions and budgets. So a run starts with one call instead
-// of two for each member.
+// Describes this agent to a caller and, on request, adds the other members' descriptions and budgets. A run then starts with one call
+// instead of two for each member.
 //
-// Guarantee: nothing is made up, and an answer that is left out says nothing. What is reported of another member is its own agent's answer
-// to a question that was sent after this call came. Members that fail or are slow are left out, and so are budgets that cannot be listed or
-// are too many: the caller must request those separately.
+// Guarantee: what is reported of another member is its own agent's answer to a question that was sent after this call came. Members that
+// fail or are slow are left out, and so are budgets that cannot be listed or are too many. The caller must request what is left out
+// separately.
 import type { AgentCluster, AgentDescription, Introduction } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";
 
-/**
- * Ten round trips to the other side of the world. If a member takes longer, the caller asks it directly, waits up to 5 s and gets the
- * reason.
- */
+/** If a member takes longer, the caller asks it directly, waits up to 5 s and gets the reason. */
 export const othersWithinMs = 1_000;
 
-/** Limit for the specs of one member's budgets: several hundred budgets. Fifty members then have 3 MB, of the 16 MB that are accepted. */
+/**
+ * In characters of JSON, for the specs of one member's budgets: several hundred budgets. Fifty members then send 3 MB of the 16 MB that the
+ * plugin accepts.
+ */
 export const maxSpecLength = 64 * 1024;
 
 interface DescribeOptions {
 	readonly budgetsOf: readonly string[] | undefined;
-	/** The members that are asked too. */
 	readonly others: Promise<readonly Promise<AgentCluster>[]>;
 	readonly clock: Pick<Clock, "after">;
 }
@@ -39,7 +38,7 @@ export async function describeWithPeers(
 	return { ...withinBounds(own), ...(said.length > 0 && { others: said }) };
 }
 
-/** Returns the member's description; undefined if it fails or is slow. */
+/** Returns undefined if the member fails or is slow. */
 async function describedInTime(
 	member: Promise<AgentCluster>,
 	{ budgetsOf, clock }: Pick<DescribeOptions, "budgetsOf" | "clock">,

@@ -1,5 +1,5 @@
-// Decides who may call on which port, and which cluster answers. On the token port a call may be for any member and is forwarded to it. On
-// the peer port a call comes from another agent. It is answered for this cluster or not at all, so that no call is forwarded in circles.
+// Decides who may call on which port, and which cluster answers. A call on the token port is forwarded to the member that it names. A call
+// on the peer port comes from another agent and is never forwarded to another cluster, so calls do not go in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type {
 	AcquireOptions,
@@ -23,7 +23,7 @@ import type { BudgetVerb, Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
-/** This cluster, which can also acquire and list Leases without asking the agent that keeps the line. */
+/** `acquireHere` and `listLeasesHere` do not ask the agent that keeps the line. */
 export interface ServedCluster extends AgentCluster {
 	/** `onBehalfOf`: the caller for whom the call is made, for logs and for lists of Leases. */
 	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
@@ -32,7 +32,6 @@ export interface ServedCluster extends AgentCluster {
 	listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 }
 
-/** The parts of a call that a gate needs. Every call has them, whatever its method. */
 export type IncomingCall = Pick<
 	ServerUnaryCall<unknown, unknown>,
 	"metadata" | "getAuthContext" | "getPath" | "getPeer"
@@ -42,11 +41,10 @@ const notOfThisPort = "cannot serve a peer on the port for callers with a token"
 
 export interface Gate {
 	readonly port: "token" | "peer";
-	/** Returns the verified caller, or the status to refuse the call with. */
 	admit(call: IncomingCall): Promise<Admission>;
 	/**
-	 * Checks whether the caller has the verb on the budget, on all budgets of a namespace, or on all budgets (""). Returns the status to
-	 * refuse the call with, or undefined if it may continue.
+	 * Checks whether the caller has the verb on the budget, on all budgets of a namespace, or on all budgets (namespace ""). Returns
+	 * undefined if it has.
 	 */
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
 	/**
@@ -55,8 +53,8 @@ export interface Gate {
 	 */
 	route(clusterId: string, metadata: Metadata, caller: Caller, options?: RouteOptions): Promise<AgentCluster>;
 	/**
-	 * Returns the other members, for this caller; none on the peer port. Rejects if the fleet cannot be read. Each member's promise rejects
-	 * if there is no route to it.
+	 * Returns the other members; none on the peer port. Rejects if the fleet cannot be read. A member's promise rejects if there is no
+	 * route to the member.
 	 */
 	others(caller: Caller): Promise<readonly Promise<AgentCluster>[]>;
 }
@@ -65,7 +63,6 @@ export function createTokenGate(options: {
 	readonly identity: Pick<Identity, "check">;
 	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
-	/** Returns another member of the fleet, for calls that this agent forwards for this caller. */
 	readonly member: (clusterId: string, caller: Caller, options: RouteOptions) => Promise<AgentCluster>;
 	readonly others: (caller: Caller) => Promise<readonly Promise<AgentCluster>[]>;
 }): Gate {
@@ -90,7 +87,7 @@ export function createTokenGate(options: {
 	};
 }
 
-/** Calls for which the member list is read again. All others keep, check or end something that was started, or only report. */
+/** The member list is read again for these calls. Other calls only continue, check, end or report what was started. */
 const decisiveCalls: ReadonlySet<string> = new Set(
 	[AgentServiceService.acquire, AgentServiceService.count, AgentServiceService.commit].map(({ path }) => path),
 );
@@ -113,12 +110,12 @@ export function createPeerGate({
 			const anew = decisiveCalls.has(call.getPath());
 			const renews = call.getPath() === AgentServiceService.renew.path;
 			const certificate = call.getAuthContext().sslPeerCertificate;
-			// A caller that greets need not be a member: greetings exist for that case.
+			// A cluster that greets need not be a member.
 			const greets = call.getPath() === AgentServiceService.greet.path;
 			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
 			switch (verdict.kind) {
 				case "member": {
-					// An agent greets for itself, and what greets need not be a member: it is not trusted to name a user.
+					// Such a cluster is not trusted to name a user.
 					const onBehalfOf = greets ? undefined : findPassedOnCaller(call.metadata);
 					return {
 						kind: "admitted",
@@ -131,7 +128,7 @@ export function createPeerGate({
 					return { kind: "refused", status: statusOfError(new AgentForbiddenError(verdict.reason)) };
 			}
 		},
-		// A call through a peer was authorised where its token was issued.
+		// A member authorises a user's call before it forwards the call.
 		authorize: async () => undefined,
 		async route(clusterId, metadata, caller) {
 			if (clusterId !== "" && clusterId !== local.id) {
@@ -145,10 +142,6 @@ export function createPeerGate({
 	};
 }
 
-/**
- * Returns this cluster for one call. It tells the agent that keeps the line, and the memories of holders and grants, for whom the call is
- * made.
- */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return forwardingCluster(local, {
 		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),

@@ -1,9 +1,8 @@
-// Sends the parts of an answer together: headers with the first message, and the status with the message of a call that has only one. Each
-// separate part would be a packet, and another one in a plugin's tunnel. A packet costs the API server, the kubelet and the plugin more
-// than its content.
+// Sends headers with the first message, and the status with the message of a unary call. Each separate part would be a packet. A packet in
+// a plugin's tunnel costs the API server, the kubelet and the plugin more than its content.
 //
-// Guarantee: headers leave within a quarter of a second after the handler sends them, so the caller knows that its call is being served.
-// Callers wait 2 s or longer for headers.
+// Guarantee: headers leave within 250 ms after the handler sends them, so the caller knows that its call is being served. Callers wait 2 s
+// or longer for headers.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -12,7 +11,7 @@ import {
 } from "@grpc/grpc-js";
 import type { Clock } from "../process/clock.ts";
 
-/** Most answers are ready by then, and a quarter of a second is not a long silence. */
+/** Most answers are ready by then. */
 export const headersWithinMs = 250;
 
 export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterceptor {
@@ -40,8 +39,8 @@ export function createGatheredAnswers(clock: Pick<Clock, "after">): ServerInterc
 }
 
 /**
- * Returns a call that sends its status without waiting until the message is written. If the message cannot be written, grpc-js itself has
- * sent a status that says so.
+ * Returns a call that sends its status without waiting until the message is written. If the message cannot be written, grpc-js has already
+ * sent an error status.
  */
 function withStatusAtOnce(call: ServerInterceptingCallInterface): ServerInterceptingCallInterface {
 	return {

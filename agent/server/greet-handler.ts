@@ -1,5 +1,5 @@
-// Answers Greet, only on the peer port. It is the one call that any cluster with a certificate of the fleet's CA may make, whether it is a
-// member here or not (gate.ts). A caller greets as the cluster that its certificate names, and as no other.
+// Answers Greet on the peer port. Any cluster with a certificate of the fleet's CA may greet, member or not (gate.ts), but only as the
+// cluster that its certificate names.
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import { quote } from "../../disruption/quote.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
@@ -7,7 +7,6 @@ import { readGreeting } from "../../proto/greet.ts";
 import type { Caller } from "../peers/caller.ts";
 import type { GreetingReceiver } from "../peers/greetings.ts";
 
-/** Answers one greeting. Without `greetings`, no cluster may greet. */
 export async function handleGreet(
 	request: wire.GreetRequest,
 	caller: Caller,

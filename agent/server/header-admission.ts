@@ -1,8 +1,8 @@
 // Judges the caller by the headers of a call, before any part of its message is read.
 //
-// Guarantee: a caller that is not admitted is refused, or ignored if its connection is about to be closed. Either way, it costs a stream of
-// at most 128 KB. That is what HTTP/2 lets it send unread (measured: a window of 64 KB, twice). Messages of admitted callers are read a few
-// at a time, and each must arrive within seconds.
+// Guarantee: a caller that is not admitted is refused, or ignored if its connection is about to be closed. Either way, it costs at most 128
+// KB, which HTTP/2 lets it send unread (measured: a window of 64 KB, twice). Messages of admitted callers are read a few at a time, and
+// each must arrive within 5 s.
 import {
 	type Metadata,
 	ServerInterceptingCall,
@@ -29,7 +29,7 @@ interface HeaderAdmissionOptions {
 	readonly audit: AuditLog;
 	readonly connections: Pick<Connections, "admitted" | "isEnding" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
-	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
+	/** Tells callers in time that the API server is silent. If left out, calls wait for their own timeout. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch"> | undefined;
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
@@ -38,11 +38,11 @@ interface HeaderAdmissionOptions {
 
 export interface HeaderAdmission {
 	readonly interceptor: ServerInterceptor;
-	/** Returns the caller of a call; undefined if the call did not come through the interceptor. */
+	/** Returns undefined if the call did not come through the interceptor. */
 	findCaller(metadata: Metadata): Caller | undefined;
 }
 
-/** As long as a whole call may take: 1.2 MB, the longest valid message, over 2 Mbit/s. */
+/** Enough for the longest valid message, 1.2 MB, over 2 Mbit/s. */
 const readWithinMs = 5_000;
 
 /** A caller that wants an answer does not cancel this soon. */
@@ -50,7 +50,7 @@ const takenBackAtOnceMs = 100;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
 	const { gate, watcher, audit, connections, deadlines, reading, clock, cluster } = options;
-	// grpc-js passes the same object to the handler.
+	// grpc-js passes the same Metadata object to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
 		statusOfError(new AgentUnavailableError(`cannot read the message in cluster "${cluster}": ${why}`, cluster));
@@ -81,7 +81,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			record.caller = admitted;
 			callers.set(metadata, admitted);
 			connections.admitted(peer, partyOf(admitted));
-			// By token: people who share an account do not use up each other's slots.
+			// By token, so that people who share an account do not use up each other's slots.
 			const slot = reading.take(admitted.kind === "token" ? admitted.tokenHash : admitted.member, () => {
 				stopClock = clock.after(readWithinMs, () =>
 					refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)),
@@ -124,8 +124,8 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						pass();
 					},
 					onCancel() {
-						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. An expired
-						// deadline cancels too, but later.
+						// Calls that are cancelled at once cost as much as refused ones, so they count as refused. An expired deadline also
+						// cancels, but later.
 						const isAtOnce = clock.now() - cameAt < takenBackAtOnceMs;
 						if (!isOver && !record.caller && isAtOnce) connections.refused(peer);
 						over();

@@ -1,9 +1,9 @@
-// Keeps track of the written Leases that callers hold through this agent, in this cluster or in another one to which it forwards their
-// calls: how many, and for how long. When the agent stops, it releases them. Whether a Lease is held at all is decided by the Lease itself
-// (agent/leases/lease-store.ts). This file decides only who may continue to hold one.
+// Tracks the written Leases that callers hold through this agent, here or in a cluster to which it forwards their calls. It limits their
+// number and duration, and releases them when the agent stops. Whether a Lease is held is decided by the Lease itself
+// (agent/leases/lease-store.ts).
 //
-// A Lease is held for one round. A caller that only renews it would block all others, so renewals end after a time. When the agent stops,
-// the connections of its callers end, and a Lease that is not released blocks all others for a lease duration.
+// A Lease is held for one round. A caller that only renews it would block all others, so renewals end after a time. A Lease that a stopped
+// agent did not release would block all others for a lease duration.
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Acquisition, Cluster } from "../../disruption/budget/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -12,23 +12,23 @@ import type { Caller } from "../peers/caller.ts";
 import { partyOf } from "./open-calls.ts";
 
 /**
- * A round keeps its Leases while it waits in line at another cluster. This is the time for twenty rounds ahead of it there, each with 8 s
- * for a count, 2 s for a handover and 5 s for a commit. A round that waits longer loses its Leases and starts over.
+ * A round keeps its Leases while it waits in line at another cluster. This allows twenty rounds ahead of it: 8 s for a count, 2 s for a
+ * handover and 5 s for a commit each. A round that waits longer loses its Leases and starts over.
  */
 export const longestHoldMs = 5 * 60_000;
-/** A round holds the Leases of its budgets in one cluster; a drain of five hundred pods may have as many budgets. */
+/** A drain of five hundred pods may hold the Leases of as many budgets in one cluster. */
 const maxPerParty = 500;
-/** A Lease that was not renewed for this long is over anyway. */
+/** A Lease that was not renewed for this long has expired. */
 const overAfterMs = 2 * leaseDurationMs;
 
 interface HeldLease {
-	/** The acquisition that this agent made, and for whom; undefined if another agent made it and this one was asked to renew it. */
+	/** Undefined if another agent acquired the Lease and this one only renewed it. */
 	readonly through?: {
 		readonly party: string;
 		readonly cluster: Pick<Cluster, "release">;
 		readonly acquisition: Acquisition;
 	};
-	/** When this agent first saw it, by the agent's own clock. */
+	/** When this agent first saw the Lease, by `now`. */
 	readonly since: number;
 	aliveAt: number;
 }
@@ -38,10 +38,7 @@ interface HeldLeasesOptions {
 	readonly now: () => number;
 	/** For messages. */
 	readonly cluster: string;
-	/**
-	 * Called for each Lease that was acquired through this agent, when its commit or release through this agent ends it. Not called if it
-	 * expires.
-	 */
+	/** Called when a commit or release ends a Lease that was acquired through this agent. Not called if the Lease expires. */
 	readonly onEnded?: (heldMs: number) => void;
 }
 
@@ -67,14 +64,14 @@ export class HeldLeases {
 		);
 	}
 
-	/** Records a hold. `cluster` is the cluster to ask for the release. */
+	/** `cluster` releases the Lease when the agent stops. */
 	begin(caller: Caller, cluster: Pick<Cluster, "release">, acquisition: Acquisition): void {
 		const now = this.#options.now();
 		const through = { party: partyOf(caller), cluster, acquisition };
 		this.#byNonce.set(acquisition.nonce, { through, since: now, aliveAt: now });
 	}
 
-	/** Records a renewal. Throws LeaseLostError if the Lease was held for too long. */
+	/** Throws LeaseLostError if the Lease was held for too long. */
 	renew({ nonce, budget }: Acquisition): void {
 		const now = this.#options.now();
 		const known = this.#byNonce.get(nonce);
@@ -88,14 +85,13 @@ export class HeldLeases {
 		else this.#byNonce.set(nonce, { since: now, aliveAt: now });
 	}
 
-	/** Forgets a hold that has ended. */
 	end({ nonce }: Acquisition): void {
 		const held = this.#byNonce.get(nonce);
 		this.#byNonce.delete(nonce);
 		if (held?.through) this.#options.onEnded?.(this.#options.now() - held.since);
 	}
 
-	/** Releases all Leases that were acquired through this agent, in parallel. Returns the errors. */
+	/** Releases all Leases that were acquired through this agent. Returns the errors. */
 	async releaseAll(): Promise<readonly unknown[]> {
 		this.#forgetOver();
 		const held = [...this.#byNonce.values()].flatMap(({ through }) => (through ? [through] : []));

@@ -1,6 +1,5 @@
-// Identifies callers: every call on the token port brings a token for the audience of the agents. The token lives an hour at most, and the
-// API server reviews it. If the API server accepts it, that answer is kept for a minute, by the token's hash. The token itself is never
-// kept or logged.
+// Identifies callers on the token port by a token for the agents' audience, which the API server reviews and which lives at most an hour. A
+// verdict is cached by the token's hash, for a minute if the token was accepted. The token itself is never kept or logged.
 import { createHash } from "node:crypto";
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget/budget.ts";
@@ -15,13 +14,13 @@ export type TokenVerdict =
 	| { readonly kind: "authenticated"; readonly user: ReviewedUser }
 	| { readonly kind: "rejected"; readonly reason: string };
 
-/** Verbs that mean nothing to Kubernetes itself: to decide about a budget, and to end what others hold of it. */
+/** Verbs that only xpdb uses: `acquire` to decide about a budget, `release` to end what others hold of it. */
 export type BudgetVerb = "acquire" | "release";
 
 /** Asks the API server about callers. Rejects with AgentUnavailableError if it gives no answer. */
 export interface Reviews {
 	reviewToken(token: string): Promise<TokenVerdict>;
-	/** Whether the user has the verb (by default `acquire`) on this budget; without a name, on every budget of the namespace. */
+	/** Whether the user has the verb (default: `acquire`) on the budget. With name "": on every budget of the namespace. */
 	may(user: ReviewedUser, budget: BudgetName, verb?: BudgetVerb): Promise<boolean>;
 }
 
@@ -33,7 +32,7 @@ interface IdentityOptions {
 	readonly reviews: Pick<Reviews, "reviewToken">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
-	/** Limits how many unknown tokens the API server is asked about; unlimited if left out. */
+	/** Limits the reviews of unknown tokens; unlimited if left out. */
 	readonly rate?: Pick<ReviewRate, "begin">;
 	/** For messages. */
 	readonly cluster?: string;
@@ -45,7 +44,7 @@ interface IdentityOptions {
 const knownForMs = 60_000;
 /** How long a refusal is kept, so that a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
-/** Callers are few; a client that sends made-up tokens must not fill the memory. */
+/** Limits the memory that made-up tokens can use. */
 const maxKept = 1_000;
 /** Tokens of the API server have about 1,000 characters. */
 const maxTokenLength = 16_384;
@@ -68,8 +67,8 @@ export class Identity {
 	}
 
 	/**
-	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError if the API server gives no answer, or is
-	 * already asked about too many unknown tokens. Nothing is kept about a token that is not reviewed, so that it displaces no known token.
+	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError if the API server gives no answer, or if
+	 * too many unknown tokens come. A token that was not reviewed is not cached, so it displaces no known token.
 	 */
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);
@@ -85,10 +84,7 @@ export class Identity {
 		return this.#verdicts.get(tokenHash, () => this.#ask(token, tokenHash).finally(end));
 	}
 
-	/**
-	 * Counts a question to the API server until the returned function is called. Throws AgentUnavailableError if no further one may be
-	 * asked.
-	 */
+	/** Counts a review until the returned function is called. Throws AgentUnavailableError if no further review may start. */
 	#begin(address: string): () => void {
 		const { rate, cluster = "" } = this.#options;
 		const end = rate ? rate.begin(address) : () => undefined;
@@ -130,8 +126,8 @@ function findToken(authorization: readonly (string | Buffer)[]): string | undefi
 }
 
 /**
- * Whether the token has the shape that TokenRequest gives to tokens for our audience. Any other token is refused without a question. Only
- * the API server can say whether the token is genuine.
+ * Whether the token claims the agents' audience. Any other token is refused without a review. Only the API server can say whether the claim
+ * is genuine.
  */
 function isForAgents(token: string): boolean {
 	const [, payload, ...rest] = token.split(".");

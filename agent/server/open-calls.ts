@@ -1,32 +1,32 @@
-// Limits the calls that one caller, and all callers together, may have open at the same time. A waiting Acquire holds its request in
-// memory, and the weights follow that memory. Calls that end soon have their own limits, so that waiting callers do not block their own
-// renewals and commits.
+// Limits the calls that one caller, and all callers together, may have open at the same time. A waiting Acquire counts by the memory of its
+// request. Other calls have their own limits, so that waiting callers do not block their own renewals and commits.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Caller } from "../peers/caller.ts";
 
-/** A call with its stream takes 15 KB; 50 candidates take about as much again. */
+/** A call with its stream takes 15 KB. 50 candidates take as much again. */
 const candidatesPerUnit = 50;
-/** 15 MB of the 120 MB between a working agent and its limit of 224Mi. */
+/** 15 MB of the 120 MB that a working agent leaves of its limit of 224Mi. */
 const maxUnits = 1_000;
-/** An account that a team shares, or a member with all its users: a fifth stays for others. */
+/** A team may share an account, and a member calls for all its users. A fifth remains for others. */
 const maxPerParty = 800;
 /** A drain may wait for one Lease of each of its budgets at the same time. */
 const maxPerToken = 400;
-/** Watches of budgets hold the latest state of each budget for a slow reader, 100 KB at 1,000 budgets: a tenth of the 120 MB. */
+/**
+ * A watch holds the latest state of each budget for a slow reader, 100 KB at 1,000 budgets. 100 watches hold about a tenth of the 120 MB.
+ */
 const watches = { all: 100, perParty: 80, perToken: 40 };
 
 export class OpenCalls {
 	readonly #byKey = new Map<string, number>();
 	readonly #cluster: string;
 
-	/** `cluster`: its name, for messages. */
 	constructor(cluster: string) {
 		this.#cluster = cluster;
 	}
 
 	/**
-	 * Counts an Acquire until the returned function is called; throws AgentUnavailableError if the caller, or all callers together, have
-	 * too many.
+	 * Counts an Acquire until the returned function is called. Throws AgentUnavailableError if the caller, or all callers together, have
+	 * too many open.
 	 */
 	beginAcquire(caller: Caller, candidates: number): () => void {
 		return this.#begin([...boundsOf("acquire", caller)], 1 + Math.ceil(candidates / candidatesPerUnit));
@@ -37,7 +37,7 @@ export class OpenCalls {
 		return this.#begin([...boundsOf("other", caller)], 1);
 	}
 
-	/** As beginAcquire(), for a watch. If the user has only one context, all members are watched through one agent. */
+	/** As beginAcquire(), for a watch. */
 	beginWatch(caller: Caller): () => void {
 		return this.#begin([...boundsOf("watch", caller, watches)], 1);
 	}
@@ -70,7 +70,6 @@ export class OpenCalls {
 interface Bound {
 	readonly key: string;
 	readonly max: number;
-	/** For messages. */
 	readonly problem: string;
 }
 

@@ -1,10 +1,12 @@
 // Identifies the member of the fleet that calls on the peer port.
 //
-// Guarantee: a call is admitted only while its certificate is valid, has the name of all agents, and names one cluster that ConfigMap
-// `xpdb-fleet` lists, or this cluster. Greetings need only the certificate. Acquire, Count and Commit read the list again, so they refuse a
-// removed member at its next call; every refusal reads it again too. Other calls accept a list that is at most 1 s old. A renewal accepts
-// one as old as a Lease lasts: reading may take longer than a handed-over Lease lasts, and its holder was a member when the Lease was
-// acquired. If a list is needed and cannot be read, the call is not admitted.
+// Guarantee: a call is admitted only with a valid certificate that has the name of all agents and names one cluster. That cluster is this
+// one, or ConfigMap `xpdb-fleet` lists it. Greetings need only the certificate.
+//
+// Acquire, Count and Commit read the list again, so they refuse a removed member at its next call. Other calls accept a list that is at
+// most 1 s old, but read it again before they refuse. A renewal accepts a list that is as old as a Lease lasts, because reading it may take
+// longer than a handed-over Lease lasts. If a list is needed and cannot be read, the call is not admitted.
+//
 // Assumption: each certificate that the fleet's CA signs for a cluster names that cluster and no other. A CA is revoked by removing it from
 // the bundle, and no connection outlives that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
@@ -17,13 +19,12 @@ type PeerVerdict =
 	| { readonly kind: "member"; readonly clusterId: string }
 	/** The caller has no certificate that is valid for an agent. */
 	| { readonly kind: "unauthenticated"; readonly reason: string }
-	/** An agent, but of a cluster that is not a member. */
+	/** The agent's cluster is not a member. */
 	| { readonly kind: "forbidden"; readonly reason: string };
 
 interface PeerIdentityOptions {
 	/** The name in the certificate of every agent. */
 	readonly serverName: string;
-	/** This cluster. */
 	readonly local: { readonly id: string; readonly name: string };
 	readonly fleet: Pick<RecentFleet, "read" | "recent" | "lastRead">;
 	/** Milliseconds since 1970, by which certificates expire. */
@@ -31,9 +32,9 @@ interface PeerIdentityOptions {
 }
 
 interface PeerCall {
-	/** The call acquires, counts or commits. */
+	/** Whether the member list is read again: for Acquire, Count and Commit. */
 	readonly anew: boolean;
-	/** The call renews what was acquired. */
+	/** Whether a member list as old as a Lease lasts is accepted. */
 	readonly renews?: boolean;
 }
 
@@ -44,10 +45,10 @@ export class PeerIdentity {
 		this.#options = options;
 	}
 
-	/** Returns the cluster that the certificate names, whether it is a member or not. For a greeting, this is the whole check. */
+	/** Returns the cluster that the certificate names, member or not. For a greeting, this is the whole check. */
 	certified(certificate: PeerCertificate | undefined): Exclude<PeerVerdict, { readonly kind: "forbidden" }> {
 		const { serverName, wallClock } = this.#options;
-		// The CA may have signed certificates for others too: only an agent's name makes an agent.
+		// The CA may also sign certificates for others: only this name identifies an agent.
 		if (!certificate || checkServerIdentity(serverName, certificate)) {
 			return { kind: "unauthenticated", reason: `cannot serve a peer without a certificate for "${serverName}"` };
 		}

@@ -1,11 +1,11 @@
-// Limits how many messages are read at the same time. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of a message that is
-// not read yet. So the number of slots limits what half-sent messages cost the agent, and the rest wait.
+// Limits how many messages are read at the same time, and so what half-sent messages cost the agent. A message has up to 2 MB, but HTTP/2
+// holds back all but 128 KB of it until it is read.
 
-/** 2 MB each: 16 of the 120 MB between a working agent and its limit of 224Mi. */
+/** 2 MB each: 16 MB of the 120 MB that a working agent leaves of its limit of 224Mi. */
 const maxReading = 8;
 /** Half of them, so that one slow sender does not block all others. */
 const maxReadingPerCaller = 4;
-/** 128 KB each if they are large and half-sent, next to nothing otherwise: 25 MB of those 120. */
+/** At most 128 KB each: 25 MB of the 120 MB. */
 const maxWaiting = 192;
 /** A plugin or a peer sends a member up to 24 requests at the same time, and acquires the Leases of all its budgets together. */
 const maxWaitingPerCaller = 96;
@@ -21,8 +21,8 @@ export class ReadingSlots {
 	#reading = 0;
 
 	/**
-	 * Calls `start` when the message may be read, immediately or later. The returned function frees the slot, or the place in line.
-	 * Undefined if too many messages wait.
+	 * Calls `start` when the message may be read, immediately or later. The returned function frees the slot, or the place in line. Returns
+	 * undefined if too many messages wait.
 	 */
 	take(caller: string, start: () => void): (() => void) | undefined {
 		let state: "waiting" | "reading" | "over" = "waiting";

@@ -1,17 +1,16 @@
 // Limits what an agent accepts from a caller: names that Kubernetes would accept, and no more of them than a Lease can hold. An invalid
-// name would garble the budget's Lease for all callers. Each refusal is an AgentProtocolError that names the field.
+// name would corrupt the budget's Lease for all callers. Each refusal is an AgentProtocolError that names the field.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/budget/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { ControllerReference } from "../../disruption/budget/pod.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 
-/** A node has 110 pods by default and 500 at most; a Lease holds 1,500 reservations. */
+/** A node has 110 pods by default and 500 at most. A Lease holds 1,500 reservations. */
 export const maxItems = 1_000;
 
-/** Our ids and nonces are UUIDs (36 characters), and so are the uids of objects. The rest is room for other generators. */
+/** Ids, nonces and the uids of objects are UUIDs (36 characters). The rest is room for other generators. */
 const maxIdLength = 64;
-/** What people see of a holder: user, host and process. */
 const maxHolderLength = 253;
 
 /** DNS-1123, as the API server requires for the names of namespaces, budgets and pods. */
@@ -97,7 +96,7 @@ function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 	}
 }
 
-/** The agent finds a pod's controller itself (commit-check.ts) and does not keep this one. It still refuses an invalid one. */
+/** The agent finds a pod's controller itself (commit-check.ts), but still refuses an invalid one. */
 function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
 	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
 		throw refused("grants.controller.api_version", "is not an API version", apiVersion);

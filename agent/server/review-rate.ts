@@ -1,7 +1,8 @@
-// Limits how many unknown tokens the API server is asked about. All callers that connect directly share one limit, with a smaller one for
-// each address, so made-up tokens from one address do not use up the limit of the others. People come through the API server's
-// port-forward, after it has admitted them. Their calls arrive from loopback, and have a limit of their own. Known tokens cause no question
-// here.
+// Limits how many unknown tokens the API server reviews. All direct callers share one limit, and each address has a smaller one, so made-up
+// tokens from one address do not use up the shared limit.
+//
+// Calls through the API server's port-forward arrive from loopback. They have their own limit, because the API server has already admitted
+// their callers.
 import { isLoopback } from "../process/is-loopback.ts";
 import { TokenBucket } from "../process/token-bucket.ts";
 
@@ -10,14 +11,14 @@ interface ReviewRateOptions {
 	readonly now: () => number;
 }
 
-/** A review is a request of some 5 ms, so these cost the API server little, and they are enough for all users of a fleet. */
+/** A review is a request of some 5 ms, so these rates cost the API server little. */
 const forwarded = { perSecond: 10, burst: 40 };
 const direct = { perSecond: 10, burst: 20 };
 /** A pod that runs the plugin has one token, and a new one every eight minutes. */
 const perAddress = { perSecond: 1, burst: 5 };
-/** About 200 bytes each; buckets that are full again are forgotten first. */
+/** About 200 bytes each. */
 const maxAddresses = 1_000;
-/** Reviews without an answer yet; each holds a call open. */
+/** Unanswered reviews; each holds a call open. */
 const maxUnderWay = 20;
 
 export class ReviewRate {
@@ -34,8 +35,8 @@ export class ReviewRate {
 	}
 
 	/**
-	 * Starts another question for this address, which is the caller's end of the connection. Call the returned function when it is
-	 * answered. Undefined if no further question may be asked.
+	 * Starts a review for a caller at this address. Call the returned function when it is answered. Returns undefined if no further review
+	 * may start.
 	 */
 	begin(address: string): (() => void) | undefined {
 		if (this.#underWay >= maxUnderWay || !this.#take(address)) return undefined;

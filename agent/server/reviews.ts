@@ -8,7 +8,6 @@ import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import type { ReviewedUser } from "../peers/caller.ts";
 import type { Reviews, TokenVerdict } from "./identity.ts";
 
-/** Limit for the API server's text in a message to the caller. */
 const longestReason = 500;
 
 interface ReviewsOptions {
@@ -44,7 +43,7 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 			const resourceAttributes = {
 				group: budgetApi.group,
 				resource: budgetApi.resource,
-				// Verbs that only xpdb uses, so that the right to one gives no right to change a budget.
+				// A verb that only xpdb uses, so the right to it gives no right to change a budget.
 				verb,
 				namespace,
 				...(name !== "" && { name }),
@@ -69,7 +68,7 @@ function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string
 				: "the API server does not know it, or it has expired",
 		);
 	}
-	// An authenticator that does not know about audiences answers without any. Then the audience was not checked.
+	// An authenticator that does not know about audiences reports none: the audience was not checked.
 	const audiences = texts(status["audiences"]);
 	if (!audiences.includes(tokenAudience)) return rejected(`it is not for the audience "${tokenAudience}"`);
 	const user = findUser(status["user"]);

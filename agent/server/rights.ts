@@ -1,5 +1,5 @@
-// Decides who may decide about a budget: accounts with the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
-// does not know that verb, so it gives no right to change anything. The verb `release` is the right to end what others hold.
+// Checks who may decide about a budget: accounts with the verb `acquire` on it in the cluster that issued their token. The verb `release`
+// is the right to end what others hold. Kubernetes itself knows neither verb, so they give no right to change anything.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
@@ -17,11 +17,10 @@ interface RightsOptions {
 
 /** How long a revoked right continues to work at most. */
 const allowedForMs = 60_000;
-/** Short enough that a right that was just granted works soon. Long enough that a client in a loop costs the API server little. */
+/** Short enough that a new right works soon, and long enough that a client in a loop costs the API server little. */
 const refusedForMs = 3_000;
 /** Enough for a hundred budgets of each of fifty users; about 300 bytes each. */
 const maxKept = 5_000;
-/** Limit for a user's name in a message to the caller. */
 const longestName = 253;
 
 export class Rights {
@@ -38,8 +37,8 @@ export class Rights {
 	}
 
 	/**
-	 * Returns why the caller may not use the verb on this budget; undefined if it may. Without a name, the question is about all budgets of
-	 * the namespace, and namespace "" means all namespaces. Rejects with AgentUnavailableError if the API server does not answer.
+	 * Returns why the caller may not use the verb on the budget; undefined if it may. Without a name, checks all budgets of the namespace;
+	 * namespace "" means all namespaces. Rejects with AgentUnavailableError if the API server does not answer.
 	 */
 	async refusal(
 		caller: TokenCaller,
@@ -51,7 +50,7 @@ export class Rights {
 		const may = (each: BudgetName): Promise<boolean> => this.#may(caller, each, verb);
 		const isKnown = this.#allowed.has(keyOf(caller, budget, verb));
 		if (isKnown && (await may(budget))) return undefined;
-		// Most rights are for a whole namespace, and one answer is enough for all its budgets.
+		// Most rights are for a whole namespace, so one answer serves all its budgets.
 		if (await may({ namespace, name: "" })) return undefined;
 		if (!isKnown && name !== "" && (await may(budget))) return undefined;
 		return `User "${shortenTo(caller.user.username, longestName)}" ${verb === "acquire" ? "may not acquire" : "may not release"} ${budgetApi.resource}.${budgetApi.group}${name === "" ? "" : ` "${name}"`} in ${namespace === "" ? "all namespaces" : `namespace "${namespace}"`} of cluster "${cluster}"`;

@@ -1,5 +1,5 @@
-// Serves one gRPC port of the agent. Its connections are bounded (Connections), and callers are judged by the headers (HeaderAdmission).
-// Only then is a message read and served.
+// Serves one gRPC port of the agent. The number of connections is limited (Connections), and a message is read only after its headers were
+// admitted (HeaderAdmission).
 import { createServer, type Server as TcpServer } from "node:net";
 import { type Metadata, Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
@@ -23,9 +23,9 @@ interface AgentServerOptions extends Pick<AgentServiceOptions, "held" | "greetin
 	readonly gate: Gate;
 	readonly watcher: CallWatcher;
 	readonly audit: AuditLog;
-	/** Limits what callers may have open, on both ports together. */
+	/** Shared by both ports. */
 	readonly openCalls: OpenCalls;
-	/** Answers in time if the API server does not; if left out, calls wait for their own timeout. */
+	/** Tells callers in time that the API server is silent. If left out, calls wait for their own timeout. */
 	readonly deadlines?: CallerDeadlines;
 	readonly clock: Pick<Clock, "now" | "after">;
 	/** For messages. */
@@ -40,13 +40,10 @@ export interface AgentServer {
 	close(graceMs: number): Promise<void>;
 }
 
-/**
- * The longest that a timer can wait, about 25 days. When the time given to drain() is over, grpc-js also ends connections that were opened
- * later.
- */
+/** The longest timer, about 25 days. When the time given to drain() is over, grpc-js also ends connections that were opened later. */
 const neverMs = 2 ** 31 - 1;
 
-/** Listens; rejects if it cannot. */
+/** Rejects if it cannot listen. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
 	const { address, credentials, gate, watcher, audit, openCalls, deadlines, clock, cluster } = options;
 	const { held, greetings, stopping } = options;
@@ -62,10 +59,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		"grpc.keepalive_timeout_ms": 5_000,
 		// 1,000 grants with names of the maximum length are about 1.2 MB.
 		"grpc.max_receive_message_length": 2 * 1024 * 1024,
-		// A client queues calls beyond this limit, where a renewal would wait behind Acquires. So the limit is higher than the number of
-		// calls that one token may have open.
+		// A client queues calls beyond this limit, and a renewal would wait behind Acquires. So the limit is higher than the calls that one
+		// token may have open.
 		"grpc.max_concurrent_streams": 1_000,
-		// Channelz is not used, and would record every connection.
+		// Channelz would record every connection.
 		"grpc.enable_channelz": 0,
 		interceptors: [createGatheredAnswers(clock), admission.interceptor],
 	});

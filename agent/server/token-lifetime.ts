@@ -1,16 +1,16 @@
-// Checks how long a token lives, by its own claims. Anyone who finds a token in a log or a backup can use it until it expires, so the
-// agents accept none that lives longer than an hour. These claims are trusted only because the API server has accepted the token before.
+// Checks how long a token lives, by its claims, which are trusted because the API server has accepted the token. A token found in a log or
+// a backup works until it expires, so the agents accept none that lives longer than an hour.
 import { isRecord } from "../../disruption/record.ts";
 
 /** The default of TokenRequest; kubectl xpdb requests ten minutes. */
 const longestSeconds = 3_600;
 
-/** Returns why the token lives too long; undefined if it does not. A token whose lifetime is unknown counts as one that lives too long. */
+/** Returns why the token lives too long; undefined if it does not. An unknown lifetime is too long. */
 export function lifetimeProblem(token: string): string | undefined {
 	const claims = readClaims(token);
 	if (!claims) return "it is not a JSON Web Token, so its lifetime is unknown";
 	const { exp, iat } = claims;
-	// A token from a Secret of type kubernetes.io/service-account-token.
+	// Such as a token from a Secret of type kubernetes.io/service-account-token.
 	if (exp === undefined) return "it never ends";
 	if (!isTime(exp) || !isTime(iat)) return "its lifetime is unknown";
 	const seconds = exp - iat;

@@ -1,13 +1,13 @@
-// Holds what a reader of budgets was not sent yet: the latest state and history of each budget, and never a queue of them. So even a slow
-// reader costs no more than that.
+// Holds the latest state and history of each budget until they are sent to the reader. It is not a queue, so a slow reader costs no more
+// memory.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 
-/** More budgets than a cluster has. Another member, whose updates are forwarded, could send any number of names. */
+/** More than a cluster has. The limit is for another member, whose updates are forwarded, and which could send any number of names. */
 const mostBudgets = 10_000;
-/** About 100 KB: of 1,000 budgets, the first are shown while the others are sent. */
+/** About 100 KB, so that the first budgets are shown while the others are sent. */
 const mostInOne = 100;
 
 export class UpdateOutbox {
@@ -19,7 +19,7 @@ export class UpdateOutbox {
 	#isDue = false;
 	#wake: (() => void) | undefined;
 
-	/** Takes in an update. Throws AgentProtocolError if there are more budgets than any cluster has. */
+	/** Throws AgentProtocolError if there are more budgets than any cluster has. */
 	put({ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate): void {
 		this.#isDue = true;
 		this.#unknown = unknown;

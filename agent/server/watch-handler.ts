@@ -1,6 +1,6 @@
-// Answers WatchBudgets: a stream of unlimited length, so its caller is checked again and again. It ends with the caller's token, with its
-// membership, with the connection (which ends with the certificate), and with the agent. Then the reader connects again and receives
-// everything again. Counts of a budget are sent only to callers that may request its count.
+// Answers WatchBudgets with a stream of unlimited length, so its caller is checked again and again. The stream ends with the caller's
+// token, membership or connection, or with the agent. The reader then connects again and receives everything again. Counts of a budget are
+// sent only to callers that may request its count.
 import { status } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
@@ -14,15 +14,14 @@ import { UpdateOutbox } from "./update-outbox.ts";
 
 interface WatchHandlerOptions {
 	readonly openCalls: Pick<OpenCalls, "beginWatch">;
-	/** Times the checks of the caller, and the pauses between messages. */
 	readonly clock: Pick<Clock, "after">;
-	/** Ends the watches when the agent stops. */
+	/** Aborts when the agent stops. */
 	readonly stopping: AbortSignal;
 }
 
 type WatchCall = AdmittedStream<wire.WatchBudgetsResponse>;
 
-/** Valid tokens are cached for a minute in any case, so checking more often would find little more. */
+/** Accepted tokens are cached for a minute, so checking more often would find little more. */
 const admitEveryMs = 15_000;
 /** Changes that come together are sent together. */
 const gatherMs = 50;
@@ -84,8 +83,8 @@ interface Sending extends Pace {
 }
 
 /**
- * Sends one message at a time: the next one is built when the connection has accepted the previous one. Never resolves. After the signal
- * aborts, rejects at the next pause or message, so race it with a promise that rejects immediately.
+ * Builds each message when the connection has accepted the previous one. Never resolves. After the signal aborts, rejects at the next pause
+ * or message, so race it with a promise that rejects immediately.
  */
 async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending): Promise<never> {
 	for (;;) {
@@ -95,13 +94,13 @@ async function sendAll(call: WatchCall, { outbox, clusterId, ...pace }: Sending)
 		await new Promise<void>((resolve) => {
 			call.write(updateMessage(clusterId, update), resolve);
 		});
-		// How long people watch means nothing. What is measured is the time until they know everything, or until the call fails.
+		// Measures the time until the reader has everything. How long a person watches means nothing.
 		if (update.complete) call.record.measure();
 		pace.signal.throwIfAborted();
 	}
 }
 
-/** Returns the update for this caller. Budgets to which the caller has no right are listed as unknown, and their history is left out. */
+/** Budgets to which the caller has no right become unknown, and their history is left out. */
 async function permitted(update: BudgetsUpdate, { authorize }: WatchCall): Promise<BudgetsUpdate> {
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
