@@ -26,12 +26,12 @@ import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, diagnoseCommand } from "./diagnose-command.ts";
 import { createTunnel } from "./tunnel.ts";
 
-/** A connection to the agents of a context's cluster. It must be closed. */
+/** Must be closed. */
 export interface AgentAccess extends Meeting {
 	readonly kind: "reached";
 	readonly context: KubeContext;
 	readonly client: AgentServiceClient;
-	/** Namespaces that may contain this cluster's agents: the anchor, and those that its fleet names. */
+	/** The anchor and the namespaces that its fleet names, which may contain this cluster's agents. */
 	readonly namespaces: readonly string[];
 	/** Avoids this agent's pod from now on. If the agent is in use, moves to another one. */
 	leave(podUid: string): void;
@@ -40,21 +40,17 @@ export interface AgentAccess extends Meeting {
 
 export type AgentAccessResult =
 	| AgentAccess
-	/**
-	 * The cluster has no agents and no kind XPodDisruptionBudget. As far as this user may see, it has no fleet membership either: it has
-	 * nothing to do with xpdb.
-	 */
+	/** The cluster has neither agents nor the kind XPodDisruptionBudget and, as far as this user may read, is in no fleet. */
 	| { readonly kind: "none"; readonly context: KubeContext }
-	/** `problem`: one line that says what is missing and what to do. `isSilent`: whether the API server gave no answer. */
+	/** `problem`: one line that says what is missing and what to do. `isSilent`: the API server gave no answer. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string; readonly isSilent?: boolean };
 
 interface AccessOptions {
-	/** An anchor that the caller has already started to read. */
 	readonly anchor?: Anchor;
 	readonly question?: MeetingQuestion;
 }
 
-/** Returns `failed` for every problem that a person can fix. Rejects only on other errors. */
+/** Returns `failed` for every problem that a user can fix. Rejects only on other errors. */
 export async function accessAgents(
 	context: KubeContext,
 	{ anchor = readAnchor(context), question = {} }: AccessOptions = {},
@@ -100,7 +96,7 @@ export async function accessAgents(
 	}
 }
 
-/** Connects to one given agent of the cluster, to ask what it reports about itself. `namespaces`: where agents are. */
+/** Connects to this agent only. `namespaces` may contain the cluster's agents. */
 export async function accessAgent(
 	context: KubeContext,
 	namespaces: readonly string[],
@@ -150,7 +146,7 @@ async function open(
 			identity: { kind: "token", token },
 			observer: context.log && createCallLog(context.log, context.name),
 		});
-		// Connect while the token is being issued, because the time limit of a call starts with the call.
+		// Connects while the token is being issued, because the time limit of a call starts with the call.
 		client.getChannel().getConnectivityState(true);
 		await first;
 		const meeting = await meet(client, { name: context.name, dialer, question });
@@ -178,7 +174,7 @@ async function open(
 	}
 }
 
-/** Throws if the agent speaks for a cluster other than the one whose API server led to it. */
+/** Throws StepError if the agent speaks for a cluster other than the one whose API server led to it. */
 export function requireOwnCluster(
 	description: Pick<AgentDescription, "clusterId">,
 	clusterId: string,
@@ -193,9 +189,8 @@ export function requireOwnCluster(
 }
 
 /**
- * Whether a cluster without agents and without our kind belongs to a fleet. Its ConfigMap decides. A user who may not read the ConfigMap
- * (403) gets the answer for a missing one, with the same warning: most clusters outside a fleet forbid that read. Rejects if the ConfigMap
- * cannot be read for another reason.
+ * Whether the cluster has ConfigMap xpdb-fleet. A user who may not read it (403) gets the answer for a missing one, because most clusters
+ * outside a fleet forbid that read. Rejects if reading fails for another reason.
  */
 async function isMember({ places }: Pick<Anchor, "places">): Promise<boolean> {
 	try {

@@ -1,9 +1,9 @@
 // Finds the agents of one cluster by label, and connects to one that answers.
 //
 // Guarantee: only pods of the anchor, and of the namespaces that the anchor's ConfigMap xpdb-fleet names, are treated as agents. The anchor
-// is one namespace: xpdb-system, unless the person who runs the plugin names another. Pods in other namespaces are ignored, whatever their
-// labels.
-// It assumes that a user who may write in these namespaces is trusted as the agent.
+// is namespace xpdb-system, unless the user names another.
+//
+// Assumption: a user who may write in these namespaces is trusted as the agent.
 import type { Socket } from "node:net";
 import type { V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName, defaultAgentPort, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
@@ -16,15 +16,14 @@ import { readyCondition } from "../kubernetes/pod-status.ts";
 import { dialPod, hangUp, type PodConnection, type PodPort } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
-/** For this long, an agent whose connection broke is tried after the others. It may be frozen while its pod is still reported as ready. */
+/** An agent whose connection broke is tried after the others for this long: it may be frozen while its pod is still reported as ready. */
 const avoidBrokenForMs = 10_000;
 /**
- * If the connection to an agent is not established within this time, including the TLS handshake, the plugin tries another agent. This
- * happens, for example, if the agent's node has just died. If no better agent is left, the plugin waits twice as long, because other agents
- * may start meanwhile.
+ * Time to connect to an agent, including the TLS handshake, before the plugin tries another. If no better agent is left, the plugin waits
+ * twice as long, because other agents may start meanwhile.
  */
 const silentForMs = 3_000;
-/** A list of agents may be reused for this long, for connections made at nearly the same moment. */
+/** Connections made at nearly the same moment share one list of agents. */
 const listFreshForMs = 500;
 
 export interface AgentPod {
@@ -35,7 +34,7 @@ export interface AgentPod {
 	readonly port: number;
 }
 
-/** Whether a pod is one of our agents. A drain evicts those last. `namespaces`: where agents are. */
+/** Whether a pod is one of our agents. `namespaces`: those that may contain agents. */
 export function isAgentPod(
 	{ namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
 	namespaces: readonly string[],
@@ -43,20 +42,19 @@ export function isAgentPod(
 	return labels[agentLabel] === agentName && namespaces.includes(namespace);
 }
 
-/** The anchor names namespaces that cannot be used. The message says everything that a person needs. */
+/** The anchor names namespaces that cannot be used. */
 export class AgentNamespacesError extends BoundedError {
 	override readonly name = "AgentNamespacesError";
 }
 
-/** What the anchor's ConfigMap xpdb-fleet says about where agents are. */
 export interface AgentPlaces {
-	/** Whether the ConfigMap exists. If it does, the cluster is a member, whatever else is missing there. */
+	/** Whether the ConfigMap exists. If it does, the cluster is a member of a fleet. */
 	readonly isMember: boolean;
-	/** The anchor, and the namespaces that its fleet names. */
+	/** The anchor and the namespaces that its fleet names. */
 	readonly namespaces: readonly string[];
 }
 
-/** Returns the anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError or ConnectionError. */
+/** Returns the anchor and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError or ConnectionError. */
 export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
 	return (await findAgentPlaces(client, anchor)).namespaces;
 }
@@ -91,7 +89,7 @@ function unusable(anchor: string, why: string): AgentNamespacesError {
 	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${defaultFleetConfigMap}: ${why}`);
 }
 
-/** Returns the agents in these namespaces: ready agents first, then by name. Pods that do not run or are terminating are left out. */
+/** Returns the running agents in these namespaces: ready agents first, then by name. Terminating pods are left out. */
 export async function findAgentPods(
 	client: KubernetesClient,
 	namespaces: readonly string[],
@@ -107,7 +105,7 @@ export async function findAgentPods(
 		.toSorted((a, b) => Number(b.ready) - Number(a.ready) || (a.name < b.name ? -1 : 1));
 }
 
-/** A connection to an agent, started before the plugin knows whether it may be used. The promise may reject before a caller awaits it. */
+/** A connection that was started before the plugin knows whether it may use the agent. The promise may reject before it is awaited. */
 export interface DialedAhead {
 	/** The uid of the agent's pod. */
 	readonly uid: string;
@@ -121,20 +119,17 @@ export function dialAhead(client: KubernetesClient, { uid, ...pod }: PodPort & P
 }
 
 interface DialerOptions {
-	/** The agents of these namespaces, listed just now. */
+	/** The agents of these namespaces, which were just listed. */
 	readonly pods?: readonly AgentPod[];
-	/** Used as the first connection if it leads to a ready pod. Otherwise it is closed. */
+	/** The first connection to use, if it leads to a ready pod. Otherwise it is closed. */
 	readonly ahead?: DialedAhead | undefined;
 	/** The uid of the only pod to connect to. */
 	readonly only?: string;
-	/** Default: silentForMs. */
 	readonly patienceMs?: number;
 }
 
-/** Connects sockets to ready agents of one cluster. */
 export class AgentDialer {
 	readonly #client: KubernetesClient;
-	/** The namespaces that may contain agents. */
 	readonly namespaces: readonly string[];
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
@@ -158,7 +153,6 @@ export class AgentDialer {
 		if (pods) void this.#keep(Promise.resolve(pods));
 	}
 
-	/** The agent of the last connection. */
 	get current(): AgentPod | undefined {
 		return this.#current;
 	}
@@ -168,19 +162,19 @@ export class AgentDialer {
 		return this.#problem;
 	}
 
-	/** Marks an agent that is about to be evicted: it is tried only after all others. */
+	/** Tries this agent, which is about to be evicted, only after all others. */
 	leave(uid: string): void {
 		this.#leaving.add(uid);
 	}
 
 	/**
-	 * Connects the socket to a ready agent. Rejects if none can be reached. `isUp`: whether the user of the socket has a working connection
-	 * to an agent by now.
+	 * Connects the socket to a ready agent. Rejects if none can be reached. `isUp`: whether the client has a working connection over the
+	 * socket.
 	 */
 	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();
 		for (;;) {
-			// List again after each failed agent: the old list lacks the replacements of agents that are being replaced.
+			// A new list after each failure includes agents that have replaced others.
 			const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
 			const ahead = this.#takeAhead(ready);
 			if (ready.length === 0) throw this.#failed("no agent is ready");
@@ -239,12 +233,12 @@ export class AgentDialer {
 		return new Error(problem);
 	}
 
-	/** Closes the connection that was dialed ahead, if it was never used. Later connections are dialed anew. */
+	/** Closes the connection that was dialed ahead, if it was never used. */
 	close(): void {
 		this.#takeAhead([]);
 	}
 
-	/** Returns the connection that was dialed ahead, at most once. If it leads to none of these pods, closes it instead. */
+	/** Returns the connection that was dialed ahead, at most once. Closes it if it leads to none of these pods. */
 	#takeAhead(ready: readonly AgentPod[]): DialedAhead | undefined {
 		const ahead = this.#ahead;
 		this.#ahead = undefined;
@@ -277,7 +271,7 @@ export class AgentDialer {
 	}
 }
 
-/** Waits until the connection is open. If that takes longer than `ms`, closes it and rejects. */
+/** Closes the connection and rejects if it does not open within `ms`. */
 async function openWithin(connection: Promise<PodConnection>, ms: number): Promise<PodConnection> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => {

@@ -1,16 +1,13 @@
-// Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. The first
-// choice is the account that the user named, then the account that may decide about all budgets, then the only other account that this user
-// may request tokens for. Finding the last one costs a request, which is made only if the second account is missing or the user may not use
-// it.
+// Requests the short-lived token that authenticates the plugin to the agents, and chooses its ServiceAccount in the anchor. An account that
+// the user named comes first, then xpdb-operator, then the only other account for which this user may request tokens.
 import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 
-/** The ServiceAccount to authenticate as, unless the user names another one. */
 export const operatorAccount = "xpdb-operator";
-/** The shortest lifetime that the API server grants. The plugin renews the token during the run. */
+/** The shortest lifetime that the API server grants. */
 const tokenLifetimeSeconds = 600;
 
 interface TokenRequestAnswer {
@@ -28,7 +25,7 @@ interface RulesReview {
 	};
 }
 
-/** Returns a function that requests a new token at each call, and throws StepError if a person has to fix something. */
+/** The returned function requests a new token at each call. It rejects with StepError if the user has to fix something. */
 export function createTokenIssuer(context: KubeContext): () => Promise<IssuedToken> {
 	const { namespace, account } = context.agents;
 	// Found once, so that agents see the whole run under one account.
@@ -73,8 +70,8 @@ async function requestToken({ client, agents }: KubeContext, account: string): P
 }
 
 /**
- * Returns the only account besides the operator's that this user may request tokens for by name. Undefined if there is none. Throws
- * StepError if there are several.
+ * Returns the only other account for which this user may request tokens by name; undefined if there is none. Throws StepError if there are
+ * several.
  */
 async function findOwnAccount(context: KubeContext): Promise<string | undefined> {
 	const { namespace } = context.agents;

@@ -14,7 +14,6 @@ export interface ClusterIdentity {
 }
 
 export interface Anchor extends ClusterIdentity {
-	/** Where agents are. */
 	readonly places: Promise<AgentPlaces>;
 	/** The agents in the anchor's namespace. */
 	readonly pods: Promise<readonly AgentPod[]>;
@@ -22,7 +21,7 @@ export interface Anchor extends ClusterIdentity {
 	readonly dialed?: DialedAhead | undefined;
 }
 
-/** Sends all requests in parallel: a round trip costs more than an answer that is not needed. Each promise rejects with its own error. */
+/** Sends all requests in parallel, because a round trip costs more than an unneeded answer. Each promise rejects with its own error. */
 export function readAnchor(context: KubeContext): Anchor {
 	const { client, agents } = context;
 	return {
@@ -58,7 +57,7 @@ async function readCa(context: KubeContext): Promise<string> {
 	return ca;
 }
 
-/** Returns the cluster's id as its API server reports it. No agent can forge it. */
+/** Returns the cluster's id from its API server, so that no agent can forge it. */
 async function readClusterId(context: KubeContext): Promise<string> {
 	const namespace = await step(
 		context,

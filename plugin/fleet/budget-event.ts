@@ -1,10 +1,10 @@
-// Builds the Event that says what a person did with a budget. It belongs beside the budget, in the same cluster and namespace.
+// Builds the Event that reports what a user did with a budget. The Event belongs to the budget's cluster and namespace.
 import { type BudgetName, budgetApi } from "../../disruption/budget/budget.ts";
 import { type PersonEvent, personEvent } from "./person-event.ts";
 
 export interface BudgetEvent extends Omit<PersonEvent, "regarding"> {
 	readonly name: BudgetName;
-	/** The budget's uid in that cluster. "" if the budget no longer exists there. */
+	/** "" if the budget no longer exists in that cluster. */
 	readonly uid: string;
 }
 

@@ -1,5 +1,5 @@
 // Reads one budget as each member has it, and finds how members differ. The strictest bound applies. The budget is suspended only if all
-// members that have the budget suspend it.
+// members that have it suspend it.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { BudgetsOfMember } from "../../disruption/budget/coverage-judgement.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
@@ -8,10 +8,10 @@ import { parseSuspension, type Suspension } from "../../disruption/budget/suspen
 export interface BudgetOfMember {
 	/** The member's name in the fleet. */
 	readonly cluster: string;
-	/** For example "maxUnavailable 1". Undefined if the budget cannot be read. */
+	/** For example "maxUnavailable 1". Undefined if the spec is invalid. */
 	readonly bound: string | undefined;
 	readonly suspended: boolean;
-	/** Who suspended it, as claimed. Undefined if the budget is not suspended, or has no readable annotation. */
+	/** As claimed by the user who suspended it. Undefined if the budget is not suspended, or has no readable annotation. */
 	readonly suspension: Suspension | undefined;
 }
 
@@ -37,12 +37,11 @@ export function budgetOfMembers(
 	);
 }
 
-/** Returns who suspended the budget. If the members' entries differ, returns the first one found. */
 export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
 
-/** Returns the names of the members whose copy of the budget (NAMESPACE/NAME) cannot be read. */
+/** `budget` is NAMESPACE/NAME. */
 export function unreadableIn(
 	budget: string,
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
@@ -54,8 +53,8 @@ export function unreadableIn(
 }
 
 /**
- * Returns who suspended the budget. Undefined unless every member that has the budget suspends it, which is the rule of a decision
- * (allowanceOf in allowance.ts).
+ * Returns who suspended the budget. Undefined unless every member that has the budget suspends it, as in a round (allowanceOf in
+ * allowance.ts).
  */
 export function suspensionOfAll(
 	name: BudgetName,
@@ -71,7 +70,7 @@ export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);
 }
 
-/** Says what differs between the members. Undefined if nothing does. `clusters`: all members of the fleet that gave an answer. */
+/** Returns what differs between the members; undefined if nothing does. `clusters`: all members that answered. */
 export function differences(members: readonly BudgetOfMember[], clusters: readonly string[]): string | undefined {
 	const found = [
 		...(isSame(members, ({ bound }) => bound) ? [] : [`${boundText(members)}: the strictest holds`]),
@@ -99,7 +98,7 @@ function isSame(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMe
 	return new Set(members.map(valueOf)).size <= 1;
 }
 
-/** Names each value with its members. The value that most members have is reported as "elsewhere". */
+/** Names each value with its members. The most frequent value is reported as "elsewhere". */
 function differing(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => string): string {
 	const byValue = [...Map.groupBy(members, valueOf)].toSorted(([, a], [, b]) => a.length - b.length);
 	const [elsewhere] = byValue.at(-1) ?? [];

@@ -1,4 +1,4 @@
-// Computes the rows of `kubectl xpdb budgets`: what each budget allows across all members. The numbers and refusals come from decide.ts, as
+// Computes the rows of `kubectl xpdb budgets`: what each budget allows across all members. decide.ts computes the numbers and refusals, as
 // in every round.
 import { type BudgetName, formatBudgetName, type RoundBudget } from "../../disruption/budget/budget.ts";
 import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/budget/cluster.ts";
@@ -13,17 +13,17 @@ import type { Fleet } from "./fleet.ts";
 export interface BudgetRow {
 	readonly namespace: string;
 	readonly name: string;
-	/** Undefined if unknown. */
+	/** This and the next three are undefined if unknown. */
 	readonly allowed: number | undefined;
 	readonly healthy: number | undefined;
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 	readonly suspended: boolean;
-	/** By member name. A number is undefined if it is unknown. */
+	/** By member name. */
 	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
 	/** The budget's definition in each member that has the budget. */
 	readonly members: readonly BudgetOfMember[];
-	/** Pods counted as unavailable. Each member reports a limited number of them, those with a holder first. */
+	/** The pods counted as unavailable. Each member reports a limited number of them, those with a holder first. */
 	readonly usedBy: readonly PodOfBudget[];
 	/** Why the budget refuses everything, or why its numbers are unknown. */
 	readonly problem: string | undefined;
@@ -31,26 +31,25 @@ export interface BudgetRow {
 
 export type PodOfBudget = UnavailablePod & {
 	readonly cluster: string;
-	/** Why no pod replaces this one. none: no controller creates one. unneeded: there are as many pods as the workload wants. */
+	/** Why no pod replaces this one. none: no controller creates one. unneeded: the workload has as many pods as it wants. */
 	readonly replacement?: "none" | "unneeded";
 };
 
 export interface CountsOfMember {
 	readonly healthy: number | undefined;
 	readonly expected: number | undefined;
-	/** How many of the expected pods have labels that the budget does not select. Left out if there are none. */
+	/** Expected pods whose labels the budget does not select. Left out if there are none. */
 	readonly mislabelled?: number;
 }
 
-/** One member's count of a budget, or the error if it could not be counted. */
 export interface CountOfMember {
 	readonly cluster: string;
 	readonly count: Count | Error;
 }
 
 /**
- * Computes the rows of all budgets in these namespaces. Reuses lists of these namespaces that were read while the fleet was discovered. The
- * rows then show the budgets of that moment.
+ * Returns the rows of all budgets in these namespaces. Lists that were read while connecting are reused, so the rows may show budgets of
+ * that moment.
  */
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const ahead = fleet.listedAhead;
@@ -72,7 +71,7 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	return Promise.all(rows);
 }
 
-/** Counts one budget in all members and returns its row. `lists`: the budgets of the members that answered. */
+/** Counts one budget in all members. `lists`: the budgets of the members that answered. */
 export async function readBudgetRow(
 	{ members, descriptions }: Pick<Fleet, "members" | "descriptions">,
 	name: BudgetName,
@@ -105,7 +104,7 @@ export async function readBudgetRow(
 
 export type ListOfMember = Pick<BudgetsOfMember, "clusterName" | "budgets">;
 
-/** Returns the budget to count, or its finished row if it cannot be counted. Without a selector, no pod can be counted. */
+/** Returns the budget to count, or its finished row if its specs cannot be used: without a selector, no pod can be counted. */
 export function countable(
 	name: BudgetName,
 	lists: readonly ListOfMember[],
@@ -119,7 +118,7 @@ export function countable(
 	return { kind: "budget", budget: { name, selector } };
 }
 
-/** Returns the row with the members as the lists have them, so that a missing count does not hide what a member has. */
+/** Takes `members` from the lists, so that a missing count does not hide a member's definition. */
 export function listedRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -129,7 +128,7 @@ export function listedRow(
 	return { ...budgetRow(budget, memberIds, counts), members: budgetOfMembers(budget.name, lists) };
 }
 
-/** Returns the row of a budget. If one count is missing, all sums are unknown, and an unknown sum allows nothing. */
+/** If one count is missing, all sums are unknown, and an unknown sum allows nothing. */
 export function budgetRow(
 	budget: RoundBudget,
 	memberIds: readonly string[],
@@ -142,7 +141,7 @@ export function budgetRow(
 	return countedRow(memberIds, { budget, counts: answered(counts) });
 }
 
-/** Returns the row of a budget that every member has counted. */
+/** `counted` must have a count of every member. */
 export function countedRow(memberIds: readonly string[], counted: BudgetCounts): BudgetRow {
 	const { name } = counted.budget;
 	const counts = counted.counts.map((count) => ({ cluster: count.clusterName, count }));
@@ -163,7 +162,6 @@ function answered(counts: readonly CountOfMember[]): readonly Count[] {
 	return counts.flatMap(({ count }) => (count instanceof Error ? [] : [count]));
 }
 
-/** Returns the row of a budget whose allowance is unknown, with the parts that are known. */
 export function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
 	return {
 		...name,

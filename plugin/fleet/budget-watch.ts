@@ -1,5 +1,5 @@
-// Keeps the rows of `kubectl xpdb budgets -w` up to date: what each budget allows across all members. The numbers are computed like those
-// of the table (budget-table.ts), from what each member's agents report. If nothing is known about one member, they are unknown.
+// Keeps the rows of `kubectl xpdb budgets -w` up to date. The numbers are computed as for the table (budget-table.ts), from what each
+// member's agents report. They are unknown if one member's state is unknown.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { Count } from "../../disruption/budget/cluster.ts";
 import { isDomainError } from "../../disruption/errors.ts";
@@ -21,26 +21,20 @@ interface BudgetWatchOptions {
 	readonly fleet: Pick<Fleet, "members" | "reconnect">;
 	/** Empty: all namespaces. */
 	readonly namespaces: readonly string[];
-	/** Leaves out rows for which it returns false. Default: all rows. */
+	/** Rows are left out if it returns false. Default: all rows. */
 	readonly wants?: (name: BudgetName) => boolean;
 	readonly clock: WatchClock;
 	readonly signal: AbortSignal;
-	/** Called first with all rows that are known, then with the changed ones, at most four times a second. */
+	/** Called first with all known rows, then with the changed ones, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
-	/**
-	 * Called after new samples, at most four times a second. A budget has a history of its healthy pods in the last hour if every member
-	 * keeps one.
-	 */
+	/** Called after new samples, at most four times a second. A budget has a history only if every member keeps one. */
 	readonly onHistories?: (histories: HealthyHistories) => void;
 }
 
-/** A person cannot read faster updates. */
 const flushMs = 250;
-/** How often the watch checks whether what it knows has become stale. */
+/** How often the watch checks whether its data has become stale. */
 const tickMs = 1_000;
-/**
- * A member without a budget still counts the budget's pods, but its watch does not report them. So the plugin asks for them this often.
- */
+/** A member without the budget still counts the budget's pods, but its watch does not report them, so it is polled. */
 const lookEveryMs = 2_000;
 const reconnectEveryMs = 5_000;
 
@@ -54,7 +48,7 @@ class Session {
 	readonly #options: BudgetWatchOptions;
 	readonly #members: readonly WatchedMember[];
 	readonly #shown: Map<string, { readonly name: BudgetName; readonly text: string }>;
-	/** By member and budget: the counts of members that do not have the budget. */
+	/** The counts of members that do not have the budget, by member and budget. */
 	readonly #looks = new Map<string, Look>();
 	readonly #end = new AbortController();
 	#dirty: Set<string> | "all" = "all";
@@ -107,7 +101,7 @@ class Session {
 
 	async #flushSoon(): Promise<void> {
 		const { clock, signal } = this.#options;
-		// Show the first rows without a delay, because a person is waiting for them.
+		// The first rows come without a delay, because a user waits for them.
 		if (this.#hasBegun) await clock.pause(flushMs, signal).catch(() => undefined);
 		else await Promise.resolve();
 		this.#isFlushing = false;
@@ -190,7 +184,7 @@ class Session {
 		const { clock } = this.#options;
 		const at = `${member.id} ${key}`;
 		const known = this.#looks.get(at);
-		// At most one request at a time: if an agent answers too slowly, requests must not pile up.
+		// At most one request at a time, so that requests to a slow agent do not pile up.
 		if (known && (known.isUnderWay || clock.now() - known.askedAt < lookEveryMs)) return known.answer;
 		this.#looks.set(at, { key, askedAt: clock.now(), answer: known?.answer, isUnderWay: true });
 		const told = (answer: Count | Error): void => {
@@ -203,7 +197,7 @@ class Session {
 		return known?.answer;
 	}
 
-	/** Asks the fleet for its members if a member counts for a different fleet. If they have changed, ends this watch. */
+	/** Asks for the fleet's members if a member counts for a different fleet. Ends this session if they have changed. */
 	async #followFleet(): Promise<void> {
 		const { fleet, clock } = this.#options;
 		const hash = fleetHash(this.#members.map(({ id }) => id));
@@ -229,6 +223,5 @@ interface Look {
 	readonly key: string;
 	readonly askedAt: number;
 	readonly answer: Count | Error | undefined;
-	/** Whether a new request has been sent and not answered yet. */
 	readonly isUnderWay: boolean;
 }

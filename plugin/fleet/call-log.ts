@@ -1,12 +1,12 @@
-// Logs calls to agents for -v, in the form of a request to an API server: verb "RPC", the method in place of the URL, and the target
-// cluster. The target may be another cluster than the one whose tunnel carries the call.
+// Logs calls to agents for -v like requests to an API server: verb "RPC", the method in place of the URL, and the target cluster. The
+// target may differ from the cluster whose tunnel carries the call.
 import { isRecord } from "../../disruption/record.ts";
 import type { CallObserver } from "../../proto/observe-calls.ts";
 import type { LogField, VerboseLog } from "../terminal/verbose-log.ts";
 
-/** Returns an observer that logs calls. `context`: the context whose tunnel carries the calls. */
+/** `context`: the context whose tunnel carries the calls. */
 export function createCallLog(log: VerboseLog, context: string): CallObserver {
-	/** Cluster names by id, learned from agents' answers. Until a name is known, calls show the cluster's id. */
+	/** Cluster names by id, learned from agents' answers. Until a name is known, the log shows the id. */
 	const names = new Map<string, string>();
 	return {
 		begin(path) {
@@ -27,7 +27,7 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 				},
 				sent(message) {
 					cluster = textOf(message, "clusterId");
-					// Register the ids and the nonce as secrets now, even if this log level does not print them.
+					// Registers the ids and the nonce as secrets, even if this log level does not print them.
 					log.secrets.masked(message);
 					tellBody("Request Body", message);
 					if (log.level >= 7) log.tell("Request", [...call(), ["headers", headersText]]);
@@ -54,7 +54,6 @@ export function createCallLog(log: VerboseLog, context: string): CallObserver {
 		if (field) log.tell(title, [field]);
 	}
 
-	/** Learns cluster names from a description: those of its own cluster and of that cluster's members. */
 	function learnNames(message: unknown): void {
 		if (!isRecord(message)) return;
 		const own = { id: message["clusterId"], name: message["clusterName"] };

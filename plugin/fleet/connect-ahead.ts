@@ -1,7 +1,7 @@
-// Opens a connection to an agent and requests a token, while the other requests to the API server are still running.
+// Opens a connection to an agent and requests a token, while other requests to the API server are still running.
 //
-// Guarantee: nothing is sent through the connection, and the token is shown to no agent, before the other answers are known. They say whose
-// agents these are, which certificates they have, and which cluster it is.
+// Guarantee: before the other answers are known, nothing is sent through the connection, and no agent sees the token. Those answers give
+// the namespaces of agents, the CA and the cluster's id.
 import { createTokenSource } from "../../proto/credentials.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { hangUp } from "../kubernetes/port-forward.ts";
@@ -21,10 +21,7 @@ export interface Login {
 	readonly first: Promise<string>;
 }
 
-/**
- * Dials a ready agent and requests a token. Undefined if no agent is ready. A connection that was dialed before the list arrived is closed
- * if it leads to none of the ready agents.
- */
+/** Dials a ready agent and requests a token; undefined if no agent is ready. Closes an earlier connection that leads to no ready agent. */
 export async function connectAhead(
 	context: KubeContext,
 	{ pods, dialed }: Pick<Anchor, "pods" | "dialed">,

@@ -1,15 +1,14 @@
-// Connects contexts to their fleet. It sends the first requests to the API servers before it loads gRPC, because loading takes as long as
+// Connects contexts to their fleet. The first requests to the API servers are sent before gRPC is loaded, because loading takes as long as
 // their answers.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { readAnchor } from "./anchor.ts";
 import type { ConnectOptions, FleetConnection } from "./fleet.ts";
 
-/** The warning for a context whose cluster has neither agents nor budgets of ours. */
 export const uncoveredWarning =
 	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 
-/** The warning for a context whose API server does not answer and in which nothing has to be done. */
+/** For a context whose API server does not answer and in whose cluster nothing is evicted. */
 export function throughOthersWarning(problem: string): string {
 	return `its cluster is asked through the agents of the others: ${problem}`;
 }
@@ -24,13 +23,12 @@ export async function connectFleet(
 	options: ConnectOptions = {},
 ): Promise<FleetConnection> {
 	const anchors = contexts.map((context) => ({ context, anchor: readAnchor(context) }));
-	// Give the new sockets a turn of the event loop to connect, so that their TLS handshakes start before gRPC is loaded.
+	// In this turn of the event loop, the new sockets start their TLS handshakes before gRPC is loaded.
 	await nextTurn();
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);
 }
 
-/** A fleet whose members are still being contacted. */
 export interface Connecting {
 	readonly connection: Promise<FleetConnection>;
 	/** The names of contexts and members whose answers are outstanding. */

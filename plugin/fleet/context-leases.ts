@@ -15,7 +15,6 @@ import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { accessAgents } from "./agent-access.ts";
 
-/** A context's agents, or why they cannot be asked. */
 export type LeaseSource =
 	| {
 			readonly kind: "reached";
@@ -29,7 +28,7 @@ export type LeaseSource =
 	| { readonly kind: "none"; readonly context: string }
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string };
 
-/** Connects to the context's agents. A result of kind "reached" must be closed. */
+/** A result of kind "reached" must be closed. */
 export async function openLeaseSource(context: KubeContext): Promise<LeaseSource> {
 	const access = await accessAgents(context);
 	const { name } = context;
@@ -50,7 +49,6 @@ export async function openLeaseSource(context: KubeContext): Promise<LeaseSource
 	};
 }
 
-/** The answer of a context's agents. */
 export type LeasesOfContext =
 	| {
 			readonly kind: "listed";
@@ -61,10 +59,10 @@ export type LeasesOfContext =
 			readonly at: number;
 	  }
 	| { readonly kind: "none"; readonly context: string }
-	/** `unreachable`: whether the agents could not be asked, or gave no answer. */
+	/** `unreachable`: the agents could not be asked, or gave no answer. */
 	| { readonly kind: "failed"; readonly context: string; readonly problem: string; readonly unreachable: boolean };
 
-/** Returns `failed` for every problem that a person can fix. Rejects only on other errors. */
+/** Returns `failed` for every problem that a user can fix. Rejects only on other errors. */
 export async function readLeases(
 	source: LeaseSource,
 	scopes: readonly BudgetScope[],
@@ -81,7 +79,7 @@ export async function readLeases(
 	}
 }
 
-/** Returns the message for an agent's refusal or silence. Rethrows any other error. */
+/** Rethrows any error that is not an agent's refusal or silence. */
 export function agentProblem(error: unknown): { readonly problem: string; readonly unreachable: boolean } {
 	if (isUnimplemented(error)) {
 		const problem = "its agent is of an earlier version, which does not know this question: update it";
@@ -97,7 +95,7 @@ function byBudget(a: ListedLease, b: ListedLease): number {
 	return keyOf(a) < keyOf(b) ? -1 : 1;
 }
 
-/** Returns the key to sort by. Leases that do not name their budget come last. */
+/** Leases that do not name their budget come last. */
 function keyOf({ budget, name }: ListedLease): string {
 	return budget ? `${budget.namespace}/${budget.name} ${name}` : `~ ${name}`;
 }

@@ -3,7 +3,7 @@ import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
-/** Returns the command. `context`: the context of the cluster that does not answer. */
+/** `context`: the context of the cluster that does not answer. */
 export function diagnoseCommand(
 	silent: Silent | undefined,
 	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
@@ -14,7 +14,7 @@ export function diagnoseCommand(
 		case "apiServer":
 			return suggest.kubectl(["get", "--raw", "/readyz?verbose"], context);
 		case "network":
-			// The services through which the other clusters' agents should reach it.
+			// The other clusters' agents should reach it through these Services.
 			return suggest.kubectl(["get", "services", "-n", agentNamespace, "-o", "wide"], context);
 		case "agent":
 		case "unknown":
@@ -24,7 +24,7 @@ export function diagnoseCommand(
 }
 
 /**
- * Returns the command that helps if an agent shows an expired certificate. Its pods' status says nothing about that. Undefined for other
+ * Returns the command that helps if an agent shows an expired certificate, which its pod's status does not show; undefined for other
  * problems.
  */
 export function renewExpired(why: string, suggest: SuggestedCommands): string | undefined {

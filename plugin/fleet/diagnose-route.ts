@@ -1,7 +1,6 @@
-// Diagnoses the connection to the agents behind a context. It is a port-forward through the API server, and these agents forward calls for
-// other clusters. If no answer came through it, the plugin asks the API server for a sign of life. So the agent and the API server are not
-// blamed for each other's silence, and no third cluster is blamed for theirs. If another cluster did not answer, the agents say so before
-// the call times out.
+// Finds which part is silent when no answer comes through a context's port-forward: its API server or its agents, which also forward calls
+// for other clusters. The plugin asks the API server for a sign of life, so that no other part is blamed. If another cluster is silent, the
+// agents report it before the call times out.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -15,7 +14,7 @@ interface WayIn {
 /** Short, because the caller has already waited for seconds, and a healthy API server answers in milliseconds. */
 const signOfLifeMs = 1_000;
 
-/** Returns a function that diagnoses errors of one route. Calls that fail together through it share one question to the API server. */
+/** Returns a function that diagnoses errors of one route. Concurrent failures share one request to the API server. */
 export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => Promise<AgentUnavailableError> {
 	let asked: Promise<string | undefined> | undefined;
 	return async (error) => {
@@ -27,7 +26,7 @@ export function diagnoseRoute(wayIn: WayIn): (error: AgentUnavailableError) => P
 	};
 }
 
-/** Returns the error with what is known about the API server on that route. `problem`: why the API server gives no sign of life. */
+/** `problem`: why the API server gives no sign of life. */
 function diagnosed(
 	error: AgentUnavailableError,
 	{ context, cluster }: WayIn,
@@ -41,12 +40,12 @@ function diagnosed(
 	return new AgentUnavailableError(message, cluster, { cause: error, silent: "apiServer" });
 }
 
-/** Whether it is still unknown which part was silent. If an agent said so itself, its word stands. */
+/** Whether it is unknown which part was silent. What an agent reported itself is accepted. */
 function isOpen({ silent, told }: AgentUnavailableError): boolean {
 	return silent !== undefined && !told;
 }
 
-/** Returns why the API server gives no sign of life. Undefined if it does. */
+/** Returns why the API server gives no sign of life; undefined if it answers. */
 async function apiServerProblem({ context }: WayIn): Promise<string | undefined> {
 	const signal = AbortSignal.timeout(signOfLifeMs);
 	try {

@@ -1,5 +1,5 @@
-// Handles a fleet that changes during a run. Callers that are in doubt at the same time share one new question to the members about who
-// they are. The user is told once of each change. While members disagree, ask() says so, and its callers grant nothing.
+// Handles a fleet that changes during a run. Concurrent callers share one new question to the members, and the user is told once of each
+// change. While members disagree, ask() says so, and its callers grant nothing.
 import { askAgainAfterMs, classifyFailure, type Failure } from "../../disruption/budget/classify-failure.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -20,10 +20,9 @@ export class FleetChanges {
 	}
 
 	/**
-	 * Asks the agents again which members there are. `asked`: the members whose answers are in doubt. "same": all members agree that these
-	 * are the fleet. "changed": they agree on another fleet, and `members` of the fleet are already the new ones. Otherwise returns why the
-	 * members are unknown: FleetsDiffer, or AgentRefused if an agent does not support or permit the question. Rejects with
-	 * AgentUnavailableError if a member gave no answer.
+	 * Asks the agents again which members there are. `asked`: the members whose answers are in doubt. Returns "same" if all members agree
+	 * on these, and "changed" if the fleet has new `members` on which all agree. Otherwise returns a failure: FleetsDiffer, or AgentRefused
+	 * if an agent does not support or permit the question. Rejects with AgentUnavailableError if a member gave no answer.
 	 */
 	async ask(asked: Fleet["members"]): Promise<"same" | "changed" | Failure> {
 		this.#asking ??= this.#ask().finally(() => {

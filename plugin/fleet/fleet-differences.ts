@@ -1,7 +1,7 @@
-// Finds what prevents clusters from forming one fleet, from what their agents report: lists that differ, a list that leaves out members
-// that its cluster knows, or a member to which no route leads. If the agents do not reach each other, only this comparison shows one
-// cluster that another cluster's list differs. So every member then needs a context. If there is a difference, only this run is refused.
-// Nothing is written to any cluster, because a caller may not name members.
+// Finds what prevents clusters from forming one fleet, by comparing what their agents report. A list may differ, may leave out members that
+// its cluster knows, or may name a member that cannot be reached.
+//
+// A difference refuses only this run. Nothing is written to any cluster, because a caller may not name members.
 import { fleetHash } from "../../disruption/budget/fleet.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 
@@ -15,14 +15,14 @@ export interface FleetDifference {
 	/** The name of the context or of the member. */
 	readonly name: string;
 	/**
-	 * unresolved: it knows a member that its list leaves out. differs: its list is not that of the others, lacks the cluster itself, or
-	 * does not fit its hash.
+	 * unresolved: its list leaves out a member that it knows. differs: its list differs from the others' lists, lacks the cluster itself,
+	 * or does not fit its hash.
 	 */
 	readonly kind: "unresolved" | "differs";
 	readonly message: string;
 }
 
-/** Returns one line for each difference. Empty if all declare the same fleet and leave out no member that they know. */
+/** Returns one line for each difference. */
 export function fleetDifferences(described: readonly DescribedMember[]): readonly string[] {
 	return findFleetDifferences(described).map(({ name, message }) => `${name}: ${message}`);
 }

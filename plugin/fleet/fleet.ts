@@ -1,5 +1,5 @@
-// Connects to the fleet that the contexts belong to: to all members, including those that no context names. Unless `mayMiss` is set, either
-// all members answer or the run is refused.
+// Connects to all members of the contexts' fleet, including those that no context names. The run is refused unless all members answer or
+// `mayMiss` is set.
 import { setTimeout as delay } from "node:timers/promises";
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/budget/coverage-judgement.ts";
 import { classifyFailure } from "../../disruption/budget/classify-failure.ts";
@@ -19,14 +19,14 @@ import { listAhead, listBudgetsOf } from "./list-budgets.ts";
 import { askAgent, type Meeting, descriptionsById } from "./meeting.ts";
 import { diagnoseCommand } from "./diagnose-command.ts";
 
-/** While a member is added or removed, the lists differ for a moment. A run that starts in that moment asks again for this long. */
+/** While a member is added or removed, the lists differ for a moment. A run that starts then asks again for this long. */
 const agreeWithinMs = 5_000;
 const askAgainAfterMs = 250;
-/** How many times, at most, a member is asked who it is. Each attempt uses the next route. */
+/** How many times a member is asked to describe itself. Each attempt uses the next route. */
 const describeTries = 3;
 
 export interface Fleet {
-	/** All members, sorted by name. They can change after a reconnect(). */
+	/** All members, sorted by name. reconnect() can change them. */
 	readonly members: readonly AgentCluster[];
 	/** What each member reported about itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
@@ -36,19 +36,15 @@ export interface Fleet {
 	memberOf(contextName: string): AgentCluster | undefined;
 	/** The name of the context that leads to a member. Undefined if no context of this run does. */
 	contextOf(memberId: string): string | undefined;
-	/** The namespaces with the agents of a context's cluster. Empty if it has none. */
+	/** The namespaces that may contain the agents of a context's cluster. Empty if it has none. */
 	agentNamespaces(contextName: string): readonly string[];
-	/** Returns the budgets of these namespaces in all members, from consistent lists. Rejects if one member does not answer. */
+	/** Returns the budgets of these namespaces in all members. Rejects if one member does not answer. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
-	/**
-	 * The lists that were read while the members were contacted, as old as their `askedAt`. Undefined if none were requested, or if one
-	 * failed.
-	 */
+	/** The lists that were read while the members were contacted. Undefined if none were requested, or if one failed. */
 	readonly listedAhead?: ListedBudgets | undefined;
 	/**
-	 * Asks the agents of all contexts again which members there are, and continues with those, even if they changed. Rejects with the error
-	 * of a member that does not answer or refuses, and with a FleetUncoveredError that names the members that disagree. After a rejection
-	 * nothing has changed.
+	 * Asks the agents of all contexts again which members there are, and continues with those. Rejects if a member does not answer or
+	 * refuses, or with a FleetUncoveredError if members disagree. A rejection changes nothing.
 	 */
 	reconnect(): Promise<void>;
 	/** Avoids this agent's pod, because it is about to be evicted. */
@@ -56,7 +52,6 @@ export interface Fleet {
 	close(): void;
 }
 
-/** A context, and the requests about its agents that are under way. */
 export interface ContextAnchor {
 	readonly context: KubeContext;
 	readonly anchor: Anchor;
@@ -76,7 +71,7 @@ export async function connectByAnchors(
 	anchors: readonly ContextAnchor[],
 	options: ConnectOptions,
 ): Promise<FleetConnection> {
-	// With one context, its agent also asks the other members. With several contexts, it is not known yet which member each leads to.
+	// With one context, its agent also asks the other members. With several, it is not known yet which member each context leads to.
 	const question = { budgetsOf: options.namespaces, others: anchors.length === 1 };
 	const results = await Promise.all(
 		anchors.map(({ context, anchor }) =>
@@ -89,7 +84,6 @@ export async function connectByAnchors(
 	};
 	try {
 		const { failed, lost } = await sortFailures(results, reached.length > 0 ? options.mayLose : undefined);
-		// With `mayMiss` (tables), contexts that failed may be missing if at least one was reached.
 		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
 			throw new FleetUncoveredError("cannot reach every cluster of the fleet, nothing was touched", failed);
 		}
@@ -119,11 +113,11 @@ async function sortFailures(results: readonly AgentAccessResult[], mayLose: Conn
 
 export interface ConnectOptions {
 	/**
-	 * Whether the run may start without a context whose API server does not answer. Allowed only if nothing is evicted in that cluster. The
-	 * cluster is then asked through the agents of the others, and must answer like any other member.
+	 * Whether the run may start without a context whose API server does not answer, because it evicts nothing in that cluster. The cluster
+	 * is then asked through the other agents, and must answer like any other member.
 	 */
 	readonly mayLose?: (context: KubeContext) => boolean | Promise<boolean>;
-	/** For commands that only show what is there. Contexts that fail and members that do not answer may then be missing. */
+	/** For commands that only show data: contexts that fail and members that do not answer may be missing. */
 	readonly mayMiss?: boolean;
 	/** Namespaces whose budgets are requested together with the members. Empty: all namespaces. Undefined: no budgets are requested. */
 	readonly namespaces?: readonly string[] | undefined;
@@ -132,12 +126,12 @@ export interface ConnectOptions {
 }
 
 interface AssembleOptions extends ConnectOptions {
-	/** Why some contexts lead to no member. Reported together with the members that do not answer. */
+	/** Why some contexts lead to no member. */
 	readonly missed?: readonly string[];
 }
 
 /**
- * Assembles the fleet, and repeats this for up to five seconds until the members agree. If they disagree, all answers of that try are
+ * Assembles the fleet, and repeats this for up to five seconds until the members agree. If they disagree, all answers of that attempt are
  * discarded.
  */
 async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
@@ -152,7 +146,7 @@ async function assembleAgreed(accesses: readonly AgentAccess[], options: Assembl
 	}
 }
 
-/** Asks the agents again who they are. Rejects if one of them does not answer, or speaks for a cluster other than before. */
+/** Rejects if an agent does not answer, or speaks for a cluster other than before. */
 async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
 	return Promise.all(
 		accesses.map(async (access) => {
@@ -167,10 +161,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
 	);
 }
 
-/**
- * Assembles the fleet of these agents, with all its members. Throws as connectFleet() does, and then leaves the agents open. Otherwise
- * close() of the returned fleet closes them.
- */
+/** Throws as connectFleet() does, and then leaves `accesses` open. Otherwise close() of the returned fleet closes them. */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
 	{ mayMiss = false, namespaces, silent, missed = [] }: AssembleOptions,
@@ -235,7 +226,6 @@ interface ReachedMembers {
 	readonly problems: readonly Problem[];
 }
 
-/** Why a member gave no answer. */
 interface Problem {
 	readonly text: string;
 	readonly error: Error;
@@ -243,7 +233,7 @@ interface Problem {
 
 /**
  * Contacts the members that the agents declare. Members in `known` are reused, and new clients are added to `opened`. `besides` runs at the
- * same time as the questions to the members, and its failure is ignored.
+ * same time, and its failure is ignored.
  */
 async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],
@@ -265,7 +255,7 @@ async function reachMembers(
 		.map(({ id, name }) => {
 			const before = known.find((member) => member.id === id && member.name === name);
 			if (before) return before;
-			// Its own agents first. Any other agent forwards the call.
+			// The member's own agents come first. Any other agent forwards the call.
 			const direct = accesses.filter(({ description }) => description.clusterId === id);
 			const others = accesses.filter(({ description }) => description.clusterId !== id);
 			const routes = [...direct, ...others].map(({ client, context, description }) => {
@@ -294,7 +284,7 @@ async function reachMembers(
 	return { members, descriptions, problems };
 }
 
-/** Asks every member who it is, except those that have `said` it already. Members that do not answer or refuse become problems. */
+/** Asks the members without an answer in `said` to describe themselves. Members that do not answer or refuse become problems. */
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
@@ -327,7 +317,7 @@ async function describeAll(
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
 }
 
-/** Waits for an answer. Meanwhile, `silent` has the name, for a caller that stops waiting early. */
+/** Meanwhile, `silent` has the name, for a caller that stops waiting early. */
 async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<string> | undefined): Promise<T> {
 	silent?.add(name);
 	try {
@@ -338,7 +328,7 @@ async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<strin
 }
 
 /**
- * Refuses two contexts of one cluster. A cluster without agents is identified by the uid of its kube-system namespace, or by its address if
+ * Refuses two contexts of one cluster. A cluster without agents is identified by the uid of its namespace kube-system, or by its address if
  * the uid cannot be read.
  */
 async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<void> {

@@ -1,16 +1,16 @@
 // Computes how many pods of a budget were healthy across all members in the last hour, from the samples that each member's agents keep. A
-// moment counts only if every member has a sample of it. Missing samples are not invented.
+// moment counts only if every member has a sample of it.
 import type { BudgetHistory } from "../../proto/agent-cluster.ts";
 import { mostSamples } from "../../proto/wire-watch.ts";
 
 export type HealthyHistory = Pick<BudgetHistory, "lastAt" | "everySeconds" | "healthy">;
 
-/** By budget. Computed only for the budget that a reader opens, not for 1,000 budgets every minute. */
+/** By budget. Computed only for the budget that a user opens, not for 1,000 budgets every minute. */
 export type HealthyHistories = Pick<ReadonlyMap<string, HealthyHistory>, "get">;
 
-/** Merges an agent's samples with those that another agent of the same member sent. Each agent keeps its own samples. */
+/** Merges the samples of two agents of one member, because each agent keeps its own. */
 export function mergedHistory(before: BudgetHistory | undefined, told: BudgetHistory): BudgetHistory {
-	// There are no comparable samples, or the clock was set back, so that the times of the earlier samples are meaningless.
+	// The intervals differ, or the clock was set back, so that the earlier times are meaningless.
 	if (before?.everySeconds !== told.everySeconds || before.lastAt > told.lastAt + told.everySeconds) return told;
 	// Usually the agent is the same as a minute ago. This avoids comparing the samples of 1,000 budgets.
 	if (tellsAll(told, before)) return told;
@@ -29,7 +29,7 @@ function firstAt({ lastAt, everySeconds, healthy }: HealthyHistory): number {
 }
 
 /**
- * Returns the sums over all members. Undefined if a member keeps no samples, if their intervals differ, or if no moment is known by all.
+ * Returns the sums over all members. Undefined if a member keeps no samples, if their intervals differ, or if no moment has samples of all.
  */
 export function historyOfAll(members: readonly (HealthyHistory | undefined)[]): HealthyHistory | undefined {
 	const known = members.filter((each) => each !== undefined);

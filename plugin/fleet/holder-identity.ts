@@ -1,4 +1,4 @@
-// Builds and reads the holder of a lease or a reservation, for other users' screens: "alice@laptop drain 7f3c2a". It is a claim, and no
+// Builds and reads the holder of a Lease or a reservation, as other users see it: "alice@laptop drain 7f3c2a". It is a claim, and no
 // decision relies on it.
 import { hostname, userInfo } from "node:os";
 
@@ -7,9 +7,9 @@ export function holderIdentity(command: string, op: string): string {
 }
 
 export interface ClaimedHolder {
-	/** For example "alice@laptop". For a holder that is not a run of this program, its whole text. */
+	/** For example "alice@laptop". If this program did not write the holder, its whole text. */
 	readonly person: string;
-	/** For example "drain 7f3c2a". Undefined for a holder that is not a run of this program. */
+	/** For example "drain 7f3c2a". Undefined if this program did not write the holder. */
 	readonly operation?: string;
 }
 

@@ -1,21 +1,21 @@
 // Dials the agent that answered last, before the API server has said which agents exist. This saves the wait for one answer.
 //
-// Guarantee: the kept entry says where to dial, and nothing else. The connection is used only if this call's list has that very pod, by its
-// uid, and ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod had this name before this call began
-// and has it in the list, so the name led to no other pod in between.
+// Guarantee: the kept entry only says where to dial. The connection is used only if this call's list shows that very pod, by its uid, as
+// ready (connect-ahead.ts, AgentDialer). Its certificate is checked like any other. The pod's name led to no other pod meanwhile, because
+// the pod existed before this call and is in its list.
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type AgentPod, type DialedAhead, dialAhead } from "./agent-pods.ts";
 
 type Kept = Pick<AgentPod, "name" | "uid" | "port">;
 
-/** Dials the agent that answered last. Undefined if none is known. */
+/** Undefined if no agent is known. */
 export function dialLastAgent(context: KubeContext): DialedAhead | undefined {
 	const kept = readKept(context.lastAgent?.read());
 	return kept && dialAhead(context.client, { namespace: context.agents.namespace, ...kept });
 }
 
-/** Keeps the agent for the next call. Agents in other namespaces are not kept, because the anchor has to name their namespaces first. */
+/** Keeps the agent for the next call. Agents in other namespaces are not kept, because the anchor must name their namespaces first. */
 export function keepLastAgent({ lastAgent, agents }: KubeContext, { namespace, name, uid, port }: AgentPod): void {
 	if (!lastAgent || namespace !== agents.namespace) return;
 	const kept = readKept(lastAgent.read());

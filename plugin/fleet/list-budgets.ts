@@ -11,7 +11,7 @@ export async function listBudgetsOf(
 	return Promise.all(members.map((member) => askMember(member, namespaces)));
 }
 
-/** Asks only the members that have not already reported their budgets. The result is as old as the oldest of these questions. */
+/** Asks only the members that have not reported their budgets yet. The result is as old as the oldest of these questions. */
 export async function listAhead(
 	members: readonly AgentCluster[],
 	namespaces: readonly string[],

@@ -1,14 +1,13 @@
-// Finds pods that workloads want but that are not counted. They are gone and not replaced, were never created, or have labels that the
-// budget does not select. They use up a budget as unhealthy pods do, but agents do not report them one by one.
+// Finds pods that workloads want but that are not counted: they are gone, were never created, or have labels that the budget does not
+// select. They use up a budget as unhealthy pods do, but agents do not report them one by one.
 import { mostUnavailableTold } from "../../disruption/budget/cluster.ts";
 import { counted } from "../terminal/counted.ts";
 import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
 
-/** The missing pods of one member. */
 export interface MissingPods {
 	readonly cluster: string;
 	readonly pods: number;
-	/** Whether the pods exist, but have labels that the budget does not select. No controller creates others. */
+	/** Whether the pods exist but have labels that the budget does not select. No controller creates others. */
 	readonly mislabelled?: boolean;
 }
 
@@ -26,7 +25,7 @@ export function missingPods({ perCluster, usedBy }: Pick<BudgetRow, "perCluster"
 
 type Counted = Partial<Pick<CountsOfMember, "healthy" | "expected">>;
 
-/** Returns how many pods are missing besides those that were reported as unavailable. 0 also if the number is unknown. */
+/** Returns how many pods are missing besides the reported unavailable ones; 0 if the number is unknown. */
 export function missingBeside({ healthy, expected }: Counted, told: readonly { readonly cluster: string }[]): number {
 	if (healthy === undefined || expected === undefined) return 0;
 	const byCluster = Map.groupBy(told, ({ cluster }) => cluster);

@@ -1,4 +1,4 @@
-// Builds and writes a Kubernetes Event (events.k8s.io/v1) that says what a person did with an object.
+// Builds and writes a Kubernetes Event (events.k8s.io/v1) that reports what a user did with an object.
 import { shortenTo } from "../../disruption/quote.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -27,7 +27,7 @@ const longestNoteBytes = 1_024;
 const longestInstance = 128;
 const answerWithinMs = 10_000;
 
-/** Writes the Event. Returns why that failed, or undefined on success. `rehearse`: nothing is written. */
+/** Returns why writing failed; undefined on success. With `rehearse`, nothing is written. */
 export async function writePersonEvent(
 	{ client }: Pick<KubeContext, "client">,
 	namespace: string,
@@ -51,7 +51,7 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 	return {
 		apiVersion: "events.k8s.io/v1",
 		kind: "Event",
-		// Named as client-go names them: the object's name and the time.
+		// Like client-go: the object's name and the time in hexadecimal nanoseconds.
 		metadata: { name: `${nameFront}.${(BigInt(at) * 1_000_000n).toString(16)}`, namespace: object.namespace },
 		// Go accepts exactly six digits here.
 		eventTime: new Date(at).toISOString().replace("Z", "000Z"),
@@ -65,7 +65,7 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 	};
 }
 
-/** Shortens the text to at most this many bytes. Cuts between characters, never inside one. */
+/** Shortens the text to at most this many UTF-8 bytes, without cutting a character. */
 function fitBytes(text: string, bytes: number): string {
 	const whole = Buffer.from(text);
 	if (whole.length <= bytes) return text;

@@ -25,7 +25,7 @@ export class Reachability {
 		});
 	}
 
-	/** Ends all outages: every member of the fleet answered. */
+	/** Ends all outages. Call it when every member has answered. */
 	answered(): void {
 		for (const [cluster, since] of this.#lostAt) {
 			this.#emit({ type: "cluster.recovered", cluster, elapsedMs: this.#now() - since });

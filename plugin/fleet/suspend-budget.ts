@@ -1,10 +1,11 @@
 // Writes spec.suspend of one budget in all members that have it.
 //
 // Guarantee: a suspension is in place in all these members, or the writes are taken back. It is reported as in place only after each API
-// server has answered that it is. Every write names the resourceVersion that was read, so an edit in between is a conflict and is never
-// overwritten. If taking back fails too, the report says what is known about that member: the budget applies as long as one member does not
+// server has confirmed it. Every write names the resourceVersion that was read, so a concurrent edit is a conflict and is never
+// overwritten. If taking back fails, the report says what is known about that member. The budget applies as long as one member does not
 // suspend it.
-// Ending a suspension is never taken back: the first member that no longer suspends the budget makes it apply in all of them.
+//
+// Ending a suspension is never taken back: the first member that ends it makes the budget apply in all of them.
 import { suspensionAnnotation } from "../../disruption/budget/suspension.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -38,10 +39,10 @@ export interface WriteOutcome {
 
 /** A frozen API server does not answer at all. A working one answers in milliseconds. */
 const answerWithinMs = 10_000;
-/** How many times to try if other clients write the object between our read and our write. */
+/** Attempts if other clients write the object between our read and our write. */
 const maxConflicts = 5;
 
-/** Writes to all targets in parallel. `rehearse`: a server-side dry run, which changes nothing. */
+/** With `rehearse`, a server-side dry run that changes nothing. */
 export async function writeSuspension(
 	targets: readonly SuspensionTarget[],
 	change: SuspensionChange,
@@ -59,7 +60,7 @@ export async function writeSuspension(
 	return { failures, stood };
 }
 
-/** Takes back each write that succeeded or may have succeeded. For the other members, reports their current state. */
+/** Takes back each write that succeeded or may have succeeded. For the other members, returns their current state. */
 export async function takeBack(
 	targets: readonly SuspensionTarget[],
 	change: SuspensionChange,
@@ -116,15 +117,15 @@ async function patch(
 		budgetPath(name) + query,
 		{
 			metadata: { resourceVersion: found.resourceVersion, annotations: { [suspensionAnnotation]: annotation } },
-			// null removes the field, as it does on a node that is uncordoned.
+			// null removes the field.
 			spec: { suspend: suspend ? true : null },
 		},
 		{ signal },
 	);
 	const written = readFoundBudget(answer);
 	if (written.suspended !== suspend || written.uid !== found.uid) {
-		// The API server answers 200 also if a CustomResourceDefinition without the field drops it, or an admission webhook writes another
-		// value.
+		// The API server also answers 200 if the CustomResourceDefinition lacks the field and drops it, or if an admission webhook changes
+		// the value.
 		throw new ApiError(`its API server accepted the change, but spec.suspend is still ${suspend ? "unset" : "true"}`, {
 			code: 422,
 			reason: "Invalid",
@@ -132,7 +133,7 @@ async function patch(
 	}
 }
 
-/** Limits the time of `work`. Returns why it failed, or undefined on success. */
+/** Limits the time of `work`. Returns why it failed; undefined on success. */
 async function within(
 	stop: AbortSignal | undefined,
 	work: (signal: AbortSignal) => Promise<void>,

@@ -11,11 +11,11 @@ export interface SuspensionNote {
 	/** Milliseconds since the epoch. */
 	readonly at: number;
 	readonly reason: string | undefined;
-	/** The members in which the change is written, by their names in the fleet. */
+	/** The names in the fleet of the members in which the change is written. */
 	readonly clusters: readonly string[];
 }
 
-/** Writes the Event. Returns why that failed, or undefined on success. `rehearse`: nothing is written. */
+/** Returns why writing failed; undefined on success. With `rehearse`, nothing is written. */
 export async function tellSuspension(
 	target: SuspensionTarget,
 	note: SuspensionNote,

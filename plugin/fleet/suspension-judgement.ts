@@ -1,4 +1,4 @@
-// Predicts what a suspension in all members would do, with the decision that every round uses. A budget that cannot be read, or whose
+// Predicts what a suspension in all members would do, with the same decision as every round. A budget that cannot be read, or whose
 // selectors differ, blocks every pod even if it is suspended.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { judgeBudget } from "../../disruption/budget/decide.ts";
@@ -6,7 +6,7 @@ import { readSpecs } from "../../disruption/budget/allowance.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** Returns why the budget would still block evictions. Undefined if it would not. */
+/** Returns why the budget would still block evictions; undefined if it would not. */
 export async function suspensionProblem(
 	fleet: Pick<Fleet, "members" | "listBudgets">,
 	name: BudgetName,

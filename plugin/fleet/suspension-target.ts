@@ -1,4 +1,4 @@
-// Reads a budget from the API servers of all members, in order to change it: `spec.suspend`, and who suspended it.
+// Reads a budget from the API servers of all members, in order to change its `spec.suspend`.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/budget/suspension.ts";
@@ -21,14 +21,14 @@ export interface FoundBudget {
 	readonly suspended: boolean;
 	/** The previous `spec.suspend`, to restore it. */
 	readonly suspend: unknown;
-	/** The previous annotation. */
+	/** The previous annotation, to restore it. */
 	readonly annotation: string | undefined;
 	readonly suspension: Suspension | undefined;
 }
 
 /**
- * Returns the budget in every member that has it. Throws a FleetUncoveredError that names each member without a context, or each one whose
- * API server cannot be read. Throws ApiError in kubectl's words if no member has the budget.
+ * Returns the budget in every member that has it. Throws a FleetUncoveredError that names each member without a context, or whose API
+ * server cannot be read. Throws ApiError in kubectl's words if no member has the budget.
  */
 export async function readSuspensionTargets(
 	fleet: Pick<Fleet, "members" | "contextOf">,
@@ -75,13 +75,12 @@ export async function readSuspensionTargets(
 	return found;
 }
 
-/** Returns the error in kubectl's words. */
 export function budgetNotFound(name: string): ApiError {
 	const kind = `${budgetApi.resource}.${budgetApi.group}`;
 	return new ApiError(`${kind} "${name}" not found`, { code: 404, reason: "NotFound" });
 }
 
-/** Reads the budget. Undefined if the cluster has no such budget, or does not have the kind. */
+/** Undefined if the cluster does not have the budget or its kind. */
 export async function findBudget(
 	{ client }: KubeContext,
 	name: BudgetName,

@@ -1,13 +1,12 @@
-// Provides the local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable at that moment. So
-// a gRPC channel that reconnects finds another agent without further code.
+// Provides the local end of the connection to an agent. Each local connection is forwarded to an agent that is reachable then, so a gRPC
+// channel that reconnects finds another agent.
 //
-// It is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name, which libuv creates with
-// the system's default rights. This user, administrators and the system have full access. Any other user may open it for reading, also from
-// another machine if that user may log in here.
-// No other process can take the name before us, because libuv requests the first instance of the pipe. So no other user can answer in our
-// place. A user who opens the pipe reads nothing and only causes one connection to an agent. TLS runs through the pipe from us to the
-// agent, and we check its certificate before we send our token. A reader sends nothing that a server would answer. This has not been tried
-// on Windows yet.
+// The local end is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name and libuv's
+// default rights: other users may open it for reading, also from another machine.
+//
+// A user who opens the pipe reads nothing and only causes one connection to an agent. TLS runs through the pipe from us to the agent, and
+// we check the agent's certificate before we send our token. No other process can take the name before us, because libuv requests the first
+// instance of the pipe. This has not been tried on Windows yet.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -29,7 +28,6 @@ function removeAll(): void {
 	for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-/** What a tunnel listens on. */
 export interface LocalEnd {
 	readonly path: string;
 	/** Removes everything that was created for it. */
@@ -37,7 +35,7 @@ export interface LocalEnd {
 }
 
 function socketInFolder(): LocalEnd {
-	// Created with mode 0700 and registered for removal right away, because the process may exit at any time.
+	// mkdtemp creates it with mode 0700. It is registered for removal right away, because the process may exit at any time.
 	const folder = mkdtempSync(join(tmpdir(), "kubectl-xpdb-"));
 	if (folders.size === 0) process.on("exit", removeAll);
 	folders.add(folder);
@@ -51,17 +49,14 @@ function socketInFolder(): LocalEnd {
 	};
 }
 
-/** Returns a new named pipe. It is not a file, and it ends with its server. */
+/** A named pipe is not a file, and it ends with its server. */
 export function namedPipe(): LocalEnd {
 	return { path: `\\\\.\\pipe\\kubectl-xpdb-${randomBytes(16).toString("hex")}`, remove: () => undefined };
 }
 
 const newLocalEnd = process.platform === "win32" ? namedPipe : socketInFolder;
 
-/**
- * Opens a tunnel. `connect` joins a local connection to its remote side. If it rejects, the local connection is closed. The tunnel must be
- * closed.
- */
+/** `connect` joins a local connection to its remote side. If it rejects, the local connection is closed. The tunnel must be closed. */
 export async function createTunnel(
 	connect: (socket: Socket) => Promise<void>,
 	newEnd: () => LocalEnd = newLocalEnd,

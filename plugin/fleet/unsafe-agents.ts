@@ -1,5 +1,4 @@
-// Recognises agents whose counts can let a budget break. A round adds up the counts of all members, so one such agent is enough to break a
-// budget of the whole fleet.
+// Recognises agents whose counts can let a budget be exceeded. A round adds up the counts of all members, so one such agent is enough.
 
 /**
  * Whether an agent of this version is unsafe. Agents before 0.2 expect a workload's pods in their cluster only if they see one of those

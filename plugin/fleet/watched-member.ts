@@ -1,6 +1,6 @@
 // Watches the budgets of one member, as its agents report them. If a watch breaks, the plugin opens a new one, which reports everything
-// again. The last report stays valid for as long as an agent trusts its own watch without a sign of life, and no longer. After that the
-// state is unknown until it is reported again.
+// again. The last report stays valid for as long as an agent trusts its own watch without a sign of life. After that, the state is unknown
+// until it is reported again.
 import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget/budget.ts";
 import type { Count, MemberBudget } from "../../disruption/budget/cluster.ts";
 import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
@@ -12,7 +12,7 @@ import { mergedHistory } from "./healthy-history.ts";
 export interface WatchClock {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
-	/** Resolves after that time. If the signal aborts, rejects with its reason. */
+	/** Resolves after that time. Rejects with the signal's reason if the signal aborts. */
 	readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -20,9 +20,8 @@ export interface WatchedMemberOptions {
 	readonly member: AgentCluster;
 	readonly namespaces: readonly string[];
 	readonly clock: WatchClock;
-	/** Called with the keys of the budgets that may have changed. Without keys, all may have. */
+	/** Called with the keys of the budgets that may have changed. Without keys, all may have changed. */
 	readonly onChange: (keys?: readonly string[]) => void;
-	/** Called when the history of some budgets has changed. */
 	readonly onHistories?: () => void;
 }
 
@@ -34,7 +33,7 @@ export interface MemberState {
 	readonly isPolled: boolean;
 }
 
-/** The limit that agents apply to their own watches. */
+/** Agents apply the same limit to their own watches. */
 const goodForMs = 5_000;
 const pausesMs = [0, 100, 250, 500, 1_000, 2_000];
 /** Polling costs more than watching, so it may use at most a tenth of the time. */
@@ -51,9 +50,9 @@ export class WatchedMember {
 	readonly #options: WatchedMemberOptions;
 	readonly #known = new Map<string, Known>();
 	readonly #histories = new Map<string, BudgetHistory>();
-	/** The number of the current watch. Each new watch reports everything again. */
+	/** The number of the current watch. */
 	#telling = 0;
-	/** The number of the last watch that has reported everything. Budgets that only earlier watches had reported are then forgotten. */
+	/** The number of the last watch that has reported everything. Budgets that only earlier watches reported are then forgotten. */
 	#settled = -1;
 	/** Until when the reports of the previous watch are valid. */
 	#goodUntil = Number.NEGATIVE_INFINITY;
@@ -97,12 +96,11 @@ export class WatchedMember {
 		return [...this.#known.values()].map(({ watched }) => watched.budget.name);
 	}
 
-	/** Returns which of the given budgets this member has. */
 	namesOf(keys: Iterable<string>): readonly BudgetName[] {
 		return [...keys].flatMap((key) => this.budget(key)?.name ?? []);
 	}
 
-	/** Returns the budget as the member has it, even if nothing else is known. */
+	/** Returns the budget as the member has it, even if its count is unknown. */
 	budget(key: string): MemberBudget | undefined {
 		return this.#known.get(key)?.watched.budget;
 	}
@@ -120,7 +118,7 @@ export class WatchedMember {
 		return "unknown" in state ? new Error(state.unknown) : state;
 	}
 
-	/** Returns the history as the member's agents have reported it. It stays valid even if nothing is known about the present. */
+	/** Valid even if the present state is unknown. */
 	history(key: string): BudgetHistory | undefined {
 		return this.#histories.get(key);
 	}
@@ -187,7 +185,7 @@ export class WatchedMember {
 			this.#histories.delete(formatBudgetName(name));
 			keys.push(formatBudgetName(name));
 		}
-		// Every two seconds an agent sends only a sign of life. Do not walk through 1,000 budgets for that.
+		// Every two seconds an agent sends only a sign of life, for which 1,000 budgets need not be searched.
 		if (complete && this.#settled !== this.#telling) keys.push(...this.#forgetUntold());
 		else if (complete) for (const { budget } of histories) this.#forgetHistoryWithout(budget);
 		if (wasUnknown || (complete && !this.#isComplete)) {
@@ -206,7 +204,6 @@ export class WatchedMember {
 		return gone;
 	}
 
-	/** Drops the history of a budget that was not reported. */
 	#forgetHistoryWithout(budget: BudgetName): void {
 		const key = formatBudgetName(budget);
 		if (!this.#known.has(key)) this.#histories.delete(key);
@@ -227,7 +224,7 @@ export class WatchedMember {
 		this.#goodUntil = goodUntil;
 	}
 
-	/** Gets the same reports by polling, with the calls that the table uses. */
+	/** Gets the same reports with the calls that the table uses. */
 	async #poll(signal: AbortSignal): Promise<void> {
 		const { member, namespaces, clock } = this.#options;
 		this.#isPolled = true;
