@@ -1,5 +1,5 @@
-// Reads the TLS certificates that each ready agent of a cluster uses. Every agent is called through its own port-forward, so the answer is
-// that agent's own.
+// Reads the TLS certificates that each ready agent of a cluster uses. Each agent is called through its own port-forward, so it answers for
+// itself.
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import { findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";
@@ -9,7 +9,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { dialPod } from "../kubernetes/port-forward.ts";
 import type { SeenAgent } from "./rotate-certificates.ts";
 
-/** `ca`: the CAs that may have signed the agents' certificates, old and new. Rejects if an agent cannot be asked. */
+/** `ca`: all CAs that may have signed the agents' certificates. Rejects if an agent cannot be asked. */
 export async function readAgentCertificates(
 	context: KubeContext,
 	{ clusterId, ca }: { readonly clusterId: string; readonly ca: string },

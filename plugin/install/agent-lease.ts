@@ -2,7 +2,7 @@
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { namespaceLabel } from "../../disruption/lease/lease.ts";
 
-/** A budget's Lease has both labels. The Lease of the known members has only that of the namespace. */
+/** A budget's Lease has both labels. The Lease of the known members has only the namespace label. */
 export function isAgentLease({
 	name = "",
 	labels = {},

@@ -1,4 +1,4 @@
-// Waits for parallel requests to one cluster. If several fail, the same failure is reported in every run, whichever answer came first.
+// Waits for parallel requests to one cluster, so that the reported failure does not depend on which answer came first.
 
 /** Like Promise.all, but waits for every answer, and rejects with the failure that comes first in the list. */
 export async function allInOrder<const T extends readonly unknown[]>(

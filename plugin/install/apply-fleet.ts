@@ -1,8 +1,8 @@
 // Applies an installation in an order that is safe while rounds run.
 //
 // Guarantee: the lists of existing members differ only while they are written. A newcomer gets the new list earlier, so that its agents are
-// ready when the others list it. The agents of two existing members are never replaced at once. While lists differ nothing is evicted,
-// because agents compare them. So the order decides how long people wait, and never whether a budget holds.
+// ready when the others list it. The agents of two existing members are never replaced at once. Agents compare their lists and evict
+// nothing while these differ. So the order affects only how long users wait, never whether a budget holds.
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -18,9 +18,9 @@ export interface ApplyFleet {
 	/** The ids of the clusters that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
 	readonly force: boolean;
-	/** What to wait for, independently of each other, before the lists of members are final. */
+	/** Waits that must end before the final lists of members are written. They run in parallel. */
 	readonly awaited?: readonly (() => Promise<void>)[];
-	/** Returns the final lists by context, after the wait. */
+	/** Returns the final lists by context, after those waits. */
 	readonly finishLists?: () => Promise<ReadonlyMap<string, ObjectChange>>;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
@@ -35,11 +35,10 @@ export interface Applied {
 
 export interface StoppedInstall {
 	readonly kind: "stopped";
-	/** These changes were written. */
 	readonly applied: readonly Applied[];
-	/** Objects that may have been written: their requests had no answer, or an answer that was no refusal. */
+	/** Objects that may have been written: their requests got no answer, or a server error. */
 	readonly unsure: readonly UnsureObject[];
-	/** The reasons, one line each. */
+	/** One line each. */
 	readonly problems: readonly string[];
 }
 
@@ -93,10 +92,10 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	const steps: readonly (() => Promise<readonly PromiseSettledResult<void>[]>)[] = [
 		// What the other steps need, such as the namespace and rights: all kinds except Secrets, ConfigMaps and Deployments.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isBasis))),
-		// The CA's key comes before everything that it signed: without that CA, the certificates would be useless.
+		// The CA's key comes before everything that it signed, because certificates without their CA are useless.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
 		() => Promise.allSettled(fleet.map(async (each) => write(each, (change) => !isAgents(change) && !isList(change)))),
-		// Waits for what the Services of the first step bring, such as addresses.
+		// Waits for results of the first step, such as the addresses of Services.
 		() => Promise.allSettled((options.awaited ?? []).map(async (each) => each())),
 		() =>
 			Promise.allSettled([
@@ -114,7 +113,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 				}),
 			),
 		() => Promise.allSettled(members.map((each) => write(each, isList))),
-		// One cluster after the other, each until its agents are ready, so only one member's agents are starting at a time.
+		// One cluster after the other, so that only one member's agents are starting at a time.
 		...members.map(
 			(each) => () =>
 				Promise.allSettled([
@@ -144,8 +143,8 @@ const isBasis = (change: ObjectChange): boolean =>
 	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
 
 /**
- * Whether a failed request may have been executed: there was no answer, or the answer is not a refusal. A refused connection means that
- * it never arrived.
+ * Whether a failed request may have been executed: there was no answer, or a server error. A refused connection means that it never
+ * arrived.
  */
 function mayBeDone(error: unknown): boolean {
 	if (error instanceof ConnectionError) return error.code !== "ECONNREFUSED";

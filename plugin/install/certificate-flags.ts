@@ -1,4 +1,4 @@
-// Reads the flags that say who makes the agents' certificates.
+// Reads the flags that say who creates the agents' certificates.
 import { readFileSync } from "node:fs";
 import { quote } from "../../disruption/quote.ts";
 import { type CommandInput, textFlag } from "../flags/command.ts";
@@ -36,7 +36,6 @@ export const certificateFlags: FlagTable = {
 
 export type CertificateChoice = Pick<CertificateOptions, "mode" | "authority" | "issuer">;
 
-/** Throws UsageError. */
 export function readCertificateChoice(input: CommandInput): CertificateChoice {
 	const given = textFlag(input, "certs");
 	const mode: CertificateMode | undefined = certificateModes.find((each) => each === given);
@@ -44,7 +43,6 @@ export function readCertificateChoice(input: CommandInput): CertificateChoice {
 	return { mode, authority: readAuthorityFiles(input), issuer: readIssuer(textFlag(input, "cert-issuer"), mode) };
 }
 
-/** Reads the CA from the user's files. Throws UsageError. */
 export function readAuthorityFiles(input: CommandInput): CertificateChoice["authority"] {
 	const certificate = readGiven("ca-cert", textFlag(input, "ca-cert"));
 	const key = readGiven("ca-key", textFlag(input, "ca-key"));

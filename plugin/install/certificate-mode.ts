@@ -1,3 +1,3 @@
 export const certificateModes = ["create", "existing", "cert-manager"] as const;
-/** Who makes the agents' certificates: this program (create), the user (existing), or cert-manager. */
+/** Who creates the agents' certificates: this program (create), the user (existing), or cert-manager. */
 export type CertificateMode = (typeof certificateModes)[number];

@@ -23,7 +23,7 @@ export function caConfigMapObject(namespace: string, ca: string): ClusterObject 
 	return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: caConfigMap, namespace }, data: { [caKey]: ca } };
 }
 
-/** The fleet's CA. `next`: the CA that replaces it. */
+/** `next`: the CA that replaces the current one. */
 export interface KeptAuthority {
 	readonly current: KeyPair;
 	readonly next?: KeyPair;
@@ -38,13 +38,12 @@ export function authorityReference(namespace: string): ClusterObject {
 	return { apiVersion: "v1", kind: "Secret", metadata: { name: authoritySecret, namespace } };
 }
 
-/** The issuer from which cert-manager gets the certificates. */
 export interface CertificateIssuer {
 	readonly kind: "Issuer" | "ClusterIssuer";
 	readonly name: string;
 }
 
-/** An Issuer for cert-manager, which signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
+/** cert-manager signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
 export function issuerObject(namespace: string): ClusterObject {
 	return {
 		apiVersion: "cert-manager.io/v1",
@@ -54,7 +53,7 @@ export function issuerObject(namespace: string): ClusterObject {
 	};
 }
 
-/** A Certificate for cert-manager: the certificate of a cluster's agents, which cert-manager renews. */
+/** cert-manager creates and renews the certificate of a cluster's agents. */
 export function certificateObject(
 	namespace: string,
 	{

@@ -2,7 +2,7 @@
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
 
-/** How many fields of one object are shown. The others are counted. */
+/** The fields shown of one object. The others are counted. */
 const maxFields = 12;
 
 /** Changes that are the same in all clusters are printed once. */

@@ -1,5 +1,5 @@
-// Compares the CAs that the members of a fleet trust, which should be the same. If they differ, one CA may have been removed on purpose
-// because its key leaked. So nothing that adds a CA may bring it back.
+// Compares the CAs that the members of a fleet trust. If they differ, one may have been removed on purpose because its key leaked, so
+// nothing that adds a CA may bring it back.
 import { commandLine } from "../terminal/command-line.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, caConfigMap, type KeptAuthority } from "./certificate-objects.ts";
@@ -34,10 +34,9 @@ export function commonAuthorities(
 	);
 }
 
-/** A cluster whose Secret keeps a CA with its key. */
 export type AuthorityKeeper = ClusterCertificates & { readonly authority: KeptAuthority };
 
-/** Throws UsageError if clusters keep different CAs. The error names each CA, who trusts it, and how to delete one. */
+/** Throws UsageError if clusters keep different CAs. The error names each CA, the members that trust it, and how to delete one. */
 export function refuseDifferentKept(
 	keepers: readonly AuthorityKeeper[],
 	clusters: readonly ClusterCertificates[],
@@ -50,7 +49,7 @@ export function refuseDifferentKept(
 		return clusters.filter(({ ca }) => kept.some((certificate) => trusts(ca, certificate)));
 	};
 	const unknown = keepers.filter((keeper) => trusting(keeper).length === 0);
-	// Unless exactly one of the CAs is trusted, only a person knows which one belongs to the fleet.
+	// Unless exactly one of the CAs is trusted, only the user knows which one belongs to the fleet.
 	const isClear = unknown.length === keepers.length - 1;
 	throw new UsageError(
 		[
@@ -75,7 +74,7 @@ export function refuseDifferentKept(
 	);
 }
 
-/** Throws UsageError if there is a bundle and it lacks this CA. */
+/** Throws UsageError if there is a bundle that lacks this CA. */
 export function refuseRevoked(
 	{ certificate }: Pick<KeyPair, "certificate">,
 	{
@@ -84,7 +83,7 @@ export function refuseRevoked(
 		agentNamespace,
 	}: {
 		readonly bundle: string | undefined;
-		/** The context whose Secret keeps the CA; undefined if it was given as files. */
+		/** The context whose Secret keeps the CA; undefined if the CA was given as files. */
 		readonly context: string | undefined;
 		readonly agentNamespace: string;
 	},
@@ -105,7 +104,7 @@ export function refuseRevoked(
 	);
 }
 
-/** Whether the bundle contains every certificate of the other text. */
+/** Whether the bundle contains every certificate in `certificate`. */
 export function trusts(bundle: string | undefined, certificate: string): boolean {
 	const known = new Set(marksOf(bundle ?? ""));
 	return marksOf(certificate).every((mark) => known.has(mark));

@@ -7,21 +7,14 @@ import texts from "./deploy-texts.json" with { type: "json" };
 
 const teamFile = "team.yaml";
 
-/**
- * Files that deployManifests() leaves out: the list of members, which every installation makes itself, the example of a team (agent/team/),
- * and the file for kustomize.
- */
+/** The list of members, which every installation makes itself, the example of a team (agent/team/), and the file for kustomize. */
 const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", teamFile, "kustomization.yaml"]);
 
-/**
- * Returns the shipped manifests, with the agents' namespace replaced everywhere: in names, in subjects, and in the expressions of the
- * policies.
- */
+/** The agents' namespace is replaced everywhere: in names, in subjects, and in the expressions of the policies. */
 export function deployManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => !ownFiles.has(file), agentNamespace);
 }
 
-/** Returns the example of a team, with the namespace replaced in the same way. */
 export function teamManifests(agentNamespace: string): readonly ClusterObject[] {
 	return manifestsOf((file) => file === teamFile, agentNamespace);
 }

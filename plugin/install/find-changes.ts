@@ -1,5 +1,5 @@
-// Finds what an installation would change in a cluster. It asks the API server itself, with a server-side apply as a dry run. So missing
-// rights, policies that refuse, and fields with other owners are known before anything is written.
+// Finds what an installation would change in a cluster, by a server-side apply as a dry run. So missing rights, policies that refuse, and
+// fields of other owners are known before anything is written.
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
@@ -18,13 +18,11 @@ import { accountLabel } from "./team-objects.ts";
 export type ObjectChange =
 	| { readonly kind: "created" | "unchanged"; readonly object: ClusterObject }
 	| { readonly kind: "changed"; readonly object: ClusterObject; readonly fields: readonly FieldChange[] }
-	/** The CustomResourceDefinition of budgets, if another tool or user manages fields that would change. It stays as it is. */
+	/** The CustomResourceDefinition of budgets, left as it is because others manage fields that would change. */
 	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
 	/** Our object, which is no longer wanted. */
 	| { readonly kind: "removed"; readonly object: ClusterObject }
-	/**
-	 * Fields that would change and that others manage. `anew`: how to create the object anew, if even force cannot change these fields.
-	 */
+	/** Fields that would change and that others manage. `anew`: how to recreate the object, if even force cannot change these fields. */
 	| {
 			readonly kind: "kept";
 			readonly object: ClusterObject;
@@ -40,7 +38,6 @@ export interface ClusterChanges {
 
 export interface ApplyOptions {
 	readonly dryRun: boolean;
-	/** Whether to take over fields that others manage. */
 	readonly force: boolean;
 }
 
@@ -68,7 +65,6 @@ export async function findChanges(cluster: PlannedCluster, force: boolean): Prom
 	return { cluster, changes: [...changes, ...removed.flat()] };
 }
 
-/** Returns whether and how this one object would change now. */
 export async function changeOf(context: KubeContext, object: ClusterObject, force: boolean): Promise<ObjectChange> {
 	const now = await readObject(context, object);
 	return findChange(context, { object, now, namespaces: new Set(), force });
@@ -80,7 +76,7 @@ async function findRemoval(context: KubeContext, object: ClusterObject): Promise
 	return [{ kind: "removed", object }];
 }
 
-/** Deletes an object. It is not an error if another caller has already deleted it. */
+/** It is not an error if the object is already deleted. */
 export async function removeObject(
 	context: KubeContext,
 	object: ClusterObject,
@@ -104,7 +100,7 @@ export async function readObject(context: KubeContext, object: ClusterObject): P
 interface Situation {
 	readonly object: ClusterObject;
 	readonly now: ClusterObject | undefined;
-	/** The namespaces that are created first. */
+	/** The namespaces that this installation creates. */
 	readonly namespaces: ReadonlySet<string>;
 	readonly force: boolean;
 }
@@ -112,7 +108,7 @@ interface Situation {
 async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
 	if (now) refuseUnfit(context, object, now);
 	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
-	// A namespace that others made belongs to them. Our label would mean that uninstalling deletes it.
+	// An existing namespace belongs to its owner. With our label, uninstalling would delete it.
 	const ours = object.kind === "Namespace" && isForeign ? unlabelled(object) : object;
 	try {
 		const then = await applyObject(context, ours, { dryRun: true, force });
@@ -126,7 +122,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 			return { kind: "created", object };
 		refuseNoNamespace(context, object, error);
 		const conflicts = conflictsOf(error);
-		// The definition is x-pdb's, or was installed by hand. The API is the same, so its budgets count as they are.
+		// The definition is x-pdb's, or was installed by hand. The API is the same, so its budgets work as they are.
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}
@@ -138,8 +134,8 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 }
 
 /**
- * Finds whether force would change anything where others manage fields. The API server treats some lists and maps as one value. The other
- * owner's value then includes defaults, which ours leaves out. The API server calls that a conflict although nothing would change. Writes
+ * Finds whether force would change anything where others manage fields. The API server treats some lists and maps as one value. If the
+ * other owner's value includes defaults that ours leaves out, the API server reports a conflict although nothing would change. Writes
  * nothing.
  */
 async function conflictOf(
@@ -155,7 +151,7 @@ async function conflictOf(
 	});
 	const forced = await installStep(context, `apply ${objectText(ours)}`, answer);
 	if (forced instanceof ApiError) return isFixed(forced) ? { ...kept, anew: makeAnew(context, ours) } : kept;
-	// Read after the dry run, so a change by others since the first read is a difference.
+	// Read after the dry run, so that a concurrent change counts as a difference.
 	const now = await readObject(context, ours);
 	return now !== undefined && isSame(now, forced) ? { kind: "unchanged", object: ours } : kept;
 }
@@ -167,7 +163,7 @@ function isFixed({ code, causes }: ApiError): boolean {
 	return code === 422 && causes.some(({ field }) => field !== "");
 }
 
-/** Refuses an existing object if the API server refuses the change (422), for example because a field cannot be changed. */
+/** Refuses an existing object if the API server refuses the change (422), for example of an immutable field. */
 function refuseUnchangeable(context: KubeContext, object: ClusterObject, error: unknown): void {
 	if (!(error instanceof ApiError) || error.code !== 422) return;
 	throw new UsageError(
@@ -190,7 +186,7 @@ function namespaceFlag({ metadata: { namespace } }: ClusterObject): readonly str
 	return namespace === undefined ? [] : ["-n", namespace];
 }
 
-/** Refuses a team's namespace that does not exist: it belongs to users, so the installation does not create it. */
+/** A team's namespace belongs to its users, so the installation does not create it. */
 function refuseNoNamespace({ name, suggest }: KubeContext, { metadata }: ClusterObject, error: unknown): void {
 	const { namespace } = metadata;
 	if (!isNotFound(error) || namespace === undefined || metadata.labels?.[accountLabel] === undefined) return;
@@ -232,7 +228,7 @@ export function isWritten({ kind }: ObjectChange): boolean {
 	return kind === "created" || kind === "changed";
 }
 
-/** Formats a value for messages. Long values are shortened, and secret ones are not shown. */
+/** Formats a value for messages. Long values are shortened, and secret values are hidden. */
 export function valueText(object: ClusterObject, value: unknown): string {
 	if (value === undefined) return "(none)";
 	if (object.kind === "Secret") return "(secret)";

@@ -1,6 +1,5 @@
-// Finds what a cluster has of an installation. Objects are found by name, no matter who applied the manifests. Most kinds are also found by
-// the labels of an installation, so objects of other versions are found too. The user's budgets are only counted, and their
-// CustomResourceDefinition is kept separate.
+// Finds what a cluster has of an installation. Objects are found by name, no matter who applied them, and most kinds also by label, which
+// finds objects of other versions. Budgets are only counted, and their CustomResourceDefinition is kept separate.
 
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget/budget.ts";
@@ -26,19 +25,17 @@ export interface InstalledCluster {
 	readonly fleet: DeclaredFleet | undefined;
 	/** In the order of deletion, the reverse of the order of installation. */
 	readonly objects: readonly ClusterObject[];
-	/**
-	 * The agents' namespace, if someone else made it or keeps certificates in it. It stays, and our objects in it are deleted one by one.
-	 */
+	/** The agents' namespace, if others made it or keep certificates in it. It stays, and our objects in it are deleted one by one. */
 	readonly keptNamespace: ClusterObject | undefined;
-	/** Certificates and CAs that a user created or gets from cert-manager: xpdb could not make them again. */
+	/** Certificates and CAs that a user created or gets from cert-manager: xpdb could not recreate them. */
 	readonly keptCertificates: readonly ClusterObject[];
-	/** The CustomResourceDefinition of budgets; undefined if there is none. */
+	/** The CustomResourceDefinition of budgets. */
 	readonly definition: ClusterObject | undefined;
-	/** The number of budgets in all namespaces. */
+	/** In all namespaces. */
 	readonly budgets: number;
 }
 
-/** Throws UsageError for objects that cannot be read, and if the agents belong to another namespace. */
+/** Throws UsageError if objects cannot be read, or if the agents are in another namespace. */
 export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
 	const { namespace } = context.agents;
 	const shipped = shippedObjects(namespace);
@@ -74,8 +71,8 @@ function isDefinition({ kind }: ClusterObject): boolean {
 }
 
 /**
- * Whether this is a certificate or CA that no installation made. Installations put our label on all of theirs, except on the Secret that
- * cert-manager makes for our Certificate.
+ * Whether no installation made this certificate or CA. Installations label all of theirs, except the Secret that cert-manager makes for our
+ * Certificate.
  */
 function isPersonsCertificate(object: ClusterObject, all: readonly ClusterObject[]): boolean {
 	const { kind, metadata } = object;
@@ -96,10 +93,7 @@ function isIssuedFor({ metadata }: ClusterObject, certificate: ClusterObject): b
 	return isRecord(annotations) && annotations["cert-manager.io/certificate-name"] === certificate.metadata.name;
 }
 
-/**
- * Cluster-wide objects have the same names for every agent namespace. Without this check, the other agents would lose their rights and
- * policies.
- */
+/** Cluster-wide objects have the same names for every agent namespace. Deleting them would take the other agents' rights and policies. */
 function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly ClusterObject[]): void {
 	const namespaces = objects.map(({ metadata }) => metadata.labels?.[agentNamespaceLabel]);
 	const other = namespaces.find((namespace) => namespace !== undefined && namespace !== agents.namespace);
@@ -134,7 +128,7 @@ function shippedObjects(namespace: string): readonly ClusterObject[] {
 	);
 }
 
-/** Returns the object as it exists, without anything that may be secret, or nothing if it does not exist. */
+/** Returns the object as it exists, without content that may be secret; empty if it does not exist. */
 async function existing(context: KubeContext, object: ClusterObject): Promise<readonly ClusterObject[]> {
 	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: "object" }).then(
 		({ metadata }) => [{ apiVersion: object.apiVersion, kind: object.kind, metadata }],
@@ -146,7 +140,7 @@ async function existing(context: KubeContext, object: ClusterObject): Promise<re
 	return installStep(context, `look for ${objectText(object)}`, answer);
 }
 
-/** Finds objects by the labels of an installation. Secrets are found by name instead, because a list would return their contents. */
+/** Finds objects by the labels of an installation. Secrets are only found by name, because a list would return their contents. */
 async function findLabelled(
 	context: KubeContext,
 	shipped: readonly ClusterObject[],

@@ -1,6 +1,7 @@
-// Plans the certificates that a fleet lacks: its CA, and one for the agents of each cluster. Valid existing ones stay as they are. The CA's
-// key exists only in one Secret of one cluster, in a file of the user, or, if cert-manager signs with it, in a Secret of every cluster. It
-// is never printed or logged.
+// Plans the certificates that a fleet lacks: its CA, and one for the agents of each cluster. Valid existing ones stay as they are.
+//
+// The CA's key exists only in a Secret of one cluster, or in a file of the user. If cert-manager signs with it, each cluster has it in a
+// Secret. It is never printed or logged.
 
 import { agentServerName } from "../../proto/credentials.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
@@ -35,17 +36,16 @@ export interface CertificateOptions {
 	readonly agentNamespace: string;
 	/** The CA from the user's files; no cluster keeps it then. With cert-manager, the key is not needed. */
 	readonly authority?: { readonly certificate: string; readonly key?: string } | undefined;
-	/** The issuer for cert-manager; undefined: create one that signs with the CA in Secret xpdb-fleet-ca. */
+	/** The issuer for cert-manager. Undefined: an Issuer that signs with the CA in Secret xpdb-fleet-ca is created. */
 	readonly issuer?: CertificateIssuer | undefined;
 	readonly now: Date;
 }
 
 export interface CertificatePlan {
-	/** The objects to apply, by context. They may include Secrets, whose contents must not be shown. */
+	/** By context. May include Secrets, whose contents must not be shown. */
 	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
-	/** What is new, for messages: one line each. */
+	/** What is new, one line each. */
 	readonly notes: readonly string[];
-	/** What the CA's key was used for. */
 	readonly uses: readonly KeyUse[];
 }
 
@@ -58,7 +58,7 @@ export async function planFleetCertificates(
 	return plan(clusters, options);
 }
 
-/** The fleet's CA with its key, if one of these clusters keeps it. Throws UsageError if they keep different CAs. */
+/** Returns the fleet's CA with its key, if one of these clusters keeps it. Throws UsageError if they keep different CAs. */
 export function findKeptAuthority(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
@@ -110,8 +110,8 @@ async function planCreated(
 }
 
 /**
- * Creates the fleet's CA. Undefined if no new one is needed: a CA exists whose key we do not have, and all certificates are valid. Throws
- * UsageError if that CA would have to sign.
+ * Creates the fleet's CA. Undefined if the fleet has a CA whose key no cluster keeps, and all certificates are valid. Throws UsageError if
+ * that CA would have to sign.
  */
 async function makeAuthority(
 	clusters: readonly ClusterCertificates[],
@@ -225,7 +225,6 @@ function problemAnywhere(
 	return problems[0];
 }
 
-/** The bundle with this CA added, or unchanged if it already has it. */
 function trusting(bundle: string | undefined, certificate: string): string {
 	if (bundle === undefined) return certificate;
 	return trusts(bundle, certificate) ? bundle : `${bundle.trimEnd()}\n${certificate}`;

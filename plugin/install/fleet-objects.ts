@@ -1,5 +1,5 @@
-// Makes the objects that make a cluster a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the
-// same settings give the same text, byte by byte. So a second sync of printed manifests shows no difference.
+// Makes the objects of a member: the shipped manifests with this fleet's settings, in the order of applying. Pure: the same settings give
+// the same bytes, so a second sync of printed manifests shows no difference.
 import { stringify } from "yaml";
 import {
 	agentName,
@@ -22,9 +22,8 @@ export interface FleetSettings {
 	readonly agentNamespace: string;
 	/** Undefined: the image of the manifests. */
 	readonly image: string | undefined;
-	/** Settings of the agents' Deployment that differ from the shipped ones. */
+	/** The settings that differ from the shipped ones. */
 	readonly agents: AgentSettings;
-	/** The same in every cluster. */
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
 	/** The groups that may drain; empty: the group of the manifests. */
@@ -38,8 +37,8 @@ export interface FleetSettings {
 }
 
 /**
- * The label of each object of an installation, except the CustomResourceDefinition of budgets, which outlives it, and a namespace that
- * existed before. Its value is the agents' namespace.
+ * The label of each object of an installation, with the agents' namespace as its value. Not on the CustomResourceDefinition of budgets,
+ * which outlives the installation, nor on a namespace that existed before.
  */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
@@ -48,10 +47,7 @@ export const operatorsRole = "xpdb-operators";
 /** Kubernetes sets this label on every namespace. */
 export const namespaceNameLabel = "kubernetes.io/metadata.name";
 
-/**
- * Each kind comes after what it needs: the CustomResourceDefinition of budgets, the namespace, policies, rights, what agents read, and
- * the agents.
- */
+/** Each kind comes after the kinds that it needs. */
 const kinds: readonly string[] = [
 	"CustomResourceDefinition",
 	"Namespace",
@@ -81,7 +77,6 @@ export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] 
 	return ofInstallation([...objects, fleetConfigMap(settings), ...peers, ...teams], agentNamespace);
 }
 
-/** Makes only the declaration of the fleet. */
 export function fleetListObject(
 	settings: Pick<FleetSettings, "agentNamespace" | "members" | "forgotten">,
 ): ClusterObject {
@@ -106,7 +101,7 @@ export function placeOf({ kind }: ClusterObject): number {
 	return place;
 }
 
-/** Whether this is the declaration of the fleet. It decides who is a member, and is written separately from all other objects. */
+/** Whether this is the list of members, which is written separately from all other objects. */
 export function isFleetList({ kind, metadata }: ClusterObject): boolean {
 	return kind === "ConfigMap" && metadata.name === defaultFleetConfigMap;
 }
@@ -154,7 +149,7 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	const template = recordOf(spec["template"]);
 	const pod = recordOf(template["spec"]);
 	const [container, ...more] = listOf(pod["containers"]).map(recordOf);
-	// In the agent, both flags have this default.
+	// The agent's own flags have this default.
 	const flags =
 		agentNamespace === defaultAgentNamespace
 			? []

@@ -1,5 +1,4 @@
-// Finds objects in the agents' namespace that no installation made. They are deleted with the namespace, so the user must know about them
-// first.
+// Finds objects in the agents' namespace that no installation made. They are deleted with the namespace, so the user is told first.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
@@ -25,7 +24,7 @@ interface ServedKind {
 /** Kubernetes makes these for other objects. Not all of them have an owner reference. */
 const derivedKinds = ["Event", "Endpoints", "EndpointSlice"];
 
-/** Finds none if the namespace stays. */
+/** Returns none if the namespace stays. */
 export async function findForeignObjects({ context, objects: ours }: InstalledCluster): Promise<ForeignObjects> {
 	if (!ours.some(({ kind }) => kind === "Namespace")) return { objects: [], unread: [] };
 	const unread: string[] = [];
@@ -37,7 +36,7 @@ export async function findForeignObjects({ context, objects: ours }: InstalledCl
 	return { objects: [...sorted.values()], unread: unread.toSorted() };
 }
 
-/** Whether the object is ours, belongs to Kubernetes itself, or names its owner. */
+/** Whether the object is ours, belongs to Kubernetes itself, or has an owner reference. */
 function isExpected(object: ClusterObject): boolean {
 	const { kind, metadata } = object;
 	const { ownerReferences, annotations, labels = {} } = metadata;
@@ -81,7 +80,7 @@ async function servedKinds(context: KubeContext, unread: string[]): Promise<read
 	return lists.flat();
 }
 
-/** The kind, if its objects are stored in namespaces and are deleted with them. */
+/** Returns the kind if its objects are stored in namespaces and deleted with them. */
 function servedKind(apiVersion: string, resource: unknown): readonly ServedKind[] {
 	if (!isRecord(resource)) return [];
 	const { name, kind, namespaced, verbs } = resource;
@@ -102,7 +101,7 @@ async function listKind(
 	return items.map(({ metadata }) => ({ apiVersion, kind, metadata }));
 }
 
-/** Adds `what` to `unread` if the API server refuses the request. Throws if it does not answer. */
+/** Adds `what` to `unread` if the API server refuses the request. Throws UsageError if it does not answer. */
 async function orUnread<T>(
 	context: KubeContext,
 	answer: Promise<T>,

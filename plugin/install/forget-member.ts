@@ -1,9 +1,8 @@
 // Forgets a member by name, in the list of every reachable cluster.
 //
 // Guarantee, if the caller rehearses first and stops at a problem: nothing is written before every API server that answered has agreed to
-// all of it, including the Event about it. So a missing right leaves the fleet as it was. Each cluster gets one conditional write, and a
-// list that already forgets the member stays as it is. So the same command continues where an earlier one stopped. While lists differ,
-// nothing is evicted.
+// all of it, including the Event. Each cluster gets one conditional write, and a list that already forgets the member stays as it is. So
+// the same command continues where an earlier one stopped. While lists differ, nothing is evicted.
 import { defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -20,7 +19,7 @@ export interface ContextProblem {
 
 export interface ReadLists {
 	readonly lists: readonly MemberList[];
-	/** The clusters without an answer: the dead member itself, or one whose list stays as it is. */
+	/** Clusters whose API servers did not answer, or failed. */
 	readonly silent: readonly ContextProblem[];
 }
 
@@ -45,7 +44,7 @@ export async function readMemberLists(contexts: readonly KubeContext[]): Promise
 }
 
 export interface ForgetOptions {
-	/** "alice@laptop", as the user claims. */
+	/** As claimed by the user: "alice@laptop". */
 	readonly by: string;
 	/** Milliseconds since the epoch. */
 	readonly now: () => number;
@@ -54,7 +53,7 @@ export interface ForgetOptions {
 	readonly onForgotten: (list: MemberList) => void;
 }
 
-/** Returns the problems, at most one for each cluster. With `rehearse` nothing is written. */
+/** Returns the problems, at most one for each cluster. */
 export async function forgetMember(plan: ForgetPlan, options: ForgetOptions): Promise<readonly ContextProblem[]> {
 	const { member, todo } = plan;
 	const inEach = async (act: (list: MemberList) => Promise<string | undefined>): Promise<readonly ContextProblem[]> => {

@@ -10,13 +10,12 @@ export interface ForgetPlan {
 	readonly todo: readonly MemberList[];
 	/** Lists that already forget it. */
 	readonly done: readonly MemberList[];
-	/** The remaining members. */
 	readonly survivors: readonly ForgottenMember[];
 	/** Remaining members whose lists were not read. While their lists differ from the others, nothing is evicted. */
 	readonly unseen: readonly string[];
 }
 
-/** `word`: the name or id of a member, of a cluster that some list has forgotten, or of one that agents miss. Throws UsageError. */
+/** `word`: the name or id of a member, of a forgotten cluster, or of a cluster in `missed`. Throws UsageError. */
 export function planForgetting(
 	lists: readonly MemberList[],
 	word: string,

@@ -1,5 +1,5 @@
-// Reads the budgets that clusters have before their agents judge by them: x-pdb's, or budgets that users created in advance. The API
-// servers are asked, because new members have no agents yet.
+// Reads the budgets that exist before an installation: x-pdb's, or budgets that users created in advance. The API servers are asked,
+// because new members have no agents yet.
 import type { V1Pod } from "@kubernetes/client-node";
 import { budgetApi } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";
@@ -55,7 +55,7 @@ async function listPods(context: KubeContext, namespaces: readonly string[]): Pr
 		const pods = (await Promise.all(lists)).flat().filter((pod) => !isFinished(pod));
 		return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} }));
 	} catch (error) {
-		// The installation does not need the pods: their numbers are only for the reader of the plan.
+		// The installation does not need the pods, which are only counted for the plan.
 		if (error instanceof ApiError && error.code === 403) return undefined;
 		return installStep(context, "list the pods of budgets", Promise.reject(error));
 	}

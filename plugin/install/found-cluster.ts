@@ -1,4 +1,4 @@
-// Reads what a cluster already has of xpdb before anything is done.
+// Reads what a cluster already has of xpdb, before an installation changes anything.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/budget/fleet.ts";
@@ -23,7 +23,7 @@ export interface FoundCluster {
 	/** The UID of its namespace kube-system. */
 	readonly id: string;
 	readonly fleet: DeclaredFleet | undefined;
-	/** The image of the agents' Deployment; undefined if there is none. */
+	/** Of the agents' Deployment; undefined if there is none. */
 	readonly image: string | undefined;
 	/** The settings of that Deployment that differ from the shipped ones. */
 	readonly agentSettings: AgentSettings;
@@ -38,7 +38,7 @@ export interface FoundCluster {
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Throws UsageError, with the context's name, if something cannot be read, or if what it reads prevents an installation. */
+/** Throws UsageError, with the context's name, if something cannot be read or prevents an installation. */
 export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	const { name, agents } = context;
 	const read = (what: string, path: string): Promise<unknown> => {
@@ -78,7 +78,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 }
 
 /**
- * Returns the teams of an installation, by the RoleBindings of their people: one in the agents' namespace, and one in each of their own.
+ * Returns the teams of an installation, from their RoleBindings: one in the agents' namespace, and one in each of the team's namespaces.
  */
 async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 	const labelSelector = `${accountLabel},${managedByLabel}=${fieldManager}`;
@@ -91,7 +91,7 @@ async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 		const namespaces = people.filter((each) => each !== inAnchor).map(({ metadata }) => metadata.namespace ?? "");
 		return { account, groups: groupsOf(inAnchor), namespaces };
 	});
-	// A team that someone has partly deleted is not restored.
+	// A partly deleted team is not restored.
 	return teams.filter(({ groups, namespaces }) => groups.length > 0 && namespaces.length > 0);
 }
 

@@ -1,16 +1,16 @@
-// Asks the agents of these clusters which members they heard from recently, and which known clusters their lists lack. This is only for
-// people, so agents that cannot be asked are left out.
+// Asks agents which members they heard from recently, and which known clusters their lists lack. No decision relies on this, so agents that
+// cannot be asked are left out.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 
-/** Two greetings, and the time that they may take. */
+/** Two intervals between greetings, and the time that greetings may take. */
 const latelyMs = 75_000;
 
 export interface HeardLately {
-	/** By cluster id: the shortest time since an agent heard from it. Only recent ones are included. */
+	/** By cluster id: the shortest time since an agent heard from it, if at most `latelyMs`. */
 	readonly agoMs: ReadonlyMap<string, number>;
-	/** The members that agents know, but that their lists neither contain nor forget. */
+	/** Clusters that agents know, but that their lists neither contain nor forget. */
 	readonly missed: readonly ForgottenMember[];
 }
 

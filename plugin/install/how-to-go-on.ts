@@ -22,7 +22,7 @@ export function howToGoOn(
 	return lines;
 }
 
-/** Undefined if anything of a fleet existed before, because `uninstall` would remove that too. */
+/** Undefined if part of a fleet existed before, because `uninstall` would remove that too. */
 function undoCommand(found: readonly FoundCluster[]): string | undefined {
 	const [one, ...others] = found;
 	if (!one || found.some(({ fleet, image }) => fleet !== undefined || image !== undefined)) return undefined;

@@ -1,10 +1,7 @@
 // Asks every cluster the same question and reports all refusals together, so that users can fix them in one go.
 import { UsageError } from "../terminal/errors.ts";
 
-/**
- * The answers, in the order of the clusters. Throws one UsageError for all refusals. An error of another kind is thrown as it is, the
- * first one in order.
- */
+/** Returns the answers, in the order of the clusters. Throws one UsageError for all refusals, or the first error of another kind. */
 export async function inAllClusters<T, R>(
 	clusters: readonly T[],
 	ask: (cluster: T) => Promise<R>,

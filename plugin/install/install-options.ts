@@ -13,17 +13,15 @@ export interface InstallOptions {
 	readonly dryRun: DryRun;
 	/** For a dry run: print the objects themselves. */
 	readonly asYaml: boolean;
-	/** The folder in which each cluster gets a subfolder, instead of one text. */
+	/** The folder in which each cluster gets a subfolder. */
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
 	readonly agentSettings: AgentSettingsChoice;
 	readonly operators: Operators;
-	/** The namespace in which Prometheus runs. */
 	readonly metricsNamespace: string | undefined;
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
-	/** Whether to take over fields that others manage. */
 	readonly forceConflicts: boolean;
 	/** How long the agents of a cluster may take to become ready, and its Service to get an address. */
 	readonly timeoutMs: number;
@@ -56,12 +54,12 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 	};
 }
 
-/** A host, with or without a port. Hosts are accepted in lowercase only, because every host can be written so. */
+/** A host, with or without a port. Only lowercase is accepted, because every host can be written so. */
 const registry = /(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?/;
 const pathPart = /[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*/;
 const tag = /\w[\w.-]{0,127}/;
 const digest = /sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}/;
-/** Matches an image reference as registries, kubelets and container runtimes read it (github.com/distribution/reference). */
+/** Matches image references as registries, kubelets and container runtimes read them (github.com/distribution/reference). */
 const imageReference = new RegExp(
 	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
 );

@@ -1,4 +1,4 @@
-// Reports immediately what an interrupted installation has done, however it ends.
+// Reports what an interrupted installation has done, as soon as it is interrupted.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";

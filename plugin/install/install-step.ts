@@ -5,7 +5,7 @@ import { UsageError } from "../terminal/errors.ts";
 
 export const noAnswer = "its API server gave no answer in time";
 
-/** Whether AbortSignal.timeout() ended a call: the API server accepted the connection, and then said nothing. */
+/** Whether AbortSignal.timeout() ended a call: the API server accepted the connection, and then did not answer. */
 export function isTimeout(error: unknown): boolean {
 	return error instanceof Error && error.name === "TimeoutError";
 }

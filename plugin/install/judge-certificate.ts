@@ -8,7 +8,7 @@ import type { KeyPair } from "./key-pair.ts";
 export interface CertificateWanted {
 	/** The certificates of the trusted CAs, as PEM. */
 	readonly ca: string;
-	/** The server name that all agents share. */
+	/** The name that the certificates of all agents have. */
 	readonly serverName: string;
 	readonly clusterId: string;
 	readonly now: Date;
@@ -47,7 +47,7 @@ export function certificateProblem(
 	return isOf(certificate, { chain, authorities: readAuthorities(ca), now }) ? undefined : unknownAuthority;
 }
 
-/** The certificates of a bundle; empty if it has none or cannot be read. */
+/** Returns the certificates of a bundle; empty if it has none or cannot be read. */
 export function readAuthorities(ca: string): readonly X509Certificate[] {
 	try {
 		return parseCertificates(ca, "the CA");
@@ -56,7 +56,7 @@ export function readAuthorities(ca: string): readonly X509Certificate[] {
 	}
 }
 
-/** Why this pair cannot be a CA; undefined if it can. */
+/** Returns why this pair cannot be a CA; undefined if it can. */
 export function authorityProblem(authority: KeyPair, now: Date): string | undefined {
 	const read = readPair(authority);
 	if (typeof read === "string") return read;
@@ -68,7 +68,7 @@ export function authorityProblem(authority: KeyPair, now: Date): string | undefi
 	return undefined;
 }
 
-/** Whether this CA itself signed the certificate of the pair. */
+/** Whether this CA itself signed the certificate, without intermediates. */
 export function isSignedBy({ certificate }: KeyPair, authority: X509Certificate): boolean {
 	const [first] = readAuthorities(certificate);
 	return first !== undefined && first.checkIssued(authority) && first.verify(authority.publicKey);

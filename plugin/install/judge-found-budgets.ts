@@ -1,5 +1,5 @@
-// Tells how agents will treat the budgets that already exist: by name, over the whole fleet. x-pdb treats some of them differently. It
-// joins budgets by their selectors, applies a suspension to one cluster only, and calls probes. Pure.
+// Reports how agents will treat existing budgets: by name, over the whole fleet. x-pdb differs: it joins budgets by their selectors,
+// suspends in one cluster only, and calls probes. Pure.
 import {
 	type BudgetName,
 	desiredHealthy,
@@ -13,7 +13,7 @@ import { formatSelector, matchesSelector } from "../../disruption/budget/selecto
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 
-/** How many budgets are listed. More would be too many to read. Those with problems come first. */
+/** The most that a user can read. Budgets with problems come first. */
 const maxBudgets = 20;
 
 interface JudgedBudget {
@@ -90,7 +90,7 @@ function unsupported(specs: Specs): readonly string[] {
 			];
 }
 
-/** Reports budgets with the same selector and another name: x-pdb's lock is by selector, ours by name. */
+/** x-pdb locks by selector, and xpdb by name, so budgets with the same selector and another name are reported. */
 function twins({ namespace, name }: BudgetName, found: readonly FoundBudgets[]): readonly string[] {
 	const selectorOf = (budget: BudgetName): string | undefined => {
 		const read = readSpecs(formatBudgetName(budget), found);

@@ -4,7 +4,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { authorityReference, authoritySecret } from "./certificate-objects.ts";
 import { objectPath } from "./object-path.ts";
 
-/** Lines for the user; empty if one of these clusters keeps the key. `leaving`: the name of the leaving member. */
+/** Returns lines for the user; empty if one of these clusters keeps the key. `leaving`: the name of the leaving member. */
 export async function warnOfKeyThatLeaves(
 	contexts: readonly KubeContext[],
 	leaving: string,

@@ -1,6 +1,6 @@
 // Records each use of the CA's key as an Event in the agents' namespace, because the key gives control of the fleet. The Event is written
-// before the result is used. Only an installation that makes the key, or reads it from a file, writes the Event afterwards, because the
-// namespace may not exist before.
+// before the result is used. The exception is an installation that creates the key or reads it from a file: its namespace may not exist
+// before.
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { agentSecret, authoritySecret } from "./certificate-objects.ts";
@@ -17,7 +17,9 @@ export interface KeyUse {
 
 const reasons = { Sign: "CertificateSigned", Create: "CaCreated", Move: "CaKeyMoved" } as const;
 
-/** Returns why the Event could not be written, or undefined. `context`: the keeper's, or the member's if no Secret keeps the key. */
+/**
+ * Returns why the Event could not be written; undefined on success. `context`: the keeper's, or the member's if no Secret keeps the key.
+ */
 export function tellKeyUse(
 	context: KubeContext,
 	use: KeyUse,
@@ -49,7 +51,7 @@ function noteOf({ action, keeper, member, clusterId }: KeyUse, by: string): stri
 	}
 }
 
-/** Writes one Event for each use. Returns a line for each that could not be written. */
+/** Returns a line for each Event that could not be written. */
 export async function tellKeyUses(
 	contexts: readonly KubeContext[],
 	uses: readonly KeyUse[],
@@ -68,7 +70,7 @@ export async function tellKeyUses(
 	return problems.flat();
 }
 
-/** The uses of a key that a cluster already kept before this installation. Its namespace exists, so the Events can be written first. */
+/** Returns the uses of a key that a cluster already kept. Its namespace exists, so the Events can be written first. */
 export function ofKeptKey(uses: readonly KeyUse[]): readonly KeyUse[] {
 	const isNew = uses.some(({ action }) => action === "Create");
 	return isNew ? [] : uses.filter(({ keeper }) => keeper !== undefined);

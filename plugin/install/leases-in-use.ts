@@ -1,5 +1,5 @@
-// Finds Leases of the agents that are in use: held by a round, or with granted pods that are not known to be gone. Deleting these Leases
-// would delete the grants. Their pods could still be evicted, but no count would treat them as down.
+// Finds Leases that are held by a round, or have granted pods that are not known to be gone. Without these Leases, the pods could still be
+// evicted, but no count would treat them as down.
 import type { V1Lease } from "@kubernetes/client-node";
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
@@ -8,7 +8,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { installStep } from "./install-step.ts";
 
-/** Returns one line for each such Lease. A Lease that cannot be read may be in use, so it gets a line too. */
+/** Returns one line for each such Lease, and for each Lease that cannot be read, because it may be in use. */
 export async function leasesInUse(context: KubeContext, leaseNamespace: string): Promise<readonly string[]> {
 	const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 	const listed = context.client

@@ -7,7 +7,7 @@ import { makeFolder } from "../kubernetes/make-folder.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
 
-/** Deterministic: the same objects give the same text, byte by byte. */
+/** The same objects give the same bytes. */
 export function manifestText({ found, objects }: PlannedCluster): string {
 	const head = `# Member ${found.context.name}, cluster ${found.id}\n`;
 	const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
@@ -15,8 +15,8 @@ export function manifestText({ found, objects }: PlannedCluster): string {
 }
 
 /**
- * Writes one folder for each cluster, named for its context, because Argo CD and Flux apply a folder to a cluster. Replaces existing
- * files of the same name. Returns the path of the file in each folder.
+ * Writes one folder for each cluster, named for its context, because Argo CD and Flux apply a folder to a cluster. Existing files are
+ * replaced. Returns the path of the file in each folder.
  */
 export function writeManifests(clusters: readonly PlannedCluster[], folder: string): readonly string[] {
 	const names = clusters.map(({ found }) => folderName(found.context.name));

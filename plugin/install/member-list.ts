@@ -26,12 +26,10 @@ export interface MemberList {
 
 /** Limits the wait for a frozen API server. Normal answers take milliseconds. */
 const answerWithinMs = 10_000;
-/** How many conflicts a change tolerates. Each means that another client wrote the object between our read and our write. */
+/** Each conflict means that another client wrote the object between our read and our write. */
 const maxConflicts = 5;
 
-/**
- * Rejects with ApiError or ConnectionError, with a TimeoutError after `answerWithinMs`, or with UsageError for a list that cannot be used.
- */
+/** Rejects with ApiError or ConnectionError, with a TimeoutError after `answerWithinMs`, or with UsageError for an invalid list. */
 export async function readMemberList(context: KubeContext): Promise<MemberList> {
 	const { client, name, agents } = context;
 	const options = { signal: AbortSignal.timeout(answerWithinMs), retry: false };
@@ -62,7 +60,6 @@ interface FleetConfigMap {
 	readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether the list forgets the member and does not list it. */
 export function hasForgotten({ fleet }: Pick<MemberList, "fleet">, id: string): boolean {
 	return fleet.forgotten.some((each) => each.id === id) && !fleet.members.some((each) => each.id === id);
 }
@@ -88,7 +85,7 @@ export async function forgetInList(
 	}
 }
 
-/** Writes as an installation does, so that the next installation recognises its own fields. */
+/** Uses an installation's field manager, so that the next installation recognises its own fields. */
 async function write(
 	{ context, fleet, object }: MemberList,
 	member: ForgottenMember,

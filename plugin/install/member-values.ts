@@ -2,13 +2,13 @@
 import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** A member with every name that it may be called by: its name in the fleet, and its context's name. */
+/** `names`: the member's name in the fleet, and its context's name. */
 export interface NamedMember {
 	readonly context: string;
 	readonly names: readonly string[];
 }
 
-/** A value of a flag and its member's context; undefined if the value is for all members. */
+/** `context` is undefined if the value is for all members. */
 export interface MemberValue {
 	readonly context: string | undefined;
 	readonly value: string;
@@ -22,7 +22,7 @@ export interface ValueForm {
 	readonly mayBeEmpty?: boolean;
 }
 
-/** A name may contain any character, even "=", so the longest name that is a member's counts. */
+/** A name may contain any character, even "=", so the longest matching name counts. */
 export function readMemberValues(
 	flag: string,
 	texts: readonly string[],

@@ -7,7 +7,6 @@ import { findKeptAuthority } from "./fleet-certificates.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** The clusters of a fleet, with the access that handling certificates needs. */
 export interface CertificateStore {
 	read(): Promise<readonly ClusterCertificates[]>;
 	write(context: string, object: ClusterObject): Promise<void>;
@@ -25,8 +24,8 @@ interface MoveOptions {
 }
 
 /**
- * Moves the key to Secret xpdb-fleet-ca of context `keepIn` and deletes the Secret in the other clusters. If it is interrupted, run it
- * again: it resumes.
+ * Moves the key to Secret xpdb-fleet-ca of context `keepIn` and deletes the Secret in the other clusters. Run it again to resume after an
+ * interruption.
  */
 export async function moveAuthority(
 	store: CertificateStore,

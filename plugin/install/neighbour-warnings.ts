@@ -1,4 +1,4 @@
-// Warns about Form3's x-pdb beside xpdb: its webhooks judge the same evictions by the same budgets, with locks that we do not see.
+// Warns about Form3's x-pdb beside xpdb: its webhooks judge the same evictions by the same budgets, with locks that xpdb does not see.
 import type { V1ValidatingWebhookConfiguration } from "@kubernetes/client-node";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -6,7 +6,7 @@ import { installStep } from "./install-step.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 
-/** Returns what a user should know before carrying out the plan, one line each. */
+/** Returns what a user should know before applying the plan, one line each. */
 export async function neighbourWarnings(context: KubeContext): Promise<readonly string[]> {
 	const listed = context.client.list<V1ValidatingWebhookConfiguration>(path).catch((error: unknown) => {
 		if (isNotFound(error)) return [];
@@ -27,7 +27,7 @@ export async function neighbourWarnings(context: KubeContext): Promise<readonly 
 	});
 }
 
-/** Describes the effect of running both. `names`: x-pdb's webhook configurations. */
+/** `names`: x-pdb's webhook configurations. */
 export function neighbourText(names: readonly string[]): string {
 	return (
 		`x-pdb judges evictions there too, by ${names.join(", ")}: both have to agree, and neither sees what the other has granted. ` +

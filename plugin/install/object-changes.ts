@@ -10,14 +10,13 @@ export interface FieldChange {
 	readonly to: unknown;
 }
 
-/** Fields that the API server writes itself. */
 const serversOwn = ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"];
 
 export function fieldChanges(now: unknown, then: unknown): readonly FieldChange[] {
 	return compare(ownFields(now), ownFields(then), "");
 }
 
-/** Whether the objects are equal, including the order of lists. */
+/** Unlike fieldChanges(), compares the order of all lists. */
 export function isSame(now: unknown, then: unknown): boolean {
 	return isDeepStrictEqual(ownFields(now), ownFields(then));
 }
@@ -53,7 +52,7 @@ function pathTo(path: string, key: string): string {
 	return `${path}[${JSON.stringify(key)}]`;
 }
 
-/** Items of a list are matched by name if each has its own, whatever their order. */
+/** Matches list items by name, whatever their order. Undefined unless each item has its own name. */
 function byName(value: unknown): ReadonlyMap<string, unknown> | undefined {
 	if (!Array.isArray(value) || value.length === 0) return undefined;
 	const named = value.map((item: unknown) => [isRecord(item) ? item["name"] : undefined, item] as const);

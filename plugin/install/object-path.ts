@@ -1,4 +1,4 @@
-// Builds the API path of an object. It is right for the kinds of an installation. Other kinds may not follow its rule for plurals.
+// Builds the API path of an object of an installation. Other kinds may not follow its rule for plurals.
 import type { ObjectReference } from "./cluster-object.ts";
 
 export function objectPath(object: ObjectReference): string {

@@ -1,7 +1,7 @@
 // Decides who is in the fleet after an installation: the members that the clusters already declare, and those that join. Pure.
 //
-// Guarantee: no installation removes a member from a fleet. No list changes while some member keeps the old one: that would stop every
-// eviction in the fleet, until someone finds out why.
+// Guarantee: no installation removes a member from a fleet. No list changes while another member would keep the old one, because differing
+// lists stop every eviction in the fleet.
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/budget/declared-fleet.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
@@ -12,7 +12,7 @@ export interface MemberCandidate {
 	/** The context's name. */
 	readonly name: string;
 	readonly id: string;
-	/** What its ConfigMap declares; undefined if it has none. */
+	/** The fleet in its ConfigMap; undefined if it has none. */
 	readonly fleet: DeclaredFleet | undefined;
 	/** The address that its Service gives; undefined: keep the listed address. */
 	readonly address?: PlannedAddress;
@@ -102,7 +102,7 @@ function withAddresses(
 	return found;
 }
 
-/** Refuses a list that agents would refuse, and with it every eviction. */
+/** Refuses a list that agents would refuse, because they would then refuse every eviction. */
 export function refuseInvalid({ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">): void {
 	try {
 		readDeclaredFleet({ members, forgotten, namespaces: undefined, leaseNamespace: undefined });
@@ -126,7 +126,6 @@ function refuseMissing(planned: PlannedMembers, candidates: readonly MemberCandi
 	);
 }
 
-/** Whether this cluster's list has exactly these members and forgotten members. */
 export function isDeclaredBy(
 	{ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">,
 	fleet: DeclaredFleet | undefined,

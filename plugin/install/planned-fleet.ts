@@ -22,7 +22,7 @@ export interface PlannedCluster {
 	/** Existing objects that are no longer wanted. */
 	readonly removed: readonly ClusterObject[];
 	readonly exposure: Exposure | undefined;
-	/** The settings of the agents that differ from the shipped ones. */
+	/** The agents' settings that differ from the shipped ones. */
 	readonly settings: AgentSettings;
 	/** What the flags say about these settings. */
 	readonly change: SettingsChange;
@@ -30,7 +30,7 @@ export interface PlannedCluster {
 
 export interface PlannedFleet extends PlannedMembers {
 	readonly clusters: readonly PlannedCluster[];
-	/** Rights that the teams of the flags have to namespaces that the flags do not name. They are not removed. */
+	/** Rights of the flags' teams to namespaces that the flags do not name. They are not removed. */
 	readonly keptRights: readonly KeptRight[];
 }
 
@@ -66,7 +66,7 @@ export function planFleet(
 	const operators = found.find((cluster) => cluster.operators.length > 0)?.operators ?? [];
 	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
-		// A cluster without agents gets the settings of the first one that has them.
+		// A cluster without agents gets the settings of the first one that has agents.
 		const { image, agentSettings, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
 		const change = changed.get(cluster.context.name) ?? {};
 		const settings = withChange(agentSettings ?? {}, change);
@@ -110,7 +110,7 @@ function keptRights({ context, teams }: FoundCluster, named: readonly Team[]): r
 	});
 }
 
-/** Refuses the agents' namespace for a team: the team could evict the agents or take their tokens. */
+/** A team with rights to the agents' namespace could evict the agents or take their tokens. */
 function refuseAnchor(found: readonly FoundCluster[], teams: readonly Team[]): void {
 	for (const { context } of found) {
 		const team = teams.find(({ namespaces }) => namespaces.includes(context.agents.namespace));
@@ -129,7 +129,7 @@ interface ClusterExposure {
 	readonly address: PlannedAddress | undefined;
 }
 
-/** `wanted`: undefined if the user said nothing about it, so that the Service stays as it is. */
+/** `wanted`: undefined if no flag applies to it, so that the Service stays as it is. */
 function planExposure(
 	cluster: FoundCluster,
 	wanted: Exposure | "none" | undefined,
@@ -146,8 +146,8 @@ function planExposure(
 	refuseOtherClass(context.name, exposure, peers?.exposure);
 	const current = listed.find((member) => member.id === id)?.address;
 	if (!wanted) {
-		// Continues an installation that ended before the Service had an address. If not all lists can be changed now,
-		// that waits for another run.
+		// Continues an installation that ended before the Service had an address. If not all lists can be changed now, that waits for
+		// another run.
 		const ids = new Set(found.map((each) => each.id));
 		if (current !== undefined || listed.some((member) => !ids.has(member.id))) return stays;
 	}

@@ -1,4 +1,4 @@
-// Reads the certificates of a fleet from its clusters. Nothing else remembers how far a change of certificates has come.
+// Reads the certificates of a fleet from its clusters. They alone show how far a change of certificates has come.
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -18,14 +18,14 @@ export interface ClusterCertificates {
 	/** The name of the cluster's context. */
 	readonly context: string;
 	readonly clusterId: string;
-	/** The CAs that are trusted there, as PEM; undefined if no object names them. */
+	/** The CAs that are trusted there, as PEM; undefined if no ConfigMap names them. */
 	readonly ca: string | undefined;
 	readonly agent: KeyPair | undefined;
 	/** The CA with its key, which only one cluster of a fleet keeps, unless cert-manager signs with it. */
 	readonly authority: KeptAuthority | undefined;
 }
 
-/** Rejects with ApiError or ConnectionError, or with UsageError for an object that has our name but not our content. */
+/** Rejects with ApiError or ConnectionError, or with UsageError if Secret xpdb-fleet-ca contains no CA with its key. */
 export async function readClusterCertificates(context: KubeContext, clusterId: string): Promise<ClusterCertificates> {
 	const { namespace } = context.agents;
 	const [map, agent, authority] = await allInOrder([

@@ -1,14 +1,11 @@
-// Refuses kinds that exist only after another installation, such as cert-manager's.
+// Refuses kinds that must be installed first, such as cert-manager's.
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { installStep } from "./install-step.ts";
 
-/**
- * Call it after a 404, which has two possible causes: an unknown kind, or a namespace that does not exist yet. Throws UsageError for the
- * first.
- */
+/** Call it after a 404, which means an unknown kind or a missing namespace. Throws UsageError for an unknown kind. */
 export async function refuseUnknownKind(context: KubeContext, object: ClusterObject): Promise<void> {
 	const [group = "", version] = object.apiVersion.split("/");
 	const isKubernetes = version === undefined || !group.includes(".") || group.endsWith(".k8s.io");

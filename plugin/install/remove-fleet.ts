@@ -1,5 +1,5 @@
-// Removes an installation from one cluster: agents first, so that nothing writes Leases any more, and the namespace after all other objects
-// in it.
+// Removes an installation from one cluster: agents first, so that they write no more Leases, and the namespace after all other objects in
+// it.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
@@ -68,7 +68,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		removal.tell(context.name, object);
 	}
 
-	/** Removes what we wrote on a namespace of others: its users may run pods there that our settings would forbid. */
+	/** Removes our settings from a namespace of others, whose users may run pods that these settings forbid. */
 	async function giveBack({ apiVersion, kind, metadata }: ClusterObject): Promise<void> {
 		// Our own namespace keeps our label, so that a later uninstall recognises it.
 		if (metadata.labels?.[agentNamespaceLabel] !== undefined) return;
@@ -78,10 +78,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		await installStep(context, `take back what was written on ${objectText(bare)}`, answer);
 	}
 
-	/**
-	 * Deletes the agents' Leases. An API server enforces a policy for about a second after its deletion, so refused deletions are tried
-	 * again.
-	 */
+	/** An API server enforces a policy for about a second after its deletion, so refused deletions are tried again. */
 	async function removeLeases(leaseNamespace: string): Promise<void> {
 		const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 		await until("a Lease of the agents", async () => {

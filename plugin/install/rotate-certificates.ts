@@ -1,10 +1,11 @@
-// Replaces the certificates of a fleet's agents, and the CA, without a moment in which one member refuses another.
+// Replaces the certificates of a fleet's agents, and the CA, while members continue to accept each other.
 //
-// Guarantee of a change of the CA in all members: no certificate of the new CA is used before every ready agent trusts it, and no CA is
-// removed before every ready agent presents a certificate of the new CA. A renewal gives certificates only of a CA that the ConfigMaps of
-// all its clusters have. Each agent itself is asked what it trusts and presents. So the rotation waits for a file that a kubelet has not
-// delivered yet, or that an agent does not load. The state in the clusters shows how far a change has come, so a change that was
-// interrupted at any step continues from there.
+// Guarantee of a change of the CA in all members: no certificate of the new CA is used before every ready agent trusts it. No CA is removed
+// before every ready agent presents a certificate of the new CA. A renewal gives only certificates of a CA that the ConfigMaps of all its
+// clusters have.
+//
+// Each agent itself reports what it trusts and presents, so the rotation waits for a file that a kubelet has not delivered or an agent has
+// not loaded. The state in the clusters shows how far a change has come, so an interrupted change continues from there.
 import { X509Certificate } from "node:crypto";
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { AgentCertificates } from "../../proto/agent-cluster.ts";
@@ -24,7 +25,6 @@ import type { KeyPair } from "./key-pair.ts";
 import { type CertificateStore, findTarget, moveAuthority } from "./move-authority.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** A running agent. */
 export interface SeenAgent {
 	/** The name of its pod. */
 	readonly name: string;
@@ -32,17 +32,17 @@ export interface SeenAgent {
 	readonly certificates: AgentCertificates | undefined;
 }
 
-/** The clusters of a fleet, with the access that a rotation needs. */
 export interface RotationWorld extends CertificateStore {
 	/**
-	 * The ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not ask them.
+	 * Returns the ready agents of a cluster; empty if they cannot be asked at this moment. Rejects with UsageError if the user may not ask
+	 * them.
 	 */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why the cluster's agents could not be asked at the last attempt; undefined if they could. */
 	problem(context: string): string | undefined;
 	/** Waits until it is worth asking again; rejects if the rotation must end. */
 	pause(): Promise<void>;
-	/** Monotonic milliseconds. */
+	/** Milliseconds, monotonic. */
 	now(): number;
 }
 
@@ -56,7 +56,7 @@ export interface RotationOptions {
 	/** The timeout of each step that waits. */
 	readonly timeoutMs: number;
 	readonly tell: (line: string) => void;
-	/** Asked before certificates of a new CA are used; false ends the rotation there. */
+	/** Called before certificates of a new CA are used; false ends the rotation there. */
 	readonly mayGoOn: () => Promise<boolean>;
 }
 
@@ -139,7 +139,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 	for (const { context, authority: kept } of clusters) {
 		if (!kept) continue;
 		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
-			// If it stayed there, the next command would use it as the fleet's CA again.
+			// Otherwise the next command would use it as the fleet's CA again.
 			await world.removeAuthority(context);
 			tell(`${context}: deleted Secret ${authoritySecret}, which kept the old CA`);
 		} else if (kept.next || options.authority === undefined) {
@@ -151,8 +151,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 }
 
 /**
- * Refuses a change in which a member would get a CA that only other members trust, because it may have been revoked. So each member must
- * already trust the CAs of the certificates that all agents have now. A CA that no agent needs goes away at the end of the change.
+ * Refuses a change in which a member would get a CA that only other members trust, because it may have been revoked. Members must already
+ * trust the CAs of all agents' present certificates. A CA that no agent needs is removed by the change.
  */
 function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
@@ -173,7 +173,7 @@ function refuseRevokedReturn(
 		refuseRevoked(kept.authority.current, { bundle: ca, context: kept.context, agentNamespace });
 }
 
-/** The CAs that all other members trust, for a member that trusts none yet. */
+/** Returns the CAs that all other members trust, for a member that trusts none yet. */
 function trustedByAll(clusters: readonly ClusterCertificates[]): string {
 	const bundles = clusters.flatMap(({ ca }) => (ca === undefined ? [] : [ca]));
 	const known = bundles.map((ca) => new Set(marksOf(ca)));
@@ -189,7 +189,7 @@ function without(bundle: string, certificate: string): string {
 	return bundleOf([bundle], (mark) => !left.has(mark));
 }
 
-/** The new CA of a change that has already begun, or else a new one, which is stored before any certificate or bundle is written. */
+/** Returns the new CA of a change that has begun, or creates one and stores it before any certificate or bundle is written. */
 async function nextAuthority(
 	world: RotationWorld,
 	clusters: readonly ClusterCertificates[],
@@ -247,7 +247,7 @@ async function giveCertificate(
 	tell(`${context}: Secret ${agentSecret} has a new certificate`);
 }
 
-/** Waits until every agent presents the certificate that its cluster's Secret has now. */
+/** Waits until every agent presents the certificate in its cluster's Secret. */
 async function untilShown(
 	world: RotationWorld,
 	contexts: readonly string[],
@@ -313,7 +313,7 @@ async function untilAll(
 	}
 }
 
-/** The agents that do not meet the condition yet. Throws UsageError for an agent that cannot report its certificates. */
+/** Returns the agents that do not meet the condition yet. Throws UsageError for an agent that cannot report its certificates. */
 function lateAgents(
 	context: string,
 	agents: readonly SeenAgent[],

@@ -54,8 +54,8 @@ export async function openRotationWorld(
 		}
 		return found;
 	};
-	// Why a cluster's agents could not be asked, by context. An agent may restart, and an API server may be silent for a moment, so the
-	// agents are asked again until the timeout.
+	// Why a cluster's agents could not be asked, by context. Agents are asked again until the timeout, because agents restart and API
+	// servers may be silent for a moment.
 	const silent = new Map<string, string>();
 	const world: RotationWorld = {
 		read: async () =>

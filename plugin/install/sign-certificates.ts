@@ -1,5 +1,5 @@
-// Creates and signs the fleet's CA and the agents' certificates. Only this file loads the library for that, and this file is loaded only to
-// sign. Private keys are passed in and out as PEM and are not stored here.
+// Creates and signs the fleet's CA and the agents' certificates. Only this file loads the X.509 library, and it is loaded only to sign.
+// Private keys are passed in and out as PEM and are not stored here.
 import { createPrivateKey, type KeyObject, randomBytes, webcrypto } from "node:crypto";
 import {
 	AuthorityKeyIdentifierExtension,
@@ -23,7 +23,7 @@ const agentDays = 365;
 /** Backdated so that clusters whose clocks differ accept a new certificate immediately. */
 const backdatedMs = 3_600_000;
 
-/** Creates a CA for one fleet, which signs only agents' certificates. Each has its own name, because a fleet may have two at a time. */
+/** Creates a CA that signs only agents' certificates. Each CA has its own name, because a fleet may have two at a time. */
 export async function createAuthority(now: Date): Promise<KeyPair> {
 	const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ["sign", "verify"]);
 	const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -53,8 +53,8 @@ export interface AgentCertificateRequest {
 }
 
 /**
- * Makes a new key and signs a certificate for it. The certificate is valid for a year, or as long as the CA if that is less. Throws a
- * TypeError if the CA's kind of key cannot sign.
+ * Makes a new key and signs a certificate for it, which is valid for a year, or as long as the CA if that is less. Throws a TypeError if
+ * the CA's kind of key cannot sign.
  */
 export async function signAgentCertificate(
 	authority: KeyPair,
@@ -95,7 +95,7 @@ const curves: Readonly<Record<string, readonly [curve: string, hash: string]>> =
 	secp521r1: ["P-521", "SHA-512"],
 };
 
-/** Prepares the CA's key for signing. A user's own CA may have another kind of key than ours. */
+/** A user's own CA may have another kind of key than ours. */
 async function signerOf(key: KeyObject): Promise<{
 	readonly key: webcrypto.CryptoKey;
 	readonly algorithm: { readonly name: string; readonly hash: string };

@@ -7,12 +7,11 @@ import type { Team } from "./team.ts";
 /** The label of each object of a team. Its value is the account's name. */
 export const accountLabel = "xpdb.form3.tech/account";
 
-/** The name of the RoleBinding of a team's people, in the agents' namespace and in each of their own. */
+/** The RoleBinding of a team's groups, in the agents' namespace and in each of the team's. */
 export function peopleBinding(account: string): string {
 	return `xpdb-account-${account}`;
 }
 
-/** The names in the example. */
 const example = { account: "team-shop", namespace: "shop" } as const;
 
 export function teamObjects(agentNamespace: string, team: Team): readonly ClusterObject[] {

@@ -4,7 +4,7 @@ import { quote } from "../../disruption/quote.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 export interface Team {
-	/** The ServiceAccount in the agents' namespace whose tokens authenticate these people to the agents. */
+	/** The ServiceAccount in the agents' namespace whose tokens authenticate the team's users to the agents. */
 	readonly account: string;
 	readonly groups: readonly string[];
 	/** The namespaces about whose budgets the team decides. */
@@ -72,7 +72,7 @@ function readRights(rights: string, text: string): Omit<Team, "groups"> {
 	return { account, namespaces };
 }
 
-/** 'group "team-shop" of account team-shop: decides about the budgets of shop, web and no others' */
+/** Returns, for example, 'group "team-shop" of account team-shop: decides about the budgets of shop, web and no others'. */
 export function teamText({ account, groups, namespaces }: Team): string {
 	const who = groups.map(quote).join(", ");
 	return `${groups.length === 1 ? "group" : "groups"} ${who} of account ${account}: decides about the budgets of ${namespaces.join(", ")} and no others`;

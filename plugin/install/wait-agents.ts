@@ -6,7 +6,6 @@ import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { installStep } from "./install-step.ts";
 
-/** The agents are not ready, with the reasons that their pods give. */
 export class AgentsNotReadyError extends BoundedError {
 	override readonly name = "AgentsNotReadyError";
 }
@@ -14,7 +13,6 @@ export class AgentsNotReadyError extends BoundedError {
 export interface AgentsWait {
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
-	/** Called on each change. */
 	readonly tell: (line: string) => void;
 }
 

@@ -9,7 +9,6 @@ import { readClusterCertificates } from "./read-certificates.ts";
 
 export interface CertifiedFleet extends Pick<CertificatePlan, "uses"> {
 	readonly planned: PlannedFleet;
-	/** What is new, for messages. */
 	readonly notes: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Defines the flags that set the agents' size, their place, and how their image is pulled. plan-agent-settings.ts reads their values,
-// because only it knows the members.
+// Defines the flags for the agents' size and placement, and for pulling their image. plan-agent-settings.ts interprets their values,
+// because that requires the members.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { isRecord } from "../../../disruption/record.ts";
@@ -10,7 +10,6 @@ import { errorText } from "../../kubernetes/api-error.ts";
 import { UsageError } from "../../terminal/errors.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 
-/** The flag of each setting. */
 export const settingFlags = {
 	memory: "agent-memory",
 	cpu: "agent-cpu",
@@ -79,10 +78,10 @@ export const agentSettingsFlags: FlagTable = {
 	},
 };
 
-/** What the flags say, with or without MEMBER= in front. */
+/** The values as typed, with or without MEMBER= in front. */
 export interface AgentSettingsChoice {
 	readonly texts: Readonly<Record<keyof AgentSettings, readonly string[]>>;
-	/** The contents of the named files, by name. */
+	/** The contents of the named files, by file name. */
 	readonly affinities: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 

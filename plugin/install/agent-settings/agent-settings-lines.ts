@@ -1,8 +1,8 @@
-// Formats the settings of the agents in the plan of an installation.
+// Formats the agents' settings in the plan of an installation.
 import type { PlannedCluster } from "../planned-fleet.ts";
 import { type AgentSettings, settingKeys } from "./agent-settings.ts";
 
-/** Returns a line for each cluster whose agents are not as xpdb ships them. Clusters that are alike share a line. */
+/** Returns a line for each cluster whose settings differ from the shipped ones. Clusters with the same settings share a line. */
 export function agentSettingsLines(clusters: readonly PlannedCluster[]): readonly string[] {
 	const byText = Map.groupBy(clusters, lineOf);
 	return [...byText].flatMap(([text, alike]) =>
@@ -47,7 +47,6 @@ const names: Readonly<Record<keyof AgentSettings, string>> = {
 	imagePullSecret: "image pull secret",
 };
 
-/** Returns a warning for each cluster that is left with one agent. */
 export function singleAgentWarnings(clusters: readonly PlannedCluster[]): readonly string[] {
 	const single = clusters.filter(({ settings }) => settings.replicas === 1).map(({ found }) => found.context.name);
 	if (single.length === 0) return [];

@@ -1,11 +1,11 @@
-// Reads and writes what may be set on the agents' Deployment: their size, their place, and how their image is pulled. Pure.
+// Reads and writes the settings of the agents' Deployment: their size and placement, and how their image is pulled. Pure.
 import { isDeepStrictEqual } from "node:util";
 import { defaultAgentNamespace } from "../../../disruption/agent-names.ts";
 import { isRecord } from "../../../disruption/record.ts";
 import type { ClusterObject } from "../cluster-object.ts";
 import { deployManifests } from "../deploy-manifests.ts";
 
-/** A setting that is left out is as xpdb ships it. */
+/** A setting that is left out has the shipped value. */
 export interface AgentSettings {
 	/** Quantities, such as 512Mi. */
 	readonly memory?: { readonly request: string; readonly limit: string };
@@ -17,7 +17,7 @@ export interface AgentSettings {
 	/** Replaces the shipped affinity, which spreads the agents over nodes. */
 	readonly affinity?: Readonly<Record<string, unknown>>;
 	readonly priorityClass?: string;
-	/** Annotations of the agents' pods. */
+	/** Of the agents' pods. */
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly imagePullPolicy?: string;
 	/** The Secret with the registry's login, in the agents' namespace. */
@@ -43,10 +43,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** kubectl sets such annotations itself, for example at a rollout restart. */
 const kubectlAnnotation = "kubectl.kubernetes.io/";
 
-/**
- * Returns the settings that differ from the shipped ones. A flag of an earlier installation has set them, or a person, so an upgrade keeps
- * them.
- */
+/** Returns the settings that differ from the shipped ones. An earlier installation or a user has set them, so an upgrade keeps them. */
 export function readAgentSettings(deployment: unknown): AgentSettings {
 	const found: Fields = { ...settingsOf(deployment) };
 	const shipped: Fields = { ...settingsOf(shippedDeployment()) };

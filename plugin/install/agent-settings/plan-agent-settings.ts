@@ -5,10 +5,10 @@ import { type NamedMember, ownValues, readMemberValues, refuseTwice, sharedValue
 import { type AgentSettings, settingKeys } from "./agent-settings.ts";
 import { type AgentSettingsChoice, settingFlags } from "./agent-settings-flags.ts";
 
-/** What the flags say about one cluster. A setting that is undefined becomes what xpdb ships. One that is left out stays as it is. */
+/** The flags for one cluster. An undefined setting is reset to the shipped value. A setting that is left out stays as it is. */
 export type SettingsChange = { readonly [Key in keyof AgentSettings]: AgentSettings[Key] | undefined };
 
-/** Returns the changes by context. Throws UsageError for a value that is not one, and for a member that has no context here. */
+/** Returns the changes by context. Throws UsageError for an invalid value, and for a member that has no context here. */
 export function planAgentSettings(
 	members: readonly NamedMember[],
 	choice: AgentSettingsChoice,
@@ -139,6 +139,6 @@ const units: Readonly<Record<string, number>> = {
 function readMemory(text: string): AgentSettings["memory"] {
 	const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d{1,3})?)(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
 	const bytes = number === "" ? 0 : Number(number) * (units[unit] ?? 0);
-	// The request is the limit: the node has this memory when the agent needs it.
+	// The request equals the limit, so that the node has this memory when the agent needs it.
 	return bytes < leastMemoryMi * 2 ** 20 ? undefined : { request: text, limit: text };
 }

@@ -1,5 +1,4 @@
-// Defines and reads the flags that say how members are reached. Only plan-exposures.ts knows which member a value belongs to, because it
-// has the members.
+// Defines and reads the flags that say how members are reached. plan-exposures.ts assigns their values to members.
 import { type CommandInput, listFlag } from "../../flags/command.ts";
 import type { FlagTable } from "../../flags/flag.ts";
 

@@ -4,11 +4,11 @@ import type { Exposure } from "./exposure.ts";
 type Preset = Pick<Exposure, "annotations"> & Partial<Pick<Exposure, "loadBalancerClass">>;
 
 const aws = (scheme: "internal" | "internet-facing"): Preset => ({
-	// Needs the AWS Load Balancer Controller in the cluster. Without a class, the cluster itself would make a Classic Load Balancer.
+	// Needs the AWS Load Balancer Controller in the cluster. Without a class, the cluster itself would create a Classic Load Balancer.
 	loadBalancerClass: "service.k8s.aws/nlb",
 	annotations: {
 		"service.beta.kubernetes.io/aws-load-balancer-scheme": scheme,
-		// Sends traffic directly to the pods. "instance" would go through a node: two hops, and the node's health instead of the agent's.
+		// Sends traffic directly to the pods. "instance" adds a hop through a node, and checks the node's health instead of the agent's.
 		"service.beta.kubernetes.io/aws-load-balancer-nlb-target-type": "ip",
 	},
 });

@@ -1,9 +1,9 @@
-// Writes messages about the addresses between agents: which come later, are missing, or are not needed.
+// Formats messages about the addresses between agents: which come later, are missing, or are not needed.
 import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
 import { kindTexts } from "./exposure.ts";
 import { peersService } from "./peers-service.ts";
 
-/** Returns the messages for a plan that this command carries out. */
+/** Returns the messages for a plan that this command applies. */
 export function exposureLines({ clusters, members, awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found: { context, id }, exposure }) =>
 		exposure && awaited.has(id)
@@ -17,7 +17,7 @@ export function exposureLines({ clusters, members, awaited }: PlannedFleet): rea
 	return isAlone ? [...late, `${alone.name}: it has no address, and as the only member needs none`] : late;
 }
 
-/** Returns the warnings for objects that another tool or person applies. */
+/** Returns the warnings for objects that another tool or the user applies. */
 export function lateAddressWarnings(clusters: readonly PlannedCluster[], { awaited }: PlannedFleet): readonly string[] {
 	const late = clusters.flatMap(({ found, exposure }) =>
 		exposure && awaited.has(found.id) ? [found.context.name] : [],

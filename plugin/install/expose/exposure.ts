@@ -7,13 +7,11 @@ export type ExposureKind = (typeof exposureKinds)[number];
 
 export interface Exposure {
 	readonly kind: Exclude<ExposureKind, "none">;
-	/**
-	 * `spec.loadBalancerClass`: selects the controller that makes the load balancer. It cannot change while the Service is a load balancer.
-	 */
+	/** `spec.loadBalancerClass`, which selects the load balancer's controller. It cannot change while the Service is a load balancer. */
 	readonly loadBalancerClass?: string;
 	/** Our annotations, which the cloud reads. Others may add their own to the Service. */
 	readonly annotations: Readonly<Record<string, string>>;
-	/** CIDRs that the load balancer lets through; empty: all. */
+	/** CIDRs that may connect to the load balancer; empty: all. */
 	readonly sources: readonly string[];
 }
 

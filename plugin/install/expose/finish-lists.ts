@@ -1,4 +1,4 @@
-// Completes the lists of members with the addresses that the plan could only announce.
+// Completes the lists of members with addresses that were unknown when the installation was planned.
 import { objectText } from "../cluster-object.ts";
 import { type ClusterChanges, changeOf, type ObjectChange } from "../find-changes.ts";
 import { fleetListObject } from "../fleet-objects.ts";

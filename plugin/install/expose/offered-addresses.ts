@@ -22,10 +22,7 @@ export function offeredAddresses(service: V1Service, nodes: readonly V1Node[]): 
 	return first ? { kind: "some", addresses: [first, ...others] } : { kind: "none", why };
 }
 
-/**
- * Returns the listed address while it is still offered, because a working address is not replaced by another. Otherwise returns the best
- * one.
- */
+/** Returns the listed address while it is still offered, because a working address is not replaced. Otherwise returns the best one. */
 export function chooseAddress(
 	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
 	listed: string | undefined,
@@ -40,7 +37,7 @@ function ofBalancer({ status }: V1Service): Found {
 	const broken = ingress.flatMap(({ ports }) => ports?.find(({ port }) => port === peerPort)?.error ?? []);
 	const addresses = ingress
 		.filter(({ ports }) => ports?.some(({ port, error }) => port === peerPort && error !== undefined) !== true)
-		// If a balancer reports both, the name comes first: the addresses behind it change.
+		// The host name comes before the IP address, because the addresses behind a name change.
 		.flatMap(({ hostname, ip }) => [hostname, ip].filter((host) => host !== undefined && host !== ""))
 		.map((host) => ({ address: hostPort(host ?? "", peerPort), of: "the load balancer" }));
 	const why =
@@ -50,10 +47,9 @@ function ofBalancer({ status }: V1Service): Found {
 	return [addresses, why];
 }
 
-/** An ExternalIP, if there is one, can be reached from outside. An InternalIP can be reached within one network. */
+/** In order of preference: an InternalIP can be reached only within one network. */
 const nodeAddressTypes = ["ExternalIP", "InternalIP"] as const;
 
-/** Nodes with this label are excluded here as they are from load balancers. */
 const excludedLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 function ofNodes({ spec }: V1Service, nodes: readonly V1Node[]): Found {

@@ -9,7 +9,7 @@ export const peersService = "xpdb-peers";
 
 export const peerPort = 8444;
 
-/** Lists the keys of our annotations, to tell them from a cloud's, whichever tool applies the Service: install, Helm or Argo CD. */
+/** Lists the keys of our annotations, to tell them from a cloud's, whichever tool applies the Service. */
 const keysAnnotation = "xpdb.form3.tech/expose-annotations";
 
 const types = { loadbalancer: "LoadBalancer", nodeport: "NodePort" } as const satisfies Readonly<
@@ -39,7 +39,7 @@ export function peersServiceObject(agentNamespace: string, exposure: Exposure): 
 	};
 }
 
-/** The settings with which an installation would make this Service; undefined if an installation makes no Service of its kind. */
+/** Returns the settings with which an installation would make this Service; undefined for another type of Service. */
 export function readExposure({ metadata, spec }: V1Service): Exposure | undefined {
 	const kind = (["loadbalancer", "nodeport"] as const).find((each) => types[each] === spec?.type);
 	if (!kind) return undefined;

@@ -15,7 +15,7 @@ import type { ExposeChoice } from "./expose-flags.ts";
 import { exposePresets } from "./expose-presets.ts";
 import { type Exposure, type ExposureKind, exposureKinds } from "./exposure.ts";
 
-/** Returns the wanted Services by context. A member is missing if the flags say nothing about it. Throws UsageError. */
+/** Returns the wanted Services by context. A member is missing if no flag applies to it. Throws UsageError. */
 export function planExposures(
 	members: readonly NamedMember[],
 	choice: ExposeChoice,
@@ -78,7 +78,7 @@ function readKind(text: string): {
 	return { kind, preset: exposePresets[preset] };
 }
 
-/** Checks only the characters and the length. The API server reports everything else that is wrong with a class. */
+/** Checks only the characters and the length. The API server reports any other problem of a class. */
 function readClass(text: string): string {
 	if (/^[a-z0-9]([-a-z0-9./]{0,300}[A-Za-z0-9])?$/.test(text)) return text;
 	throw new UsageError(`--expose-class is not a loadBalancerClass: ${quote(text)}`);
@@ -112,7 +112,7 @@ function readSource(text: string): string {
 	throw new UsageError(`--expose-source is not a CIDR: ${quote(text)}`, "Write it as 203.0.113.0/24");
 }
 
-/** Refuses settings of a load balancer that will not exist: a user would think that they are in effect. */
+/** Refuses settings of a load balancer that will not exist: the user would think that they are in effect. */
 function refuseUnused(
 	values: Readonly<Record<"classes" | "annotations" | "sources", readonly MemberValue[]>>,
 	wanted: ReadonlyMap<string, Exposure | "none">,

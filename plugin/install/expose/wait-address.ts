@@ -1,4 +1,4 @@
-// Waits until a Service can be reached from outside. Clouds take minutes to make a load balancer.
+// Waits until a Service can be reached from outside. Clouds take minutes to create a load balancer.
 import { setTimeout as delay } from "node:timers/promises";
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
@@ -19,7 +19,7 @@ export interface AddressWait {
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
 	readonly tell: (line: string) => void;
-	/** The real clock if left out. */
+	/** Default: the real clock. */
 	readonly clock?: { readonly now: () => number; readonly pause: (ms: number, signal: AbortSignal) => Promise<void> };
 }
 
