@@ -15,7 +15,7 @@ export interface ReviewedUser {
 export interface TokenCaller {
 	readonly kind: "token";
 	readonly user: ReviewedUser;
-	/** The token's credential id, with which the API server's audit log records that the token was issued; "" if unknown. */
+	/** The token's credential id, which the API server's audit log also has; "" if unknown. */
 	readonly tokenId: string;
 	/** The token's SHA-256 hash, under which answers are cached. */
 	readonly tokenHash: string;

@@ -86,7 +86,7 @@ export class Greetings {
 	/** Greets every target once, until `ending` aborts. */
 	async greetAll(ending?: AbortSignal): Promise<void> {
 		const { known, local } = this.#options;
-		// Also records the listed members if no caller requests a count.
+		// Also records the listed members, even if no caller requests a count.
 		const { fleet } = await known.judge();
 		const greeting = { ...local, memberIds: fleet.members.map(({ id }) => id) };
 		const waiting = this.#targets(fleet);

@@ -1,5 +1,5 @@
-// Keeps one mutual TLS connection to other agents per member and address. Connections are replaced when this agent's certificate or the CA
-// changes. The server's certificate must name the dialled member.
+// Keeps a mutual TLS connection to another agent for each member and address. Connections are replaced when this agent's certificate or the
+// CA changes. The server's certificate must name the dialled member.
 import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "../tls/certificates.ts";

@@ -21,7 +21,7 @@ interface PeersOptions {
 }
 
 export interface RouteOptions {
-	/** For renewals: uses the member's last listed address, if there is one, without reading the list again. */
+	/** For renewals: uses the member's last listed address, if there is one, without waiting until the list is read. */
 	readonly renews?: boolean;
 }
 

@@ -15,7 +15,7 @@ import type { PeerClients } from "./peer-clients.ts";
 
 /** Another replica answers in milliseconds. If it is frozen, enough time remains to serve the caller here. */
 const replicaDeadlineMs = 2_000;
-/** A frozen replica may look ready for this long: three failed probes of 2 s. */
+/** A frozen replica may look ready for this long: three failed probes, 2 s apart. */
 const suspectForMs = 6_000;
 
 interface ReplicasOptions {

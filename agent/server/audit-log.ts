@@ -51,7 +51,7 @@ const longestText = 253;
 const longestReason = 500;
 
 export function createAuditLog(log: Logger): AuditLog {
-	// Audit lines are written whatever the configured level is.
+	// The configured log level must not drop audit lines.
 	const audit = log.child({ audit: true }, { level: "info" });
 	return {
 		ended(record, refusal) {

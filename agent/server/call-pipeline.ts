@@ -1,5 +1,5 @@
-// Takes every call through the same steps, in this order: the caller is admitted, the request is read and checked, the caller's rights to
-// its budgets are checked, the call is counted among the caller's open calls, and it is answered. Every failure becomes a status.
+// Takes every call through the same steps: admit the caller, read and check the request, check the caller's rights to its budgets, count
+// the open call, and answer it. Every failure becomes a status.
 import {
 	type handleServerStreamingCall,
 	type handleUnaryCall,
@@ -69,7 +69,6 @@ export interface AdmittedCall {
 
 export interface AdmittedStream<Response> extends AdmittedCall {
 	readonly write: (message: Response, written?: () => void) => void;
-	/** Aborts when the caller goes away. */
 	readonly gone: AbortSignal;
 }
 
@@ -130,7 +129,7 @@ export class CallPipeline {
 			};
 			this.#serve(call, record, readStream).then(
 				({ refusal, answer }) => end(refusal ?? answer),
-				// A failure after the caller went away is not logged.
+				// After the caller went away, failures are expected, so they are not logged.
 				(error: unknown) => end(call.cancelled ? statusOfError(error) : record.failed(error)),
 			);
 		};

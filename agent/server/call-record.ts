@@ -44,7 +44,7 @@ export class CallRecord implements AuditRecord {
 		this.#watcher.answered({ name: this.method, port: this.port, startedAt: this.#startedAt, code });
 	}
 
-	/** Logs a failure and returns its status. Callers do not see a bug, which is any error that is not a domain error. */
+	/** Logs a failure and returns its status, which hides any error that is not a domain error. */
 	failed(error: unknown): Partial<StatusObject> {
 		this.#watcher.failed(this.method, error);
 		return statusOfError(error);

@@ -1,5 +1,5 @@
-// Tells callers shortly before their deadline that the API server is silent. Otherwise they would time out and blame this agent. The
-// request may still be carried out, as after any timeout.
+// Tells callers shortly before their deadline if the API server is silent. Otherwise they would time out and blame this agent. The request
+// may still be carried out, as after any timeout.
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";

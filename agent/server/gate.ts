@@ -1,5 +1,5 @@
-// Decides who may call on which port, and which cluster answers. A call on the token port is forwarded to the member that it names. A call
-// on the peer port comes from another agent and is never forwarded to another cluster, so calls do not go in circles.
+// Decides who may call on which port, and which cluster answers. A call on the token port may be forwarded to another member. A call on the
+// peer port comes from another agent and is never forwarded to another cluster, so calls do not go in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type {
 	AcquireOptions,
@@ -115,7 +115,7 @@ export function createPeerGate({
 			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
 			switch (verdict.kind) {
 				case "member": {
-					// Such a cluster is not trusted to name a user.
+					// A cluster that greets is not trusted to name a user.
 					const onBehalfOf = greets ? undefined : findPassedOnCaller(call.metadata);
 					return {
 						kind: "admitted",

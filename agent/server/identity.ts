@@ -68,7 +68,7 @@ export class Identity {
 
 	/**
 	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError if the API server gives no answer, or if
-	 * too many unknown tokens come. A token that was not reviewed is not cached, so it displaces no known token.
+	 * too many unknown tokens arrive. A token that was not reviewed is not cached, so it displaces no known token.
 	 */
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);

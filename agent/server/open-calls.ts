@@ -1,5 +1,5 @@
-// Limits the calls that one caller, and all callers together, may have open at the same time. A waiting Acquire counts by the memory of its
-// request. Other calls have their own limits, so that waiting callers do not block their own renewals and commits.
+// Limits the calls that one caller, and all callers together, may have open at the same time. An Acquire counts in proportion to the memory
+// of its request. Other calls have their own limits, so that waiting callers do not block their own renewals and commits.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Caller } from "../peers/caller.ts";
 
@@ -37,7 +37,6 @@ export class OpenCalls {
 		return this.#begin([...boundsOf("other", caller)], 1);
 	}
 
-	/** As beginAcquire(), for a watch. */
 	beginWatch(caller: Caller): () => void {
 		return this.#begin([...boundsOf("watch", caller, watches)], 1);
 	}

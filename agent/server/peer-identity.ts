@@ -4,7 +4,7 @@
 // one, or ConfigMap `xpdb-fleet` lists it. Greetings need only the certificate.
 //
 // Acquire, Count and Commit read the list again, so they refuse a removed member at its next call. Other calls accept a list that is at
-// most 1 s old, but read it again before they refuse. A renewal accepts a list that is as old as a Lease lasts, because reading it may take
+// most 1 s old, but read it again before they refuse. A renewal accepts a list up to a lease duration old, because reading it may take
 // longer than a handed-over Lease lasts. If a list is needed and cannot be read, the call is not admitted.
 //
 // Assumption: each certificate that the fleet's CA signs for a cluster names that cluster and no other. A CA is revoked by removing it from
@@ -34,7 +34,7 @@ interface PeerIdentityOptions {
 interface PeerCall {
 	/** Whether the member list is read again: for Acquire, Count and Commit. */
 	readonly anew: boolean;
-	/** Whether a member list as old as a Lease lasts is accepted. */
+	/** Whether a member list up to a lease duration old is accepted: for Renew. */
 	readonly renews?: boolean;
 }
 
@@ -73,7 +73,7 @@ export class PeerIdentity {
 		if (id === local.id) return { kind: "member", clusterId: id };
 		const before = renews ? fleet.lastRead(leaseDurationMs) : undefined;
 		if (before && isMember(before)) return { kind: "member", clusterId: id };
-		// A cluster that was not a member a second ago may be one now.
+		// A recent list can admit a caller, but only a new one can refuse it.
 		if (!anew && isMember(await fleet.recent())) return { kind: "member", clusterId: id };
 		const declared = await fleet.read();
 		if (isMember(declared)) return { kind: "member", clusterId: id };

@@ -5,7 +5,7 @@ import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 
-/** More than a cluster has. The limit is for another member, whose updates are forwarded, and which could send any number of names. */
+/** More than a cluster has. Without a limit, another member whose updates are forwarded could send any number of names. */
 const mostBudgets = 10_000;
 /** About 100 KB, so that the first budgets are shown while the others are sent. */
 const mostInOne = 100;

@@ -15,7 +15,6 @@ import { UpdateOutbox } from "./update-outbox.ts";
 interface WatchHandlerOptions {
 	readonly openCalls: Pick<OpenCalls, "beginWatch">;
 	readonly clock: Pick<Clock, "after">;
-	/** Aborts when the agent stops. */
 	readonly stopping: AbortSignal;
 }
 

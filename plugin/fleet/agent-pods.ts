@@ -19,8 +19,8 @@ const grpcPortName = "grpc";
 /** An agent whose connection broke is tried after the others for this long: it may be frozen while its pod is still reported as ready. */
 const avoidBrokenForMs = 10_000;
 /**
- * Time to connect to an agent, including the TLS handshake, before the plugin tries another. If no better agent is left, the plugin waits
- * twice as long, because other agents may start meanwhile.
+ * Time for the port-forward to open, and again for the TLS handshake, before the plugin tries another agent. Doubled if no other working
+ * agent is left, because one may start meanwhile.
  */
 const silentForMs = 3_000;
 /** Connections made at nearly the same moment share one list of agents. */
@@ -48,7 +48,7 @@ export class AgentNamespacesError extends BoundedError {
 }
 
 export interface AgentPlaces {
-	/** Whether the ConfigMap exists. If it does, the cluster is a member of a fleet. */
+	/** Whether ConfigMap xpdb-fleet exists, which makes the cluster a member of a fleet. */
 	readonly isMember: boolean;
 	/** The anchor and the namespaces that its fleet names. */
 	readonly namespaces: readonly string[];
@@ -119,7 +119,7 @@ export function dialAhead(client: KubernetesClient, { uid, ...pod }: PodPort & P
 }
 
 interface DialerOptions {
-	/** The agents of these namespaces, which were just listed. */
+	/** The agents of the given namespaces, if they were just listed. */
 	readonly pods?: readonly AgentPod[];
 	/** The first connection to use, if it leads to a ready pod. Otherwise it is closed. */
 	readonly ahead?: DialedAhead | undefined;
@@ -168,8 +168,7 @@ export class AgentDialer {
 	}
 
 	/**
-	 * Connects the socket to a ready agent. Rejects if none can be reached. `isUp`: whether the client has a working connection over the
-	 * socket.
+	 * Connects the socket to a ready agent. Rejects if none can be reached. `isUp`: whether the socket's client is connected to an agent.
 	 */
 	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();

@@ -13,7 +13,7 @@ import type { Fleet } from "./fleet.ts";
 export interface BudgetRow {
 	readonly namespace: string;
 	readonly name: string;
-	/** This and the next three are undefined if unknown. */
+	/** These four are undefined if unknown; `need` also if the budget is suspended. */
 	readonly allowed: number | undefined;
 	readonly healthy: number | undefined;
 	readonly need: number | undefined;
@@ -38,7 +38,7 @@ export type PodOfBudget = UnavailablePod & {
 export interface CountsOfMember {
 	readonly healthy: number | undefined;
 	readonly expected: number | undefined;
-	/** Expected pods whose labels the budget does not select. Left out if there are none. */
+	/** The number of expected pods whose labels the budget does not select. Left out if it is 0. */
 	readonly mislabelled?: number;
 }
 

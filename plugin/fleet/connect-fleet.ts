@@ -23,7 +23,7 @@ export async function connectFleet(
 	options: ConnectOptions = {},
 ): Promise<FleetConnection> {
 	const anchors = contexts.map((context) => ({ context, anchor: readAnchor(context) }));
-	// In this turn of the event loop, the new sockets start their TLS handshakes before gRPC is loaded.
+	// In this turn of the event loop, the new sockets connect, so that their TLS handshakes start before gRPC is loaded.
 	await nextTurn();
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);

@@ -1,6 +1,6 @@
-// Finds which part is silent when no answer comes through a context's port-forward: its API server or its agents, which also forward calls
-// for other clusters. The plugin asks the API server for a sign of life, so that no other part is blamed. If another cluster is silent, the
-// agents report it before the call times out.
+// Finds which part is silent when no answer comes through a context's port-forward: its API server, or its agents, which also forward calls
+// for other clusters. To find out, it asks the API server for a sign of life. If another cluster is silent, the agents report that before
+// the call times out.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

@@ -58,9 +58,9 @@ export interface ContextAnchor {
 }
 
 export interface FleetConnection {
-	/** Undefined if no cluster has agents or our budgets. */
+	/** Undefined if no cluster has agents or budgets of ours. */
 	readonly fleet: Fleet | undefined;
-	/** Contexts whose clusters have neither. They are treated as kubectl treats them. */
+	/** Contexts whose clusters have neither. They are treated as by kubectl. */
 	readonly uncovered: readonly KubeContext[];
 	/** Contexts whose API servers do not answer, and that `mayLose` allowed the run to leave out. */
 	readonly lost?: readonly { readonly context: KubeContext; readonly problem: string }[];

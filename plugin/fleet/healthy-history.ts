@@ -10,7 +10,7 @@ export type HealthyHistories = Pick<ReadonlyMap<string, HealthyHistory>, "get">;
 
 /** Merges the samples of two agents of one member, because each agent keeps its own. */
 export function mergedHistory(before: BudgetHistory | undefined, told: BudgetHistory): BudgetHistory {
-	// The intervals differ, or the clock was set back, so that the earlier times are meaningless.
+	// Only the new samples count if there are no others, if the interval differs, or if the clock was set back.
 	if (before?.everySeconds !== told.everySeconds || before.lastAt > told.lastAt + told.everySeconds) return told;
 	// Usually the agent is the same as a minute ago. This avoids comparing the samples of 1,000 budgets.
 	if (tellsAll(told, before)) return told;

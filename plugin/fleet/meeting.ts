@@ -10,7 +10,7 @@ import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import type { AgentDialer } from "./agent-pods.ts";
 
-/** An agent that moved needs two: the first call after a broken tunnel fails. */
+/** An agent that moved needs two attempts, because the first call after a broken tunnel fails. */
 const attempts = 3;
 /** A gRPC channel reconnects 0.1 s after a connection has failed. */
 const connectWithinMs = 500;

@@ -51,7 +51,7 @@ export function personEvent({ regarding, at, by, action, reason, type, note }: P
 	return {
 		apiVersion: "events.k8s.io/v1",
 		kind: "Event",
-		// Like client-go: the object's name and the time in hexadecimal nanoseconds.
+		// Named as by client-go: the object's name and the time in hexadecimal nanoseconds.
 		metadata: { name: `${nameFront}.${(BigInt(at) * 1_000_000n).toString(16)}`, namespace: object.namespace },
 		// Go accepts exactly six digits here.
 		eventTime: new Date(at).toISOString().replace("Z", "000Z"),

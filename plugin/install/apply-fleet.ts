@@ -143,8 +143,8 @@ const isBasis = (change: ObjectChange): boolean =>
 	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
 
 /**
- * Whether a failed request may have been executed: there was no answer, or a server error. A refused connection means that it never
- * arrived.
+ * Whether a failed request may have been executed: there was no answer, or a server error. A refused connection means that the request
+ * never arrived.
  */
 function mayBeDone(error: unknown): boolean {
 	if (error instanceof ConnectionError) return error.code !== "ECONNREFUSED";

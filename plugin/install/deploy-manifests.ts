@@ -7,7 +7,7 @@ import texts from "./deploy-texts.json" with { type: "json" };
 
 const teamFile = "team.yaml";
 
-/** The list of members, which every installation makes itself, the example of a team (agent/team/), and the file for kustomize. */
+/** Left out: the list of members (each installation makes its own), the example of a team (agent/team/), and the file for kustomize. */
 const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", teamFile, "kustomization.yaml"]);
 
 /** The agents' namespace is replaced everywhere: in names, in subjects, and in the expressions of the policies. */

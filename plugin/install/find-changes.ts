@@ -108,7 +108,7 @@ interface Situation {
 async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
 	if (now) refuseUnfit(context, object, now);
 	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
-	// An existing namespace belongs to its owner. With our label, uninstalling would delete it.
+	// A namespace that others made belongs to them. With our label, uninstalling would delete it.
 	const ours = object.kind === "Namespace" && isForeign ? unlabelled(object) : object;
 	try {
 		const then = await applyObject(context, ours, { dryRun: true, force });
@@ -134,9 +134,8 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 }
 
 /**
- * Finds whether force would change anything where others manage fields. The API server treats some lists and maps as one value. If the
- * other owner's value includes defaults that ours leaves out, the API server reports a conflict although nothing would change. Writes
- * nothing.
+ * A conflict counts as unchanged if force would change nothing. The API server treats some lists and maps as one value, which conflicts if
+ * the other owner's value includes defaults that ours leaves out. Writes nothing.
  */
 async function conflictOf(
 	context: KubeContext,

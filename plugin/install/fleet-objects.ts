@@ -37,8 +37,8 @@ export interface FleetSettings {
 }
 
 /**
- * The label of each object of an installation, with the agents' namespace as its value. Not on the CustomResourceDefinition of budgets,
- * which outlives the installation, nor on a namespace that existed before.
+ * The label of each object of an installation, with the agents' namespace as its value. A namespace that existed before does not get it,
+ * nor does the CustomResourceDefinition of budgets, which outlives the installation.
  */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 

@@ -1,5 +1,4 @@
-// Asks agents which members they heard from recently, and which known clusters their lists lack. No decision relies on this, so agents that
-// cannot be asked are left out.
+// Asks agents which members they heard from recently, and which known clusters their lists lack. Agents that cannot be asked are left out.
 import type { ForgottenMember } from "../../disruption/budget/fleet.ts";
 import { accessAgents } from "../fleet/agent-access.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";

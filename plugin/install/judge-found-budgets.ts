@@ -13,7 +13,7 @@ import { formatSelector, matchesSelector } from "../../disruption/budget/selecto
 import { boundText, budgetOfMembers, differences } from "../fleet/budget-members.ts";
 import type { FoundBudgets } from "./found-budgets.ts";
 
-/** The most that a user can read. Budgets with problems come first. */
+/** Keeps the plan readable. Budgets with problems come first. */
 const maxBudgets = 20;
 
 interface JudgedBudget {

@@ -24,7 +24,6 @@ export interface PlannedCluster {
 	readonly exposure: Exposure | undefined;
 	/** The agents' settings that differ from the shipped ones. */
 	readonly settings: AgentSettings;
-	/** What the flags say about these settings. */
 	readonly change: SettingsChange;
 }
 

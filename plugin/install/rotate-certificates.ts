@@ -60,7 +60,7 @@ export interface RotationOptions {
 	readonly mayGoOn: () => Promise<boolean>;
 }
 
-/** Agents do not use what they were given. Steps that are done stay in effect. */
+/** Agents do not use the certificates or CAs that they were given. Steps that are done stay in effect. */
 export class RotationStuckError extends BoundedError {
 	override readonly name = "RotationStuckError";
 }

@@ -7,7 +7,7 @@ import type { Team } from "./team.ts";
 /** The label of each object of a team. Its value is the account's name. */
 export const accountLabel = "xpdb.form3.tech/account";
 
-/** The RoleBinding of a team's groups, in the agents' namespace and in each of the team's. */
+/** The name of the RoleBinding of a team's groups, in the agents' namespace and in each of the team's namespaces. */
 export function peopleBinding(account: string): string {
 	return `xpdb-account-${account}`;
 }

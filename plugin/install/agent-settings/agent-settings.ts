@@ -9,7 +9,7 @@ import { deployManifests } from "../deploy-manifests.ts";
 export interface AgentSettings {
 	/** Quantities, such as 512Mi. */
 	readonly memory?: { readonly request: string; readonly limit: string };
-	/** The CPU request. The agents have no limit. */
+	/** The CPU request. The agents have no CPU limit. */
 	readonly cpu?: string;
 	readonly replicas?: number;
 	readonly nodeSelector?: Readonly<Record<string, string>>;

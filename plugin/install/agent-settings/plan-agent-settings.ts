@@ -5,7 +5,7 @@ import { type NamedMember, ownValues, readMemberValues, refuseTwice, sharedValue
 import { type AgentSettings, settingKeys } from "./agent-settings.ts";
 import { type AgentSettingsChoice, settingFlags } from "./agent-settings-flags.ts";
 
-/** The flags for one cluster. An undefined setting is reset to the shipped value. A setting that is left out stays as it is. */
+/** What the flags change for one cluster. An undefined setting is reset to the shipped value. A setting that is left out stays as it is. */
 export type SettingsChange = { readonly [Key in keyof AgentSettings]: AgentSettings[Key] | undefined };
 
 /** Returns the changes by context. Throws UsageError for an invalid value, and for a member that has no context here. */
