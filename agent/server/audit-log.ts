@@ -2,8 +2,8 @@
 // one JSON object on stdout, whatever the log level.
 //
 // Verified data (user, tokenId, member) and claims (claimedHolder) have separate fields; a token is in none. `member` is the cluster that
-// the caller's certificate names. Only a line about a greeting may name a cluster that the fleet does not list. Lines are bounded in
-// length, because callers choose much of their content.
+// the caller's certificate names. The fleet lists that cluster, except in a line about a greeting. Lines are bounded in length, because
+// callers choose much of their content.
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";

@@ -2,7 +2,8 @@
 // channel that reconnects finds another agent.
 //
 // The local end is a Unix socket in a folder that only this user can enter. On Windows it is a named pipe with a random name and libuv's
-// default rights: other users may open it for reading, also from another machine.
+// default rights. This user, administrators and the system have full access. Other users of the machine may open the pipe for reading, also
+// remotely.
 //
 // A user who opens the pipe reads nothing and only causes one connection to an agent. TLS runs through the pipe from us to the agent, and
 // we check the agent's certificate before we send our token. No other process can take the name before us, because libuv requests the first
