@@ -3,7 +3,6 @@ import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 
-/** The user as a TokenReview reports it. */
 export interface ReviewedUser {
 	readonly username: string;
 	readonly uid: string;

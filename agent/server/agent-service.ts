@@ -175,7 +175,6 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	};
 }
 
-/** Answers from the cluster to which the call is routed. */
 function fromCluster<Answer>(
 	answer: (cluster: AgentCluster, call: AdmittedCall) => Promise<Answer>,
 	options?: RouteOptions,

@@ -45,7 +45,6 @@ export interface Question<Answer, Call = AdmittedCall> {
 	readonly scopes?: readonly BudgetScope[];
 	/** Default: `acquire`. */
 	readonly verb?: BudgetVerb;
-	/** For the audit line. */
 	readonly details?: AuditDetails;
 	/** Counts the open call until the returned function is called. Default: openCalls.begin(). */
 	readonly begin?: (caller: Caller) => () => void;
@@ -55,7 +54,6 @@ export interface Question<Answer, Call = AdmittedCall> {
 export interface AdmittedCall {
 	readonly caller: Caller;
 	readonly record: CallRecord;
-	/** Returns the cluster that answers the call. */
 	readonly route: (options?: RouteOptions) => Promise<AgentCluster>;
 	/** Returns the other members, for this caller. */
 	readonly others: () => Promise<readonly Promise<AgentCluster>[]>;

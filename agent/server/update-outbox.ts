@@ -54,7 +54,6 @@ export class UpdateOutbox {
 		}
 	}
 
-	/** Removes and returns what must be sent next. */
 	take(): BudgetsUpdate {
 		const changed = takeSome(this.#changed, mostInOne);
 		const gone = takeSome(this.#gone, mostInOne);

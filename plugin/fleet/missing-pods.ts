@@ -42,7 +42,6 @@ export function missingText({ pods, mislabelled = false }: Omit<MissingPods, "cl
 	return `${counted(pods, "pod")} ${mislabelled ? "with other labels" : "missing"}`;
 }
 
-/** Says when the budget gets these pods back. */
 export function whenMissingFrees({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
 	if (mislabelled) {
 		const [it, has] = pods === 1 ? ["it", "it has"] : ["them", "they have"];

@@ -15,7 +15,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Tunnel {
-	/** For a gRPC client. */
 	readonly address: string;
 	/** Ends all connections. Later ones are connected anew. */
 	disconnect(): void;
@@ -31,7 +30,6 @@ function removeAll(): void {
 
 export interface LocalEnd {
 	readonly path: string;
-	/** Removes everything that was created for it. */
 	remove(): void;
 }
 

@@ -43,7 +43,6 @@ export interface CertificateIssuer {
 	readonly name: string;
 }
 
-/** cert-manager signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
 export function issuerObject(namespace: string): ClusterObject {
 	return {
 		apiVersion: "cert-manager.io/v1",
@@ -53,7 +52,6 @@ export function issuerObject(namespace: string): ClusterObject {
 	};
 }
 
-/** cert-manager creates and renews the certificate of a cluster's agents. */
 export function certificateObject(
 	namespace: string,
 	{

@@ -32,7 +32,6 @@ export interface FleetSettings {
 	readonly metricsNamespace?: string | undefined;
 	/** How agents of other members reach this cluster's agents; undefined: without a Service of ours. */
 	readonly exposure: Exposure | undefined;
-	/** The teams that decide only about the budgets of some namespaces. */
 	readonly teams: readonly Team[];
 }
 
@@ -163,7 +162,6 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	return withAgentSettings({ ...object, spec: { ...spec, template: { ...template, spec: filled } } }, agents);
 }
 
-/** Replaces the namespace in every rule that names one. */
 function filledInNetworkPolicy(object: ClusterObject, namespace: string): ClusterObject {
 	const spec = recordOf(object["spec"]);
 	const ingress = listOf(spec["ingress"])

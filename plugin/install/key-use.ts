@@ -11,7 +11,6 @@ export interface KeyUse {
 	readonly keeper: string | undefined;
 	/** The context of the member for which the key is used. */
 	readonly member: string;
-	/** The id of that member. */
 	readonly clusterId: string;
 }
 
