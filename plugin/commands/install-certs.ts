@@ -1,6 +1,6 @@
 // Implements `kubectl xpdb install certs`: gives the agents of a fleet new certificates, changes the fleet's CA, or moves its key, while
 // the fleet keeps working.
-import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandRunner, textFlag, timeoutFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";
 import { moveAuthority } from "../install/move-authority.ts";
@@ -17,9 +17,6 @@ import { withContexts } from "../run/with-contexts.ts";
 import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
-
-/** One day, used if the timeout is 0, which means "no timeout". */
-const noTimeoutMs = 86_400_000;
 
 export const runInstallCerts: CommandRunner = async (input, deps) => {
 	const { streams, interrupts } = deps;
@@ -94,7 +91,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			authority: given,
 			keepIn,
 			date: new Date(),
-			timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
+			timeoutMs: timeoutFlag(input),
 			tell,
 			mayGoOn: async () =>
 				agree("All agents trust both CAs. Runs that began before this do not know the new one: let them end."),
