@@ -12,6 +12,18 @@ import { replaceFile } from "./replace-file.ts";
 const learnedAfter = 3;
 const maxKinds = 32;
 
+/**
+ * The flags that never take the next word as their value. The command table says this too, but it is part of the program that this file
+ * loads.
+ */
+export const flagsWithoutNextWord: ReadonlySet<string> = new Set(
+	[
+		"--all-namespaces -A --ca --client --delete-budgets --delete-emptydir-data --disable-compression --disable-eviction --dry-run",
+		"--force --force-conflicts --help -h --ignore-daemonsets --insecure-skip-tls-verify --match-server-version --no-headers --pre",
+		"--rotate --wait --warnings-as-errors --watch -w --yes -y",
+	].flatMap((names) => names.split(" ")),
+);
+
 interface Kept {
 	readonly code: Buffer;
 	/** The number of calls of each kind that contributed to the code. */
@@ -48,12 +60,20 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 
 /**
  * Returns the command and its flags' names, because `--help` and `--dry-run` use little of the code. Leaves out flag values, which may be
- * secrets.
+ * secrets: also values that look like flags (`--selector -a`), and everything after "--".
  */
 function kindOf(argv: readonly string[]): string {
-	const [first = ""] = argv;
-	const flags = argv.flatMap((word) => /^(?:--[a-z-]+|-[a-zA-Z])/.exec(word) ?? []);
+	const end = argv.indexOf("--");
+	const words = end < 0 ? argv : argv.slice(0, end);
+	const [first = ""] = words;
+	const flags = words.flatMap((word, index) =>
+		mayTakeNextWord(words[index - 1] ?? "") ? [] : (/^(?:--[a-z-]+|-[a-zA-Z])/.exec(word) ?? []),
+	);
 	return [...(/^[a-z]+$/.test(first) ? [first] : []), ...new Set(flags.toSorted())].join(" ");
+}
+
+function mayTakeNextWord(word: string): boolean {
+	return word.startsWith("-") && !word.includes("=") && !flagsWithoutNextWord.has(word);
 }
 
 function whenProcessEnds(write: () => void): void {

@@ -2,7 +2,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loadKeptScript } from "../../../plugin/kubernetes/kept-script.ts";
+import { commands } from "../../../plugin/command-table.ts";
+import type { Flag, FlagTable } from "../../../plugin/flags/flag.ts";
+import { globalFlags } from "../../../plugin/flags/global-flags.ts";
+import { flagsWithoutNextWord, loadKeptScript } from "../../../plugin/kubernetes/kept-script.ts";
 
 describe("loadKeptScript()", () => {
 	let folder: string;
@@ -45,10 +48,39 @@ describe("loadKeptScript()", () => {
 		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":3,"evict --help":1,"drain":1}');
 	});
 
-	test("remembers no value, which may be a secret", () => {
-		call(["--token", "sesame", "evict", "a", "--password=sesame", "-nsesame", "-y"]);
-		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"--password --token -n -y":1}');
-		expect(readFileSync(keptFile(), "latin1")).not.toContain("sesame");
+	const kinds: readonly { readonly name: string; readonly argv: readonly string[]; readonly kind: string }[] = [
+		{
+			name: "no value, which may be a secret",
+			argv: ["--token", "sesame", "evict", "a", "--password=sesame", "-nsesame"],
+			kind: "--password --token -n",
+		},
+		{
+			name: "no value that looks like a flag",
+			argv: ["evict", "--token", "--sesame", "a", "-l", "-sesame", "b", "-yl", "-x"],
+			kind: "evict --token -l -y",
+		},
+		{
+			name: "flags after those that take no value",
+			argv: ["drain", "n", "--yes", "--dry-run", "--force", "--timeout=5s", "-h"],
+			kind: "drain --dry-run --force --timeout --yes -h",
+		},
+		{ name: 'nothing after "--"', argv: ["evict", "-y", "--", "--sesame"], kind: "evict -y" },
+	];
+	for (const { name, argv, kind } of kinds) {
+		test(`remembers ${name}`, () => {
+			call(argv);
+			expect(readFileSync(keptFile(), "latin1")).toContain(`"learned":{"${kind}":1}`);
+			expect(readFileSync(keptFile(), "latin1")).not.toContain("sesame");
+		});
+	}
+
+	test("knows which flags take no word", () => {
+		const help: FlagTable = { help: { kind: "boolean", short: "h", describe: "" } };
+		const flags = [globalFlags, help, ...commands.map((command) => command.flags)].flatMap(Object.entries<Flag>);
+		const names = flags.flatMap(([name, { kind, bare, short }]) =>
+			kind === "boolean" || bare !== undefined ? [`--${name}`, ...(short ? [`-${short}`] : [])] : [],
+		);
+		expect([...flagsWithoutNextWord].toSorted()).toEqual([...new Set(names)].toSorted());
 	});
 
 	const damages: readonly { readonly name: string; readonly damage: (content: Buffer) => Buffer }[] = [
