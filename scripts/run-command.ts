@@ -5,14 +5,14 @@ import { delimiter, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
 export interface CommandResult {
-	/** 1 if the program was killed or could not be started. */
+	/** 1 if the program was killed or not started. */
 	readonly code: number;
 	/** stdout and stderr in the order in which they came. Empty if they were shown. */
 	readonly output: string;
 	readonly elapsedMs: number;
 }
 
-/** Never rejects: a program that cannot be started gives code 1, with the reason as its output. */
+/** Never rejects: a program that is not started gives code 1, with the reason as its output. */
 export function runCommand(
 	command: readonly [string, ...string[]],
 	options: {
@@ -21,11 +21,14 @@ export function runCommand(
 		readonly isBackground?: boolean;
 		/** The working folder. By default the root of the repository. */
 		readonly folder?: string;
-		/** Sends SIGTERM. The result still comes only when the program has ended. */
+		/** Sends SIGTERM. The result still comes only when the program has ended. If aborted before, the program is not started. */
 		readonly signal?: AbortSignal;
 	} = {},
 ): Promise<CommandResult> {
 	const [program, ...args] = command;
+	if (options.signal?.aborted) {
+		return Promise.resolve({ code: 1, output: `${program} was not started: interrupted before`, elapsedMs: 0 });
+	}
 	const startedAt = performance.now();
 	return new Promise((done) => {
 		const child = spawn(program, args, {

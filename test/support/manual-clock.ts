@@ -6,12 +6,17 @@ export interface ManualClock extends Clock {
 }
 
 export function sleepOn(clock: ManualClock, ms: number, signal: AbortSignal): Promise<void> {
+	if (signal.aborted) return Promise.resolve();
 	return new Promise((resolve) => {
 		const cancel = clock.after(ms, resolve);
-		signal.addEventListener("abort", () => {
-			cancel();
-			resolve();
-		});
+		signal.addEventListener(
+			"abort",
+			() => {
+				cancel();
+				resolve();
+			},
+			{ once: true },
+		);
 	});
 }
 

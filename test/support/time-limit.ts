@@ -1,6 +1,7 @@
 // A timeout that expires only when a test asks a source that never answers, so it does not depend on the machine's load.
 
 export interface TimeLimit {
+	/** The timer, as complete() expects it. After the timeout, the next one expires immediately. */
 	readonly startTimer: (end: () => void, ms: number) => () => void;
 	readonly signal: AbortSignal;
 	/** Returns a promise that never settles, and lets the timeout expire. */
@@ -15,7 +16,11 @@ export function createTimeLimit(): TimeLimit {
 	return {
 		startTimer(end, ms) {
 			limits.push(ms);
-			controller.signal.addEventListener("abort", end);
+			if (controller.signal.aborted) {
+				const immediate = setImmediate(end);
+				return () => clearImmediate(immediate);
+			}
+			controller.signal.addEventListener("abort", end, { once: true });
 			return () => controller.signal.removeEventListener("abort", end);
 		},
 		signal: controller.signal,
