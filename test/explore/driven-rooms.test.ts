@@ -37,13 +37,16 @@ describe("judgeDrivenRooms()", () => {
 		]);
 	});
 
-	test("does not judge short files, nor those without a function", () => {
+	test("does not judge files of up to 30 lines, nor those without a function", () => {
 		const unjudged = [
-			{ path: "agent/short.ts", text: "export function f() {}\n" },
+			{ path: "agent/short.ts", text: "export function f() {}\n".repeat(30) },
 			{ path: "agent/types.ts", text: "export interface A {}\n".repeat(40) },
 		];
 		const rooms = readDrivenRooms(`${heading}| \`agent/\` | all | tests |\n`);
-		expect(judgeDrivenRooms(rooms, { sources: unjudged, entered: new Set() })).toEqual([]);
+		const sources = [...unjudged, { path: "agent/long.ts", text: long }];
+		expect(judgeDrivenRooms(rooms, { sources, entered: new Set() })).toEqual([
+			"agent/long.ts: the table calls it driven, and no schedule enters it",
+		]);
 	});
 });
 
