@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { longestPause, type SoakResult } from "./soak.ts";
+import { calmMs, longestPause, type SoakResult } from "./soak.ts";
 import { finalReport } from "./soak-report.ts";
 
 const held: SoakResult = {
@@ -38,4 +38,8 @@ describe("finalReport()", () => {
 test("longestPause() is the longest time between two instants", () => {
 	expect(longestPause([5])).toBe(0);
 	expect(longestPause([5, 6, 9, 10])).toBe(3);
+});
+
+test("calmMs() leaves time to recover between two faults", () => {
+	expect([calmMs(() => 0), calmMs(() => 1)]).toEqual([2_000, 8_000]);
 });

@@ -52,9 +52,9 @@ export interface EndedFault {
 	readonly recoverySeconds: number | undefined;
 }
 
-/** The longest pause between two faults. Drains make progress in it, which shows recovery. */
-const calmSeconds = 8;
-/** The probability of two faults at once. */
+/** The shortest and the longest pause between two faults. A drain can make progress in it, so that recovery can be seen. */
+const calmSeconds = { shortest: 2, longest: 8 };
+/** The probability that two faults come at once. */
 const doubleChance = 0.25;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
@@ -149,11 +149,17 @@ async function breakForEver(
 		const isDouble = random() < doubleChance;
 		// The second fault begins after the first is chosen, so that the sequence of choices is the same in every run.
 		await Promise.all(isDouble ? [one(), delay(1_000).then(one)] : [one()]);
-		await delay(calmSeconds * 1000 * random(), undefined, { signal: stop }).catch(() => undefined);
+		await delay(calmMs(random), undefined, { signal: stop }).catch(() => undefined);
 	}
 }
 
-/** `times` must be in order. */
+/** Returns how long the pause between two faults is. */
+export function calmMs(random: () => number): number {
+	const { shortest, longest } = calmSeconds;
+	return 1000 * (shortest + (longest - shortest) * random());
+}
+
+/** The times must be in order. */
 export function longestPause(times: readonly number[]): number {
 	return Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
 }
