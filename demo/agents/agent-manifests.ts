@@ -10,13 +10,6 @@ export type Manifest = {
 	readonly metadata: { readonly name: string; readonly namespace?: string };
 	readonly type?: string;
 	readonly data?: Readonly<Record<string, string>>;
-	readonly webhooks?: readonly {
-		readonly clientConfig: {
-			readonly service?: { readonly path?: string };
-			readonly url?: string;
-			readonly caBundle?: string;
-		};
-	}[];
 };
 
 export type FleetDeclaration = {
@@ -74,6 +67,6 @@ function fleetObjects({ members, fleetCertificate, agentPair }: FleetDeclaration
 	];
 }
 
-export function base64(text: string): string {
+function base64(text: string): string {
 	return Buffer.from(text).toString("base64");
 }

@@ -24,7 +24,6 @@ export type AgentsOptions = {
 	readonly dir: string;
 	readonly programs: string;
 	readonly environment?: Readonly<Record<string, string>>;
-	readonly guard?: boolean;
 	readonly links?: Links;
 	readonly signal?: AbortSignal;
 	/** Called for each cluster as soon as there are agents to stop. */
@@ -71,7 +70,6 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 				members: membersAsSeenFrom(cluster.name),
 				fleetCertificate: authority.certificate,
 				agentPair,
-				guard: options.guard ?? false,
 			});
 			await waitUntilReady(cluster, pods, options.signal);
 			await waitForPolicies(cluster, options.signal);

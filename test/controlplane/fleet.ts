@@ -32,7 +32,6 @@ export type FleetOptions = {
 	/** Whether to rebuild the agent and the plugin if their sources have changed. Otherwise only missing ones are built. */
 	readonly isFresh?: boolean;
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
-	readonly guard?: boolean;
 	/** Whether operators and agents connect through links, which FleetControl.setLink() changes. */
 	readonly links?: boolean;
 	/** The names of the clusters that run the oldest supported Kubernetes. */
@@ -113,7 +112,6 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 				binaries,
 				dir,
 				programs: programsDir,
-				guard: options.guard ?? false,
 				...(links === undefined ? {} : { links }),
 				...(options.agentEnvironment === undefined ? {} : { environment: options.agentEnvironment }),
 				...(options.signal === undefined ? {} : { signal: options.signal }),

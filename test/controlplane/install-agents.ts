@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { agentManifests, base64, type FleetDeclaration, type Manifest } from "../../demo/agents/agent-manifests.ts";
+import { agentManifests, type FleetDeclaration } from "../../demo/agents/agent-manifests.ts";
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import type { RunningCluster } from "./cluster.ts";
 
@@ -10,34 +10,15 @@ export type AgentInstallation = FleetDeclaration & {
 	readonly cluster: RunningCluster;
 	readonly kubectl: string;
 	readonly manifests: string;
-	readonly guard: boolean;
 };
 
 /** Applies the shipped manifests with the values of this fleet, such as its CA and the addresses of its members. */
 export async function installAgents(installation: AgentInstallation): Promise<void> {
-	const { cluster, guard, manifests } = installation;
-	const documents = agentManifests(manifests, installation)
-		.filter((manifest) => guard || manifest.webhooks === undefined)
-		.map((manifest) => fillIn(manifest, installation));
+	const { cluster, manifests } = installation;
+	const documents = agentManifests(manifests, installation);
 	const path = join(cluster.dir, "agents.yaml");
 	writeFileSync(path, documents.map((manifest) => stringify(manifest)).join("---\n"), { mode: 0o600 });
 	await kubectlApply(installation, path);
-}
-
-function fillIn(manifest: Manifest, installation: AgentInstallation): Manifest {
-	const { cluster, fleetCertificate } = installation;
-	if (manifest.webhooks !== undefined) {
-		// No kube-proxy serves the Service's address here, and EndpointSlices reject loopback addresses.
-		const webhooks = manifest.webhooks.map((webhook) => ({
-			...webhook,
-			clientConfig: {
-				url: `https://${cluster.address}:8443${webhook.clientConfig.service?.path ?? "/"}`,
-				caBundle: base64(fleetCertificate),
-			},
-		}));
-		return { ...manifest, webhooks };
-	}
-	return manifest;
 }
 
 async function kubectlApply(installation: AgentInstallation, path: string): Promise<void> {
