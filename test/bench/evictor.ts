@@ -10,6 +10,7 @@ import { holderIdentity } from "../../plugin/fleet/holder-identity.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import { openContexts } from "../../plugin/kubernetes/open-contexts.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
+import { stderrSink } from "../support/stderr-sink.ts";
 import type { Bench } from "./bench.ts";
 
 /** `cluster` is the index of the cluster. */
@@ -33,7 +34,7 @@ export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench
 		kubeconfig: kubeconfigPath,
 		contexts: contexts.map((context) => `${context}-operator`),
 	});
-	const opened = openContexts(flags, {}, { write: (text) => void process.stderr.write(text) });
+	const opened = openContexts(flags, {}, stderrSink);
 	const { fleet } = await connectFleet(opened);
 	if (!fleet) throw new Error("the bench's clusters have no agents");
 	const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };

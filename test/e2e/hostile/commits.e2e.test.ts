@@ -10,6 +10,7 @@ import { connectFleet } from "../../../plugin/fleet/connect-fleet.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { stderrSink } from "../../support/stderr-sink.ts";
 import { applyBudget, createDatabase, type Database } from "../database.ts";
 import { evictArgs } from "../evict-args.ts";
 import { here } from "../faults/recovery-limits.ts";
@@ -34,7 +35,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 		const contexts = openContexts(
 			{ ...flags, kubeconfig: sharedFleet().kubeconfigPath, contexts: ["c1-operator", "c2-operator", "c3-operator"] },
 			process.env,
-			{ write: (text) => void process.stderr.write(text) },
+			stderrSink,
 		);
 		const connection = await connectFleet(contexts);
 		if (!connection.fleet) throw new Error("The contexts have agents");
