@@ -5,6 +5,10 @@ import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
+/**
+ * As many evictions as the plugin sends to one API server at a time (`sentAtOnce` in disruption/round/places.ts), so that bare calls have
+ * the same concurrency. With as many pods, all are requested at once, as in a drain.
+ */
 export const lanesPerCluster = 100;
 export const podsPerCluster = 100;
 const podsPerSmallCluster = 10;
