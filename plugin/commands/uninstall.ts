@@ -13,6 +13,7 @@ import { removeInstallation } from "../install/remove-fleet.ts";
 import { removeKeptNames } from "../kubernetes/kept-names.ts";
 import { dryRunSuffix } from "../output/dry-run-suffix.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { unlessOver } from "../kubernetes/unless-over.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
 import { counted } from "../terminal/counted.ts";
@@ -73,7 +74,14 @@ export const runUninstall: CommandRunner = (input, deps) => {
 			streams.stderr.write("What is listed as deleted is gone. Run the same command to continue.\n");
 			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
-		const after = await Promise.all(contexts.map(findInstalled));
+		// After an interruption, do not wait for another look, even though everything has been deleted.
+		const after = await unlessOver(Promise.all(contexts.map(findInstalled)), interrupts.stop);
+		if (after === undefined) {
+			streams.stderr.write(
+				"error: interrupted: everything listed above is deleted, but not checked. Run the same command to see what is left.\n",
+			);
+			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
+		}
 		for (const cluster of after) for (const line of leftLines(cluster)) streams.stdout.write(`${line}\n`);
 		return after.some(({ objects }) => objects.length > 0) ? exitCode.stoppedEarly : exitCode.done;
 	});

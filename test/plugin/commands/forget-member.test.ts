@@ -1,25 +1,19 @@
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import type { IncomingMessage } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../../plugin/run-command.ts";
 import { exitCode } from "../../../plugin/terminal/exit.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { type FakeAnswer, type FakeApiServers, startFakeApiServers } from "../../support/fake-api-servers.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "xpdb-forget-"));
 const disposal = new AsyncDisposableStack();
-disposal.defer(() => rmSync(folder, { recursive: true }));
 afterAll(() => disposal.disposeAsync());
 
 const map = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
 const fleet = ["eu", "us", "ap"].map((name) => ({ id: `id-${name}`, name, address: `${name}:8444` }));
 
 interface FakeFleet {
-	readonly kubeconfig: string;
+	readonly servers: FakeApiServers;
 	readonly written: string[];
 	/** Called before each request is handled. Returns the code of a failure, or 0 for no answer. */
 	before: (request: IncomingMessage) => number | undefined;
@@ -27,49 +21,26 @@ interface FakeFleet {
 
 async function startFleet(): Promise<FakeFleet> {
 	const written: string[] = [];
-	const kubeconfig = join(mkdtempSync(join(folder, "fleet-")), "config");
-	const started: FakeFleet = { kubeconfig, written, before: () => undefined };
-	const answers = (name: string, { method = "", url = "" }: IncomingMessage): object | undefined => {
+	const answers = (name: string, { method = "", url = "" }: IncomingMessage): FakeAnswer => {
 		if (url === "/api/v1/namespaces/kube-system") return { metadata: { uid: `id-${name}` } };
 		if (method === "GET" && url === map) {
 			return { metadata: { uid: "map", resourceVersion: "1" }, data: { members: JSON.stringify(fleet) } };
 		}
-		if (method === "GET") return undefined;
+		if (method === "GET") return 404;
 		if (!url.includes("dryRun=All")) written.push(`${name} ${method}`);
 		return {};
 	};
-	const serve = async (name: string): Promise<object> => {
-		const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-			request.resume().on("end", () => {
-				const failure = started.before(request);
-				if (failure === 0) return;
-				const answer = failure === undefined ? answers(name, request) : undefined;
-				const code = answer ? 200 : (failure ?? 404);
-				response.writeHead(code, { "content-type": "application/json" });
-				response.end(JSON.stringify(answer ?? { kind: "Status", code, message: "failed" }));
-			});
-		}).listen(0, "127.0.0.1");
-		await once(server, "listening");
-		disposal.defer(() => {
-			server.closeAllConnections();
-			server.close();
-		});
-		return { name, cluster: { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } };
-	};
-	const names = ["eu", "us"];
-	const config = {
-		clusters: await Promise.all(names.map(serve)),
-		users: [{ name: "u", user: {} }],
-		contexts: names.map((name) => ({ name, context: { cluster: name, user: "u" } })),
-	};
-	writeFileSync(kubeconfig, JSON.stringify(config));
+	const servers = disposal.use(
+		await startFakeApiServers(["eu", "us"], (name, request) => started.before(request) ?? answers(name, request)),
+	);
+	const started: FakeFleet = { servers, written, before: () => undefined };
 	return started;
 }
 
-async function forget({ kubeconfig }: FakeFleet, interrupts: InterruptSource) {
+async function forget({ servers: { kubeconfig, home } }: FakeFleet, interrupts: InterruptSource) {
 	const streams = collectStreams();
 	const argv = ["fleet", "forget", "ap", "--contexts=eu,us", "--yes"];
-	const code = await run(argv, { streams, env: { KUBECONFIG: kubeconfig, HOME: folder }, interrupts });
+	const code = await run(argv, { streams, env: { KUBECONFIG: kubeconfig, HOME: home }, interrupts });
 	return { code, out: streams.out(), err: streams.err() };
 }
 
