@@ -67,3 +67,17 @@ export function startCommand(
 			}),
 	};
 }
+
+/** Runs commands one after the other. `duringFirst` runs during the first one, because it changes the situation once. */
+export async function runInOrder(
+	commands: readonly (() => RunningCommand)[],
+	duringFirst?: (command: RunningCommand) => Promise<void> | undefined,
+): Promise<readonly CommandResult[]> {
+	const results: CommandResult[] = [];
+	for (const [index, start] of commands.entries()) {
+		const command = start();
+		const [result] = await Promise.all([command.finished, index === 0 ? duringFirst?.(command) : undefined]);
+		results.push(result);
+	}
+	return results;
+}

@@ -6,7 +6,7 @@ import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { SharedFleet } from "../../controlplane/shared-fleet.ts";
 import { mergeTries, type Outcome, readOutcome, withoutProgress } from "./outcome.ts";
 import type { RecordedOutcomes } from "./recorded-outcomes.ts";
-import { startCommand } from "./running-command.ts";
+import { runInOrder, startCommand } from "./running-command.ts";
 import { clear, createScene, createScenes, lookAt, type Scene, type Stage, settle } from "./scene.ts";
 import type { Situation } from "./situation.ts";
 
@@ -111,14 +111,12 @@ async function play(
 	const { contexts, kubeconfig, namespace } = scene;
 	await settle(scene);
 	await situation.prepare?.(scene);
-	const results = [];
-	for (const line of situation.commands(scene)) {
+	const commands = situation.commands(scene).map((line) => () => {
 		const context = contexts[situation.user ?? "operator"];
 		const args = situation.ownContext ? line : [...line, `--context=${context}`];
-		const command = startCommand(program, args, { ...env, ...situation.env, KUBECONFIG: kubeconfig });
-		await Promise.all([command.finished, situation.during?.(scene, command)]);
-		results.push(await command.finished);
-	}
+		return startCommand(program, args, { ...env, ...situation.env, KUBECONFIG: kubeconfig });
+	});
+	const results = await runInOrder(commands, (command) => situation.during?.(scene, command));
 	const outcome = readOutcome(results, await lookAt(scene), namespace);
 	const merged = situation.triesVary ? mergeTries(outcome) : outcome;
 	return situation.takesLong ? merged : withoutProgress(merged);

@@ -9,7 +9,7 @@ export interface Situation extends Scenery {
 	readonly prepare?: (scene: Scene) => Promise<void>;
 	/** Command lines without the program, run in order. */
 	readonly commands: (place: Place) => readonly (readonly string[])[];
-	/** Runs during each command. */
+	/** Runs during the first command. */
 	readonly during?: (scene: Scene, command: RunningCommand) => Promise<void>;
 	/** Whether it takes longer than the interval of the plugin's progress lines. */
 	readonly takesLong?: boolean;
