@@ -22,7 +22,7 @@ export function hasNotStarted(pod: V1Pod): boolean {
 
 /**
  * Whether a controller will create another pod that may run elsewhere. False for a pod of a DaemonSet. True also for a static pod, whose
- * controller is its Node, but drains skip static pods.
+ * controller is its Node: check isStaticPod() too, unless a drain has skipped such pods.
  */
 export function isReplaced(pod: V1Pod): boolean {
 	const controller = controllerOf(pod);

@@ -5,6 +5,7 @@ import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts"
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
 import type { Connecting } from "../fleet/connect-fleet.ts";
+import { isStaticPod } from "../kubernetes/static-pod.ts";
 import { resumeEvictCommand } from "../nodes/resume-command.ts";
 import type { RunResult, RunWork } from "./perform-run.ts";
 import type { EvictionSession } from "./eviction-session.ts";
@@ -32,6 +33,7 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 	const { pods, options, connecting } = task;
 	const { gracePeriodSeconds, dryRun, wait, timeoutMs } = options;
 	if (dryRun === "client") {
+		warnOfStaticPods(pods, run);
 		for (const pod of pods) {
 			run.emit({ type: "pod.evicting", ...targetPod(pod), dryRun, deletes: false, budgets: [], attempt: 1 });
 		}
@@ -49,9 +51,22 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 			timeoutMs,
 			connecting,
 		},
-		foresee: (session) => tellSuspensions(pods, session),
+		async foresee(session) {
+			warnOfStaticPods(pods, run);
+			await tellSuspensions(pods, session);
+		},
 		work: (session) => evictUnderBudgets(task, session, call, run),
 	};
+}
+
+/** An API server accepts their evictions, so the run would report success. */
+function warnOfStaticPods(pods: readonly PodTarget[], { emit }: Pick<OpenRun, "emit">): void {
+	for (const { context, pod } of pods.filter((target) => isStaticPod(target.pod))) {
+		const message =
+			`pod ${pod.metadata?.namespace}/${pod.metadata?.name} is a static pod: an eviction does not stop it, ` +
+			`because its kubelet runs it from a file on node ${pod.spec?.nodeName}. A drain skips it`;
+		emit({ type: "diagnostic", level: "warning", context: context.name, message });
+	}
 }
 
 /** Uses the budget lists from connecting if they cover the pods' namespaces. A silent member is reported later. */
@@ -87,7 +102,9 @@ async function evictUnderBudgets(
 	if (measured?.kind === "failed") return { kind: "ended", failures: [measured] };
 	const before = measured?.kind === "measured" ? measured.before : [];
 	const outcomes = await Promise.all(
-		pods.map(({ pod, context }) => evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds, readAt }))),
+		pods.map(({ pod, context }) =>
+			evictions.evict(createJob(pod, { context, timeout, strands: isStaticPod(pod), gracePeriodSeconds, readAt })),
+		),
 	);
 	const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 	if (fleet && before.length > 0 && failures.length === 0 && !stop.aborted) {

@@ -1,9 +1,10 @@
-// Finds terminating and granted pods that get no replacement, because they have no controller. The counts do not show this.
+// Finds terminating and granted pods that get no replacement, because they have no controller or are static. The counts do not show this.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../../disruption/budget/pod.ts";
 import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
 import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { isStaticPod } from "../../kubernetes/static-pod.ts";
 import type { FleetOfView } from "./fleet-view.ts";
 
 /** A pod that cannot be read stays unchanged. */
@@ -26,7 +27,7 @@ async function withReplacement(pod: PodOfBudget, context: KubeContext | undefine
 	const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}`;
 	try {
 		const found = await context.client.get<V1Pod>(path);
-		return controllerOf(found) ? pod : { ...pod, replacement: "none" };
+		return controllerOf(found) && !isStaticPod(found) ? pod : { ...pod, replacement: "none" };
 	} catch (error) {
 		if (error instanceof ApiError || error instanceof ConnectionError) return pod;
 		throw error;

@@ -76,18 +76,21 @@ Evict it:
 		const world = usedUp();
 		const ending = (name: string) => ({ namespace: "shop", name, why: "Terminating", state: "Terminating" }) as const;
 		world.fleet.member("us").addPod("alone");
-		world.fields.set("alone", { unmanaged: true });
 		world.distortions.set("us", (count) => ({
 			...count,
 			healthy: 1,
 			expected: { kind: "known", pods: 2 },
 			unavailable: [ending("alone")],
 		}));
-		const bare = await world.explain("budget/db");
-		expect(screen(bare)).toContain("us: Terminating; no controller replaces it when it is gone");
-		expect(explanationDocument(bare, [])).toMatchObject({
-			budgets: [{ usedBy: [{ pod: "shop/alone", replacement: "none" }] }],
-		});
+		const isStatic = { annotations: { "kubernetes.io/config.mirror": "checksum" } };
+		for (const fields of [{ unmanaged: true } as const, isStatic]) {
+			world.fields.set("alone", fields);
+			const bare = await world.explain("budget/db");
+			expect(screen(bare)).toContain("us: Terminating; no controller replaces it when it is gone");
+			expect(explanationDocument(bare, [])).toMatchObject({
+				budgets: [{ usedBy: [{ pod: "shop/alone", replacement: "none" }] }],
+			});
+		}
 		world.distortions.set("us", (count) => ({
 			...count,
 			healthy: 2,
