@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { createMetrics } from "../../../agent/process/metrics.ts";
+import { longestHoldMs } from "../../../agent/server/held-leases.ts";
+import { leaseDurationMs } from "../../../disruption/lease/lease.ts";
 
 test("metrics say when the certificate and the CA expire, as soon as they are known", async () => {
 	const expiry = { certificateAt: new Date(1_900_000_000_000), caAt: new Date(2_000_000_000_000) };
@@ -21,4 +23,13 @@ test("metrics show 0 for what the agent does not know yet, and keep what was tol
 	metrics.readFrom({ pods: () => 7 });
 	metrics.readFrom({ reservations: () => 2, watchers: () => 1, waiting: () => 3 });
 	expect(await all()).toEqual(["2", "3", "1", "7"]);
+});
+
+test("the histogram of held Leases has a bucket for the longest hold", async () => {
+	const metrics = createMetrics({ version: "0.1.0" });
+	const longestSeconds = (longestHoldMs + leaseDurationMs) / 1_000;
+	metrics.heldSeconds.observe(longestSeconds);
+	const text = await metrics.registry.getSingleMetricAsString("xpdb_lease_held_seconds");
+	expect(text).toContain(`xpdb_lease_held_seconds_bucket{le="${longestSeconds}"} 1`);
+	expect(text).toContain('xpdb_lease_held_seconds_bucket{le="120"} 0');
 });
