@@ -64,7 +64,7 @@ export interface DescribeResponse {
     | undefined;
   /** Members that the fleet lists as forgotten. */
   forgotten: Member[];
-  /** The other clusters that sent this agent a greeting or answered its own. */
+  /** The other clusters that have sent this agent a greeting, or have answered one of its greetings. */
   heard: HeardMember[];
   /**
    * As ListBudgets would answer. Unset if they were not requested, cannot be listed, or are too many. Then ListBudgets
@@ -74,8 +74,8 @@ export interface DescribeResponse {
     | ListBudgetsResponse
     | undefined;
   /**
-   * The members that answered in time. The caller must ask a missing one itself, and learns the reason from it. These
-   * descriptions have no `others` of their own.
+   * The members that answered in time. The caller must ask a missing member itself, and then learns why it is missing.
+   * These descriptions have no `others` of their own.
    */
   others: DescribeResponse[];
 }
@@ -206,7 +206,7 @@ export interface Count {
   mislabelled: MislabelledWorkload[];
 }
 
-/** A workload whose pod template the budget selects, but not all of its pods. */
+/** A workload whose pod template matches the budget's selector, although some of its pods do not. */
 export interface MislabelledWorkload {
   kind: string;
   namespace: string;
@@ -216,7 +216,7 @@ export interface MislabelledWorkload {
   others: number;
 }
 
-/** A budget as the cluster has it. It is not parsed, so that every decision uses the same strict parser. */
+/** A budget as it is stored in the cluster. The agent does not parse it, so that every decision uses the same strict parser. */
 export interface Budget {
   name:
     | BudgetName
@@ -234,7 +234,7 @@ export interface ExpectedPods {
     /** Why the number is unknown. */
     { $case: "unknown"; value: string }
     | undefined;
-  /** The unknown number will be known in a moment, without intervention. */
+  /** The unknown number will soon be known without intervention. */
   settles: boolean;
   /** A code for the reason, if it has one. WorkloadsNotListed: the agent may not list workloads. */
   cause?: string | undefined;
@@ -271,7 +271,10 @@ export interface Present {
   changesEveryMs?:
     | number
     | undefined;
-  /** Why the number of expected pods like this one is unknown. Budgets whose bound needs the number refuse the pod. */
+  /**
+   * Why no controller says how many such pods there should be: the pod has none, or its controller does not exist any
+   * more. The pod then counts as one expected pod. Budgets whose bound needs the number of expected pods refuse it.
+   */
   unexpected?: string | undefined;
 }
 
@@ -297,11 +300,11 @@ export interface UnavailablePod {
   sinceSeconds?:
     | number
     | undefined;
-  /** As kubectl get pods has it in STATUS (Pending, CrashLoopBackOff, Terminating), or Reserved. */
+  /** As `kubectl get pods` shows it in the column STATUS (Pending, CrashLoopBackOff, Terminating), or Reserved. */
   state?:
     | string
     | undefined;
-  /** Why no node takes it, as the scheduler reports it. */
+  /** Why no node can run the pod, as the scheduler reports it. */
   message?:
     | string
     | undefined;
@@ -315,10 +318,10 @@ export interface CountRequest {
   budget: BudgetName | undefined;
   selector: LabelSelector | undefined;
   candidates: PodReference[];
-  /** Those of the acquisition. Both are empty without an acquisition. */
+  /** The holder and the nonce of the acquisition. Both are empty without an acquisition. */
   holder: string;
   nonce: string;
-  /** The answer has this budget only. Refused with an acquisition, because a decision needs all budgets. */
+  /** The answer contains only this budget. Refused with an acquisition, because a decision needs all budgets. */
   thisBudgetAlone: boolean;
 }
 
@@ -365,7 +368,7 @@ export interface Stood {
 
 export interface LeftOut {
   uid: string;
-  /** Gone or NotCovered, by the agent of the pod's own cluster. */
+  /** Gone or NotCovered, as the agent of the pod's own cluster reports it. */
   why: string;
 }
 
@@ -375,7 +378,7 @@ export interface Lost {
 
 export interface Full {
   reservations: number;
-  /** Controllers that the Lease remembers. They take room too. */
+  /** How many controllers the Lease remembers. They need room in the Lease too. */
   controllers: number;
 }
 
@@ -436,10 +439,7 @@ export interface WatchBudgetsResponse {
   gone: BudgetName[];
   /** Every budget has been sent. A reader drops all others that it knows. */
   complete: boolean;
-  /**
-   * Why the state is unknown at this moment. What was sent before is void, and the next answer without this field starts
-   * again.
-   */
+  /** Why the state is unknown now. Everything sent before is void, and the next answer without this field starts again. */
   unknown?:
     | string
     | undefined;
@@ -463,7 +463,7 @@ export interface WatchedBudget {
   budget: Budget | undefined;
   state:
     | //
-    /** As a Count without candidates, and without `budgets`: that is the one above. */
+    /** Without `candidates` and without `budgets`, because `budget` above is the only one. */
     { $case: "count"; value: Count }
     | //
     /** Why it was not counted. */
@@ -490,8 +490,8 @@ export interface Lease {
     | BudgetName
     | undefined;
   /**
-   * Why the Lease cannot be read. Then nothing is granted under its budget, and `holding`, `waiting` and `reservations` are
-   * empty.
+   * Why the Lease cannot be read. Then nothing is granted under its budget, and `holding`, `waiting` and `reservations`
+   * are missing.
    */
   problem?: string | undefined;
   uid: string;
@@ -501,13 +501,13 @@ export interface Lease {
   holding:
     | Holding
     | undefined;
-  /** How many callers wait in line. Unset if the agent that keeps the line did not answer. */
+  /** How many callers wait in line. Unset if the agent that keeps the line did not answer, or if the Lease cannot be read. */
   waiting?:
     | number
     | undefined;
-  /** The oldest first; not all of them. */
+  /** The oldest first, and at most 100. Fewer if the answer would become too long. */
   reservations: Reservation[];
-  /** The number of all reservations. */
+  /** The number of all reservations, including those that are not listed. 0 if the Lease cannot be read. */
   reserved: number;
 }
 
