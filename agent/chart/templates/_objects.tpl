@@ -1,4 +1,4 @@
-{{- /* Writes into the object what the values say about it. */}}
+{{- /* Fills the values into the object. */}}
 {{- define "xpdb.fillIn" }}
 {{- $object := .object }}
 {{- if and (eq $object.kind "Deployment") (eq $object.metadata.name "xpdb-agent") }}
@@ -101,7 +101,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Refuses lists that a schema cannot refuse, and that agents do (disruption/budget/declared-fleet.ts). */}}
+{{- /* Refuses lists that agents refuse (disruption/budget/declared-fleet.ts) and that a schema cannot check. */}}
 {{- define "xpdb.refuse" }}
 {{- $ids := dict }}
 {{- $names := dict }}
