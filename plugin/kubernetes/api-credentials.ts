@@ -1,5 +1,5 @@
-// Provides TLS options and headers for one API server: certificates, tokens, passwords and exec plugins. client-node's KubeConfig handles
-// only OIDC and proxies that the kubeconfig names or that use SOCKS, because loading it takes 230 ms of CPU.
+// Provides TLS options and headers for one API server: certificates, tokens, passwords and exec plugins. client-node's KubeConfig is used
+// only for OIDC, proxies that the kubeconfig names, and SOCKS proxies, because loading it takes 230 ms of CPU.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
 import { isIP } from "node:net";
@@ -156,7 +156,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 		| undefined;
 	return async (options, credential) => {
 		if (!loaded || loaded.credential !== credential) {
-			// A KubeConfig keeps a user's first certificate forever, so each credential gets a new one.
+			// A KubeConfig keeps a user's first certificate forever, so each credential gets its own KubeConfig.
 			const config = new KubeConfig();
 			config.loadFromClusterAndUser(cluster, withCredential(user, credential));
 			loaded = { config, credential };
@@ -168,7 +168,7 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
-	// High, because many evictions run in parallel, each for as long as the server takes.
+	// High, because many evictions run in parallel, and each occupies a socket until the server answers.
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }

@@ -62,7 +62,7 @@ const silentAfterMs = 3_000;
 export interface DialerOptions {
 	readonly log?: VerboseLog | undefined;
 	readonly logins?: LoginDesk | undefined;
-	/** Called once when a request has waited this long, and again only after the server has answered in between. */
+	/** Called when a request has waited `silentForMs`, and again only after the server has answered in between. */
 	readonly onSilence?: ((silentForMs: number) => void) | undefined;
 	readonly connectTimeoutMs?: number;
 	readonly silentAfterMs?: number;
@@ -162,7 +162,7 @@ export function createApiDialer(connection: Connection, options: DialerOptions =
 		async exchange(asked) {
 			const begun = begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
 			const { response, followed, explain } = await begun.catch(async (error: unknown) => {
-				// The retry will report a failure.
+				// The retry will report why it cannot connect.
 				if (error instanceof NotSentError && error.hadToConnect)
 					await connectAhead(asked.signal).catch(() => undefined);
 				throw error;

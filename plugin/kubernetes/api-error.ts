@@ -15,11 +15,11 @@ export interface StatusCause {
 
 const maxCauses = 100;
 
-/** An answer of the API server other than 2xx. */
+/** An answer of the API server other than 2xx, or a failure that the plugin words like one. */
 export class ApiError extends BoundedError implements ClassifiedError {
 	override readonly name = "ApiError";
 	readonly code: number;
-	/** Status.reason, for example NotFound. "" if the server sent none. */
+	/** Status.reason, for example NotFound. Derived from the code if the answer is not a Status. May be "". */
 	readonly reason: string;
 	readonly causes: readonly StatusCause[];
 	/** From the Retry-After header, but at most 60. */
@@ -183,7 +183,7 @@ export function listError(
 	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
 }
 
-/** Returns the server's words without a prefix, as kubectl appends them to its own messages. */
+/** Returns the message without kubectl's prefix, such as "Error from server", to append it to another message. */
 export function errorText(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }

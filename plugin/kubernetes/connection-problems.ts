@@ -1,4 +1,4 @@
-// Checks a context's cluster and user before any request, in kubectl's words (client-go, tools/clientcmd/validation.go).
+// Checks a context's cluster and user before any request, mostly in kubectl's words (client-go, tools/clientcmd/validation.go).
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -53,7 +53,7 @@ function userProblems({ userName, user, headers }: ConnectionParts): readonly st
 		);
 	}
 	const tokenFile = text(user["tokenFile"]);
-	// A token takes precedence over the file.
+	// With a token, an unreadable file is no error, because the token is used.
 	if (tokenFile !== "" && text(user["token"]) === "") {
 		const { problem } = readFileText(tokenFile);
 		if (problem !== undefined) problems.push(problem);

@@ -119,8 +119,8 @@ export function unknownEntry(
 }
 
 /**
- * Returns the URL without doubled slashes, query and fragment, as client-go does. Without a scheme, HTTP is used only if nothing has to be
- * kept secret. client-go considers only certificates there.
+ * Returns the URL without doubled slashes, query and fragment, as client-go does. Without a scheme, HTTP is used only if there is no user,
+ * no CA and no insecure-skip-tls-verify. client-go would also use it for a user without a certificate.
  */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);

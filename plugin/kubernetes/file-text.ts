@@ -1,4 +1,4 @@
-// Reads a file that the user named, and words a failure as kubectl does.
+// Reads a file, and words a failure as kubectl does.
 import { readFileSync } from "node:fs";
 import { oneLine } from "../../disruption/printable.ts";
 

@@ -1,5 +1,5 @@
-// Finds the cluster of the pod that the plugin runs in. As in kubectl, it is used if there is no kubeconfig (client-go,
-// rest.InClusterConfig).
+// Finds the cluster of the pod that the plugin runs in. As in kubectl, it is used if neither the kubeconfig nor a flag chooses another
+// (client-go, rest.InClusterConfig).
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";

@@ -1,8 +1,8 @@
 // Keeps object names between completions, because starting the plugin and asking the cluster take longer than a user waits.
 //
-// Guarantee: only object names are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
-// its own files, so no login sees another's names. With an exec plugin, nothing is kept, because the plugin's environment and files decide
-// who the user is. The names are only offered as completions.
+// Guarantee: the files contain only object names and times, in a folder that no other user can enter. Names are used for one minute, and
+// the next write removes older files. Each server, user and impersonation has its own names, so no login sees another's. With an exec
+// plugin, nothing is kept, because the plugin's environment and files decide who the user is. The names are only offered as completions.
 import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { User } from "@kubernetes/client-node";
@@ -62,7 +62,7 @@ function identityFiles({ certFile, authProvider }: User): readonly string[] {
 	return [certFile, isRecord(config) ? config["tokenFile"] : undefined].map(text).filter((path) => path !== "");
 }
 
-/** For `uninstall`. Returns the folder if there was one. */
+/** Returns the folder if there was one. */
 export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
 	const cache = findCacheFolder(env);
 	const folder = cache === undefined ? undefined : join(cache, folderName);

@@ -80,7 +80,7 @@ function whenProcessEnds(write: () => void): void {
 	process.once("exit", write);
 }
 
-/** Undefined if there is no intact file: damaged data would crash V8. */
+/** Undefined if there is no intact file: damaged data could crash V8. */
 function readKept(file: string): Kept | undefined {
 	try {
 		const content = readOwnFile(file);

@@ -1,5 +1,5 @@
-// Reads the fields of a kubeconfig by their types, as client-go does (tools/clientcmd/api/v1/types.go). A field of the wrong type is an
-// error. Unknown fields are skipped.
+// Reads the fields of a kubeconfig and of an exec plugin's answer by their types, as client-go does (tools/clientcmd/api/v1/types.go). A
+// field of the wrong type is an error. Unknown fields are skipped.
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeconfigEntry } from "./kubeconfig-entry.ts";

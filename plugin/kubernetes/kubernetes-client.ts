@@ -19,7 +19,7 @@ export interface CallOptions {
 	readonly guard?: () => boolean;
 	/** False: throw a 429 or 5xx at once, whatever Retry-After says. */
 	readonly retry?: boolean;
-	/** Requests only metadata: for objects that contain a secret, and for large lists. */
+	/** Requests only metadata: the rest may be secret, or is not needed. */
 	readonly metadataOnly?: "object" | "list";
 }
 

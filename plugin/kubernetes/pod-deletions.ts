@@ -1,6 +1,6 @@
-// Finds out which pods of a node are gone, without one request per pod. A watch reports deletions; periodic lists find what it missed, and
-// run more often without a watch. If pods cannot be listed, each caller polls its own pod, as kubectl does. client-node's Watch ends after
-// 30 s without an event and cannot request metadata alone.
+// Finds out which pods of a node are gone, without polling each pod. A watch reports deletions; periodic lists find what it missed, and run
+// more often without a watch. If pods cannot be listed, each caller polls its own pod, as kubectl does. client-node's Watch ends after 30 s
+// without an event and cannot request metadata alone.
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PodReference } from "../../disruption/budget/cluster.ts";
@@ -126,7 +126,7 @@ class NodeDeletions implements PodDeletions {
 		}
 	}
 
-	/** Rejects when the server refuses the list for good. */
+	/** Rejects when the server refuses the list for good, or after close(). */
 	async #lookOn(): Promise<void> {
 		const { signal } = this.#closing;
 		for (;;) {

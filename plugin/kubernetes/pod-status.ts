@@ -11,8 +11,8 @@ export function isFinished({ status }: V1Pod): boolean {
 }
 
 /**
- * Follows the eviction API (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB), with two exceptions. A pod with a pre-activity has to
- * wait for it. A pending pod that claims to be ready counts as healthy.
+ * Whether the eviction API ignores budgets for the pod because it is pending (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ * Unlike there, false if the pod declares a pre-activity, which has to end first, or if its Ready condition is True.
  */
 export function hasNotStarted(pod: V1Pod): boolean {
 	const { metadata, status } = pod;

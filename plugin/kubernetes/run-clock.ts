@@ -1,4 +1,4 @@
-// Provides the clock with which a run measures ages. It keeps running while the machine sleeps.
+// Provides the clock with which commands measure ages. It keeps running while the machine sleeps.
 //
 // On Linux, performance.now() stops during sleep, so a list would still look fresh after a laptop was closed for a day.
 // Guarantee: between two readings in a row, this clock advances at least as far as the monotonic clock. If the wall clock advances further
