@@ -8,7 +8,7 @@ export interface PlanBudget {
 	readonly memberIds: readonly string[];
 	/** For example "maxUnavailable 1". */
 	readonly bound: string;
-	/** Candidates in it are ignored, because each pod has its own `states`. */
+	/** The simulation ignores its candidates, because each pod has its own `states`. */
 	readonly counted: BudgetCounts;
 }
 

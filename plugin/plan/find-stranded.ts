@@ -1,5 +1,5 @@
-// Finds covered pods and agents whose replacements would find no other node after a drain. Agents are included, because without them no pod
-// gets a grant.
+// Finds covered pods and agents whose replacements would find no node after a drain, or may return to a drained node. Agents are included,
+// because without them no pod gets a grant.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";

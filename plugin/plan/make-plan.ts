@@ -223,7 +223,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	}
 }
 
-/** Enough to recognise the pods, without listing every pair. */
+/** Enough to recognise the pods. Without a limit, the plan would grow with the square of their number. */
 const maxNamedPods = 20;
 
 /** Sorts the fleet's budgets first, then by name, so that plans can be compared. */

@@ -18,9 +18,11 @@ export interface LocalVolume {
 
 export type Placement =
 	| { readonly kind: "somewhere" }
-	/** To a drained node, because the pod tolerates the cordon. `isSure`: no other node accepts it. */
+	/**
+	 * The replacement may return to a drained node, because the pod tolerates the cordon. `isSure`: no other node accepts it at present.
+	 */
 	| { readonly kind: "returns"; readonly nodes: readonly string[]; readonly isSure: boolean; readonly message: string }
-	/** Only to nodes that accept no pods at present. */
+	/** The nodes that fit accept no pods at present. */
 	| { readonly kind: "later"; readonly message: string }
 	| { readonly kind: "nowhere"; readonly message: string };
 

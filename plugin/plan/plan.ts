@@ -5,9 +5,9 @@ export const planSchema = "xpdb.plan/1.0";
 
 export const planWaitReasons = [
 	// This drain itself ends the next two waits.
-	/** Another node of its cluster is drained first. */
+	/** Another node of the same cluster is drained first. */
 	"NodeBefore",
-	/** Other pods of its node are evicted first: because of --order-by, or because this pod is an agent. */
+	/** Other pods of the same node are evicted first: because of --order-by, or because this pod is an agent. */
 	"PodsBefore",
 	// The reasons of a round. This drain ends such a wait only if its own pods use up the budget.
 	...waitReasons,
@@ -42,9 +42,9 @@ export interface PlannedWait {
 	readonly own: boolean;
 	readonly budget?: string;
 	readonly node?: string;
-	/** At most 20 of the pods that it waits for. */
+	/** The pods that are waited for, at most 20. */
 	readonly pods?: readonly PodName[];
-	/** The number of all pods that it waits for. */
+	/** The number of all pods that are waited for. */
 	readonly podCount?: number;
 }
 
@@ -58,7 +58,7 @@ export interface PlanEntry extends PodName {
 	/** NAMESPACE/NAME, with a suffix for a PodDisruptionBudget. */
 	readonly budgets: readonly string[];
 	readonly waits: readonly PlannedWait[];
-	/** Set if no node would accept the replacement as things are. */
+	/** Set if no other node fits the replacement, not even one that accepts no pods at present. */
 	readonly replacement?: { readonly reason: "NoOtherNode"; readonly message: string };
 }
 

@@ -9,7 +9,7 @@ interface Start {
 	readonly begins: number;
 	/** From then until the last change to ready. */
 	readonly readies: number;
-	/** Whether the pod cannot have been ready before. */
+	/** Whether this must be the pod's first change to ready. */
 	readonly isFirst: boolean;
 }
 
@@ -19,7 +19,7 @@ const longestStartSeconds = 600;
 const readyAtOnceSeconds = 2;
 /** Pods of one template become ready in about the same time. */
 const alike = { factor: 2, seconds: 5 };
-/** With probes from the start, a pod is usually ready sooner than this. */
+/** With probes that start early and allow few failures, a pod is usually ready sooner than this. */
 const longestUnprovenSeconds = 30;
 
 /** Identifies the template by the pod's controller and, if labelled, its revision. Undefined without a controller. */

@@ -2,8 +2,8 @@
 //
 // Guarantee: decide(), which a round uses too, judges each pod with the counts as the earlier grants have left them. So with the same
 // counts, a plan and a drain judge a budget alike. Pods are judged one by one, with the same result as in one round for all of them.
-// Not guaranteed: that nothing else changes. What does not belong to this drain stays as it was counted. If a pod waits only for that, the
-// simulation assumes that the wait ends.
+// Not guaranteed: that nothing else changes. What does not belong to this drain stays as it was counted. If a pod waits only for something
+// outside this drain, the simulation assumes that the wait ends.
 import type {
 	NeverPlanned,
 	PlanBudget,
@@ -43,7 +43,7 @@ export function simulateDrain(
 	const queues = planQueues.map((each) => new DrainQueue(each));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
-	/** By budget: evicted pods that its counts regain when they are back. */
+	/** By budget: the evicted pods whose return changes the budget's counts. */
 	const comingBack = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;
@@ -51,7 +51,7 @@ export function simulateDrain(
 		pending = [...pending, ...queues.flatMap((queue) => queue.begin().map(asking))];
 		const left = pending.length;
 		askAll();
-		// A pod that was already gone, or can never be evicted, lets the next group or node start.
+		// A refused pod lets the next group or node start. After a standstill, all pending pods are judged again.
 		if (pending.length < left || endStandstill()) continue;
 		if (inFlight.size === 0) break;
 		now = Math.min(...[...inFlight].map(({ isGone, goneAt, backAt }) => (isGone ? backAt : goneAt)));

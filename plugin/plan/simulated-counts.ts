@@ -111,8 +111,8 @@ export class SimulatedCounts {
 	}
 
 	/**
-	 * Assumes that all blockers outside this drain are gone. Returns false if nothing changes, because all pods that the budget expects are
-	 * healthy.
+	 * Assumes that all blockers outside this drain are gone. Returns false if nothing changes, because all pods of the budget that can be
+	 * healthy are healthy.
 	 */
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {

@@ -1,5 +1,5 @@
-// Warns about evicted pods whose replacements would fit only a drained node, or none. Budgets count such a pod as down, so other pods may
-// wait forever.
+// Warns about evicted pods whose replacements would find no node, or may return to a drained node. While no replacement is healthy, budgets
+// count the pod as down, so other pods may wait forever.
 import type { Placement } from "./placement.ts";
 
 export interface StrandedPod {

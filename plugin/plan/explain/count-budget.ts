@@ -27,7 +27,7 @@ export interface Candidate {
 	readonly pod: PodReference;
 }
 
-/** A count that takes longer is too old: the fleet may have changed. */
+/** A count that takes longer may be out of date when it arrives. */
 const freshForMs = 5_000;
 
 export async function countBudget(

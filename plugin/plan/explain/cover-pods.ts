@@ -23,7 +23,7 @@ export interface CoveredPod extends PodToExplain {
 	readonly job: EvictionJob;
 	/** All covering budgets, or only the known ones if `keeps` is set. */
 	readonly budgets: readonly RoundBudget[];
-	/** If set, it blocks the pod, whatever the budgets allow. */
+	/** Why the covering budgets are not all known. It blocks the pod, unless the pod is terminating or has not started. */
 	readonly keeps?: Finding;
 	readonly isGone: boolean;
 }

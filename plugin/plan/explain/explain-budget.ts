@@ -171,7 +171,7 @@ export async function judgeBudgetNow(
 	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
-/** Returns the clusters in which a user has to fix or read the budget. */
+/** Returns the clusters whose copy of an invalid budget cannot be read. Otherwise returns all clusters that have the budget. */
 function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"]): readonly string[] {
 	const unreadable = members.filter(({ bound }) => bound === undefined);
 	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);

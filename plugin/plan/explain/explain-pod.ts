@@ -1,4 +1,3 @@
-// Implements explain pod/NAME.
 import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";

@@ -48,7 +48,7 @@ export async function explainPods(
 		filterIn(context, v1Pods, options, options.now),
 		readNativeBudgets(context, clusterId, [...new Set(v1Pods.map(({ metadata }) => metadata?.namespace ?? ""))]),
 	]);
-	// After the requests above, so that these answers do not grow old while waiting for them.
+	// Not in parallel with the requests above, because the coverage could be stale when they end.
 	const covered = await coverPods(pods, view, options.runtime);
 	const names = covered.flatMap(({ budgets }) => budgets.map(({ name }) => name));
 	const [counted, leases] = await Promise.all([
@@ -153,7 +153,6 @@ function explainPod(
 	};
 }
 
-/** "" if the eviction counts against budgets. */
 function costlessText(pod: V1Pod): string {
 	if (isFinished(pod)) return "it has ended: its eviction costs nothing";
 	return hasNotStarted(pod) ? "it has not started: its eviction costs nothing" : "";

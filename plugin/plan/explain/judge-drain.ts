@@ -11,7 +11,7 @@ export interface JudgedForDrain {
 	readonly pod: V1Pod;
 	readonly explained: ExplainedPod;
 	readonly planned: PlanPod;
-	/** All budgets that cover the pod. Undefined if some could not be counted. */
+	/** All budgets that cover the pod. Undefined if some are unknown or could not be counted. */
 	readonly budgets: readonly PlanBudget[] | undefined;
 	/** False if budgets do not matter, because the pod is terminating, has finished or has not started. */
 	readonly costs: boolean;

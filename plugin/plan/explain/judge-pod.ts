@@ -101,7 +101,7 @@ export function judgeUnderNative(
 		const message = keeps.message.replace(`budget ${formatBudgetName(budget.counted.budget.name)}`, text);
 		return keeps.verdict === "Waits" ? waits(message) : { ...finding, message };
 	}
-	// A pod that is not ready costs nothing while enough others are ready.
+	// As in the eviction API, a pod that is not ready costs nothing while enough others are ready. This does not hold if none are required.
 	const costs = readyCondition(pod) !== undefined || desiredHealthy === 0;
 	if (!costs || disruptionsAllowed > 0) return undefined;
 	return waits(`${text} allows no disruption until its cluster has counted the evictions before`);

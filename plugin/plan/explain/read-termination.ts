@@ -1,4 +1,3 @@
-// Reads the state of a terminating pod.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatElapsed } from "../../flags/duration.ts";
 

@@ -7,7 +7,7 @@ import { nearestBudget } from "./explain-budget.ts";
 import type { FleetView } from "./fleet-view.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
-/** Undefined if there is none, or if the user may not list. */
+/** Undefined if there is none, or if the API server refuses a list. */
 export async function suggestName(
 	word: SubjectWord,
 	contexts: readonly KubeContext[],
