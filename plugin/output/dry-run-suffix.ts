@@ -1,6 +1,6 @@
 import type { DryRun } from "../flags/dry-run.ts";
 
-/** As kubectl prints it after a result. */
+/** Returns what kubectl appends to a result. */
 export function dryRunSuffix(dryRun: DryRun): string {
 	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
 }

@@ -34,7 +34,7 @@ export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 	return [...new Set(flags)].filter((flag) => flag !== undefined).toSorted();
 }
 
-/** For findings that need action or could not be read. */
+/** For findings that need action, or for which an answer is missing. */
 function fixes(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
 	const { subject, findings } = explanation;
 	const { suggest } = options;
