@@ -15,7 +15,7 @@ export interface PodEvent extends InContext {
 	readonly namespace: string;
 	readonly pod: string;
 	readonly uid?: string;
-	/** The drained node. Left out if the pod was named. */
+	/** The drained node. Left out in a run of evict. */
 	readonly node?: string;
 }
 
@@ -50,7 +50,7 @@ export interface UsedBy {
 	readonly state?: string;
 	/** Why no node accepts the pod, in the scheduler's words. */
 	readonly message?: string;
-	/** Seconds since the epoch, by the clock of the reporting process. */
+	/** When the state began, in seconds since the epoch, by the clock of the component that wrote it. */
 	readonly sinceSeconds?: number;
 }
 
@@ -65,7 +65,7 @@ export interface WaitSum {
 export interface UnrecoveredBudget {
 	/** NAMESPACE/NAME */
 	readonly budget: string;
-	/** Left out if a cluster did not answer. */
+	/** Left out if unknown, for example because a cluster did not answer. */
 	readonly healthy?: number;
 	readonly expected?: number;
 	/** Pods that controllers want but that are not counted: not created, or not selected by the budget. */
@@ -79,7 +79,7 @@ export type RunEvent =
 	/** Diagnostics and logins may come earlier. */
 	| {
 			readonly type: "run.started";
-			/** Empty if there is no fleet. */
+			/** Empty if there is no fleet, or if the run does not connect to it. */
 			readonly members: readonly MemberAgent[];
 			readonly nodes: readonly NodeName[];
 			/** The pods that an evict named or selected. Empty for a drain, which finds its pods later. */
@@ -90,7 +90,10 @@ export type RunEvent =
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
-			/** Whether this run may undo the change: it made the change itself, or an unfinished run that it continues did. */
+			/**
+			 * Whether this run may undo the change: the change was made by this run, or by an unfinished run from which this run took the
+			 * node.
+			 */
 			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
@@ -104,7 +107,7 @@ export type RunEvent =
 	| ({
 			readonly type: "budget.suspended" | "budget.unsuspended";
 			readonly already: boolean;
-			/** Left out if there is no readable annotation. */
+			/** Left out if this run removed the suspension, or if there is no readable annotation. */
 			readonly suspension?: Suspension;
 			readonly dryRun: DryRun;
 	  } & BudgetOfMember)
@@ -113,7 +116,7 @@ export type RunEvent =
 			readonly unsuspend: boolean;
 			readonly message: string;
 	  } & BudgetOfMember)
-	/** An attempt to remove the suspension from this member, because it could not be written in all of them. */
+	/** An attempt to remove the suspension from this member, because it could not be written in all members. */
 	| ({
 			readonly type: "budget.takenBack";
 			/** The state now. Left out if unknown. */
@@ -130,7 +133,7 @@ export type RunEvent =
 			readonly reason: Reason;
 			/** What stopped the drain, for people. */
 			readonly why: string;
-			/** One sentence per failed pod or refusing filter. */
+			/** One sentence per failed pod or refusing filter, or one for the whole node. */
 			readonly errors: readonly string[];
 			/** If pods failed: the pods that a drain would still evict from the node. */
 			readonly pending: readonly string[];
@@ -162,7 +165,7 @@ export type RunEvent =
 			readonly need?: number;
 			readonly healthy?: number;
 			readonly expected?: number;
-			/** The longest time until the next request, if known. */
+			/** The longest time until the next request. Left out in a dry run. */
 			readonly retryAfterMs?: number;
 			/** Set in a dry run: the pod would wait. */
 			readonly dryRun?: DryRun;

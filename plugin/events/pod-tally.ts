@@ -43,7 +43,7 @@ export class PodTally {
 		for (const { context, node, pods } of event.perNode) this.#ofNodes.set(`${context} ${node}`, pods);
 	}
 
-	/** The run will evict at least this many pods. */
+	/** Makes `total` at least this number. */
 	expect(pods: number): void {
 		this.#announced = Math.max(this.#announced, pods);
 	}

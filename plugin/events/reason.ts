@@ -2,13 +2,13 @@
 import { failureReasons, refusalReasons, waitReasons } from "../../disruption/budget/verdict.ts";
 
 export const reasons = [
-	// One of our budgets, or its holder, blocks the pod for now.
+	// The pod waits, because no grant is possible for now.
 	...waitReasons,
-	// One of our budgets refuses until someone fixes it.
+	// A grant is refused, usually until someone intervenes.
 	...refusalReasons,
 	// A user suspended the budget, so it blocks nothing.
 	"BudgetSuspended",
-	// A request failed.
+	// Another run holds a Lease, or a request failed or was refused.
 	...failureReasons,
 	// The run itself.
 	"CordonFailed",
@@ -18,7 +18,7 @@ export const reasons = [
 	"NotRecovered",
 	"TimedOut",
 	"Interrupted",
-	/** Another run drains the node now. */
+	/** This run lost the node to another run, or took it from another run. */
 	"TakenOver",
 	/** The drain waits for a pod that fits only on nodes that this drain cordoned. */
 	"DrainDeadlock",
