@@ -27,7 +27,7 @@ export class BudgetBoard {
 	longestName = 0;
 	explanation: BudgetExplanation | undefined;
 	object: ShownObject | undefined;
-	/** Undefined until the first rows arrive. */
+	/** Undefined until the first call of see(). */
 	knownSince: number | undefined;
 
 	seeHistories(histories: HealthyHistories): void {

@@ -15,7 +15,7 @@ import { padded, piece, type StyledLine } from "./styled-line.ts";
 import { sinceText, stateText } from "./user-text.ts";
 
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
-	/** Left out if no agent has kept a history. */
+	/** Undefined unless the agents of every member keep a history. */
 	readonly history?: HealthyHistory | undefined;
 	/** The selected index in `usedBy`. */
 	readonly culprit?: number | undefined;

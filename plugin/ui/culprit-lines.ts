@@ -35,5 +35,5 @@ export function culpritMark(at: number, selected: number | undefined): string {
 	return at === selected ? "> " : "  ";
 }
 
-/** Printed beside the title of these pods. */
+/** Printed beside the title of the pods that use up a budget. */
 export const culpritKeys = "tab selects one, e explains it, y shows it";

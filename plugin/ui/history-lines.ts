@@ -1,4 +1,5 @@
-// Draws a budget's last hour in two lines: a glyph for each sample, by its height above the current need, and a summary.
+// Draws a budget's last hour, or as much of it as fits, in two lines: a glyph for each sample, by its height above the current need, and a
+// summary.
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { FrameOptions } from "./frame-options.ts";

@@ -104,7 +104,7 @@ function contextLane(facts: RunFacts, context: string, nodes: readonly NodeFacts
 		[count("queued"), "queued"],
 		[count("failed"), "failed"],
 	] as const;
-	// A run of named pods has no node rows, so the cluster's row shows the pods' state.
+	// A run of evict has no node rows, so the cluster's row shows the pods' state.
 	const isOfPods = nodes.length === 0;
 	const text = isOfPods
 		? nowText(facts, podsIn(facts, context), options)
@@ -201,9 +201,9 @@ function laneNames(facts: RunFacts): readonly string[] {
 	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
 }
 
-/** The last column is shortened first, and names last. */
 const leastNow = 14;
 
+/** The last column is shortened first, and names last. */
 function widthsFor(facts: RunFacts, columns: number) {
 	const base =
 		columns < 80

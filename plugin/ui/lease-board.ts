@@ -18,7 +18,7 @@ export class LeaseBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	/** Newest first. */
 	readonly problems: { readonly at: number; readonly text: string }[] = [];
-	/** Undefined until the first Leases arrive. */
+	/** Undefined until the first call of see(). */
 	knownSince: number | undefined;
 
 	/** `at`: ms since the epoch. */
@@ -55,7 +55,7 @@ function keyOf({ context, lease }: LeaseRow): string {
 	return `${context} ${lease.uid}`;
 }
 
-/** Nothing is granted under an unreadable Lease, so these come first. */
+/** Unreadable Leases come first, because nothing is granted under them. */
 function busier(a: LeaseRow, b: LeaseRow): number {
 	const ranks = [a, b].map(({ lease: { problem, waiting = 0, holding, reserved } }) => [
 		problem === undefined ? 0 : 1,

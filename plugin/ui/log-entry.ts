@@ -7,7 +7,7 @@ import { counted } from "../terminal/counted.ts";
 export interface LogEntry {
 	/** In ms since the epoch. */
 	readonly at: number;
-	/** "" for an entry about the whole run. */
+	/** "" if the entry does not belong to one context of the run. */
 	readonly context: string;
 	readonly text: string;
 	readonly level: "info" | "good" | "warning" | "error";

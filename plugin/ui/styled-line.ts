@@ -3,7 +3,7 @@
 import stringWidth from "string-width";
 import { oneLine } from "../../disruption/printable.ts";
 
-/** "heading": of a table's columns. It is cut like the table's rows, and not wrapped. */
+/** "heading": a line of a table, usually its header. It is cut, and not wrapped. */
 export type Tone = "plain" | "dim" | "heading" | "bold" | "good" | "warn" | "bad" | "accent";
 
 export interface Piece {
