@@ -109,7 +109,7 @@ function unreadable(path: string, why: string): KubeconfigError {
 	return new KubeconfigError(`error: error loading config file "${oneLine(path)}": ${why}`);
 }
 
-/** Go's JSON decoder ignores the case of these two keys. Of several spellings, the last in byte order wins. */
+/** Go's JSON decoder ignores the case of `kind` and `apiVersion`. Of several spellings, the last in byte order wins. */
 function refuseOtherKinds(content: KubeconfigEntry): void {
 	const found = { kind: "", apiversion: "" };
 	for (const key of Object.keys(content).toSorted()) {

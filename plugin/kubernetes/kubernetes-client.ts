@@ -65,7 +65,7 @@ export const metadataTypes = {
 	list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
 } as const;
 
-/** The client must be closed. `onWarning`: called with the server's warnings. */
+/** The client must be closed. */
 export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,
