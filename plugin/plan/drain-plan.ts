@@ -14,7 +14,7 @@ export interface PlanBudget {
 
 export interface PlanPod {
 	readonly candidate: RoundCandidate;
-	/** The pod's state in the count of each covering budget, by the budget's key. */
+	/** The pod's state under each covering budget, by the budget's key. Empty for a pod that has not started. */
 	readonly states: ReadonlyMap<string, CandidateState>;
 	readonly replaced: boolean;
 	/** Set if no node would accept the replacement, at present or ever. Until one does, the pod's budgets count it as down. */

@@ -12,7 +12,7 @@ import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** The members' lists differ, or a budget of the namespace is unreadable. */
+	/** The members declare different fleets, or a budget of the namespace is unreadable. */
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {

@@ -1,4 +1,4 @@
-// Judges one pod of a plan: which budgets cover it, or why it can never be evicted.
+// Judges one pod of a plan: which budgets cover it and whether its replacement finds a node, or why it can never be evicted.
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget/budget.ts";
 import type { CandidateState } from "../../disruption/budget/cluster.ts";

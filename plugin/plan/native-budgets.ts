@@ -16,7 +16,7 @@ export interface NativeBudget {
 	readonly context: string;
 	readonly selector: LabelSelector;
 	readonly freesUnready: boolean;
-	/** Why the budget refuses all pods until someone fixes it. */
+	/** Why its cluster cannot count the budget. Until someone fixes this, the budget refuses the pods that it covers. */
 	readonly problem: string | undefined;
 	/** As the eviction API uses it. While recent evictions are uncounted, it is lower than the counts say. */
 	readonly disruptionsAllowed: number;

@@ -143,7 +143,7 @@ interface JudgedNow {
 	readonly counted?: PlanBudget;
 }
 
-/** Returns the budget's state and what blocks its pods. `lists`: the namespace's budgets in each member that answers. */
+/** Returns the budget's state and what blocks its pods. `lists`: what listKnown() returned for the budget's namespace. */
 export async function judgeBudgetNow(
 	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,

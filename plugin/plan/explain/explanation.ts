@@ -18,7 +18,7 @@ export interface Finding {
 	readonly message: string;
 	/** The NAMESPACE/NAME of one of our budgets. */
 	readonly budget?: string;
-	/** The members that the finding concerns. Left out: any member. */
+	/** The members that the finding concerns. Left out if it concerns no particular member. */
 	readonly clusters?: readonly string[];
 	readonly usedBy: readonly UsedBy[];
 }
@@ -70,7 +70,7 @@ export interface Explanation {
 	/** Only Leases that have a holder or waiting rounds. */
 	readonly leases: readonly HeldLease[];
 	readonly notes: readonly string[];
-	/** Why members gave no answer. */
+	/** Why contexts or members gave no answer. */
 	readonly problems: readonly string[];
 	readonly clusters: readonly string[];
 	readonly answering: readonly string[];

@@ -8,7 +8,7 @@ import { FleetUncoveredError } from "../../terminal/errors.ts";
 export interface FleetView {
 	/** Undefined if no cluster has agents or budgets, or if no member answers. In the second case, `problems` says why. */
 	readonly fleet: FleetOfView | undefined;
-	/** Why members do not answer. While there is a problem, no pod may be reported as allowed. */
+	/** Why contexts or members do not answer. While there is a problem, no pod may be reported as allowed. */
 	readonly problems: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Reads the holders of these budgets' Leases, and how many rounds wait for them. For display only. Agents that do not answer or are too old
-// are left out.
+// Reads who holds the Leases of the given budgets, and how many rounds wait for them. For display only. Agents that do not answer or are
+// too old are left out.
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget/budget.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { isUnimplemented } from "../../../proto/status.ts";
