@@ -138,9 +138,9 @@ export type RunEvent =
 			/** If pods failed: the pods that a drain would still evict from the node. */
 			readonly pending: readonly string[];
 	  } & InContext)
-	/** Sent at the end of a run, where kubectl repeats the failures. */
+	/** Repeats the failures at the end of a failed drain, as kubectl does. Empty with several contexts. */
 	| { readonly type: "run.failed"; readonly errors: readonly string[] }
-	/** All nodes that are not drained, at the end of a failed run. */
+	/** The nodes that are not drained, at the end of a failed drain, without those in contexts that gave no answer. */
 	| { readonly type: "nodes.pending"; readonly nodes: readonly NodeName[] }
 	| ({
 			readonly type: "pod.evicting";
