@@ -12,9 +12,9 @@ export interface BudgetFacts {
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
 	/** The contexts in which this run began evictions since the last count. */
 	readonly uncountedIn: Set<string>;
-	/** Its unhealthy pods: the current ones if it is watched, and otherwise those of the latest wait. */
+	/** The budget's unhealthy pods: the current ones if it is watched, and otherwise those of the latest wait. */
 	usedBy: readonly UsedBy[];
-	/** Whether the agents' watch reports it. */
+	/** Whether the agents' watch reports the budget. */
 	isWatched: boolean;
 	unknown?: string;
 	fullSince?: number;

@@ -37,7 +37,7 @@ export function culpritsOf(
 	return { budget: pod.wait.budget, usedBy: usersOf(facts, pod) };
 }
 
-/** Returns how many pods that use up a budget the open pane lists. The details of a node or context list other pods. */
+/** Returns the number of listed pods that use up a budget. 0 in the details of a node or context, which list other pods. */
 export function culpritCount(facts: RunFacts, { pane, selected }: Pick<ViewState, "pane" | "selected">): number {
 	const listsPods =
 		pane === "details" && (selected?.startsWith("context ") === true || facts.nodes.has(selected ?? ""));

@@ -1,5 +1,5 @@
-// Makes a row for each cluster and, below it, one for each node, in the order of the command line. If not all fit, drained and queued nodes
-// are left out, and the last line counts other hidden rows.
+// Makes a row for each cluster and, below it, one for each of its nodes, in the run's order. If not all fit, drained and queued nodes are
+// left out, and the last line counts other hidden rows.
 import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { distinctNames, nameColumn } from "./distinct-names.ts";

@@ -1,4 +1,4 @@
-// Words the events that users may want to read afterwards. Waits have their own rows.
+// Formats the events that users may want to read afterwards. Waits have their own rows.
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";

@@ -1,4 +1,4 @@
-// Shows an object as its API server returns it.
+// Shows an object in YAML, as `kubectl get -o yaml` does.
 import { piece, type StyledLine } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 
