@@ -13,7 +13,7 @@ import type { HelpfulCommand } from "./helpful-commands.ts";
 import { wrappedLines } from "./table.ts";
 
 export interface ExplanationLinesOptions {
-	/** Undefined for a pipe: lines are not wrapped. */
+	/** Undefined for a pipe or a screen: lines are not wrapped. */
 	readonly columns: number | undefined;
 	/** In ms since the epoch. */
 	readonly now: number;

@@ -105,7 +105,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 					line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed`);
 				}
 				waitsNoMore(event);
-				// A drain reports the failure with the node. A named pod has no other line.
+				// A drain reports the failure with the node. In a run of evict, no other line gives the reason.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				if (event.reason === "MultipleBudgets") writeSelecting(event);
 				return;
@@ -188,7 +188,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 
 	function writeWaiting(event: Extract<RunEvent, { type: "pod.waiting" }>): void {
 		const { context, namespace, pod, budget = "", need, message, usedBy } = event;
-		// The needed number changes only when people change the budget or the replicas. The healthy number changes all the time.
+		// The needed number changes only with the budget or the number of replicas. The healthy number changes all the time.
 		const wanted = `${budget} ${need}`;
 		const subject = podSubject(event);
 		const users = usedByKey(usedBy);

@@ -5,7 +5,7 @@ import { counted } from "../terminal/counted.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
 
 export interface PlanLinesOptions {
-	/** With several contexts, each name has its context in front. */
+	/** Whether there are several contexts, so that names need their context. */
 	readonly several: boolean;
 	readonly wide: boolean;
 	/** Undefined for a pipe: nothing is cut. */

@@ -34,8 +34,8 @@ export function writeDocument(
 	document: object,
 	{ isLine = false }: { readonly isLine?: boolean } = {},
 ): void {
-	// Without line folding, a string stays on one line, as in kubectl's YAML.
 	const bounded: unknown = JSON.parse(JSON.stringify(document, (_, value: unknown) => boundText(value)));
+	// Without line folding, a string stays on one line, as in kubectl's YAML.
 	const text =
 		format === "json"
 			? `${isLine ? JSON.stringify(bounded) : JSON.stringify(bounded, null, 4)}\n`

@@ -1,4 +1,4 @@
-// Words the end of a run.
+// Formats the lines at the end of a run.
 import type { NodeName, PodEvent, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { counted } from "../terminal/counted.ts";
