@@ -211,7 +211,10 @@ export type RunEvent =
 			/** Pods that can never be evicted as things are. */
 			readonly impossible: number;
 			readonly perNode: readonly (NodeName & { readonly pods: number })[];
-			/** The shortest and the longest duration. null: others have to act first. */
+			/**
+			 * The shortest and the longest duration. null: unknown, because a pod waits for something outside this drain, or can never be
+			 * evicted.
+			 */
 			readonly etaSeconds: readonly [number, number | null];
 	  }
 	| {

@@ -18,7 +18,7 @@ export class RemainingTime {
 		this.#plan = { pods, etaSeconds, at: now };
 	}
 
-	/** Returns the shortest and the longest time left, in seconds. null: the drain waits for others. Undefined without a plan. */
+	/** Returns the shortest and the longest time left, in seconds. null: the plan has no longest duration. Undefined without a plan. */
 	after({ podsDone, podsTotal }: Progress, now: number): readonly [number, number | null] | undefined {
 		if (!this.#plan) return undefined;
 		// Nodes that have not started are only in the plan.

@@ -110,7 +110,7 @@ export interface Plan {
 	readonly waves: number;
 	readonly seconds: {
 		readonly atLeast: number;
-		/** null: others have to act first. */
+		/** null: unknown, because a pod waits for something outside this drain. */
 		readonly atMost: number | null;
 		/** Pods that get no replacement, or whose start time was measured on pods of the same template. */
 		readonly measuredPods: number;

@@ -91,7 +91,10 @@ export function simulateDrain(
 		}
 	}
 
-	/** Handles pods that this drain cannot unblock: others have to act, or the pod can never be evicted. Returns whether anything changed. */
+	/**
+	 * Handles pods that this drain cannot unblock: something outside it has to change, or the pod can never be evicted. Returns whether
+	 * anything changed.
+	 */
 	function endStandstill(): boolean {
 		const better = new Map<string, boolean>();
 		pending = pending.filter((asked) => {

@@ -57,7 +57,7 @@ export class SimulatedCounts {
 		return found;
 	}
 
-	/** Judges the fleet's budgets and each cluster's own budgets separately. */
+	/** Judges together the budgets that have the same members: the fleet's budgets, and each cluster's own. */
 	judge(pod: PlanPod): PlanJudgement {
 		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => budget.memberIds.join(" "));
 		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
@@ -105,7 +105,7 @@ export class SimulatedCounts {
 		);
 	}
 
-	/** Records that no healthy replacement comes, or only after others have acted. */
+	/** Records that no healthy replacement comes, or only when a node accepts pods again. */
 	strand(pod: PlanPod, costs: boolean): void {
 		for (const simulated of this.#budgetsOf(pod)) simulated.stranded = [...simulated.stranded, { pod, costs }];
 	}

@@ -1,5 +1,5 @@
-// Draws a budget's last hour, or as much of it as fits, in two lines: a glyph for each sample, by its height above the current need, and a
-// summary.
+// Draws a budget's last hour, or as much of it as fits, in two lines. The first has a glyph for each sample, by its height above the
+// current need. The second is a summary.
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { FrameOptions } from "./frame-options.ts";

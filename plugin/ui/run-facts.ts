@@ -201,7 +201,7 @@ export class RunFacts {
 
 	/**
 	 * Returns the shortest and the longest time left, in seconds. null: unknown, because the drain is paused, a cluster does not answer, or
-	 * others have to act. Undefined without a plan.
+	 * the plan has no longest duration. Undefined without a plan.
 	 */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
