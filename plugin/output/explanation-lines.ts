@@ -169,7 +169,7 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 		const here = perCluster.get(name);
 		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
 	});
-	// The budget's problem is already printed above.
+	// If the budget blocks a pod, a finding above already gives the problem.
 	const notes = row.problem === undefined ? budgetNotes(row, answering, now) : [];
 	const users = [
 		...usedBy.map((pod) => userText(pod, now)),

@@ -27,7 +27,7 @@ export interface PlainOptions {
 
 /** Leases are normally held for a few round trips. Only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-/** Of a cluster's pods that wait for one budget, at most this many are printed. The progress line counts all of them. */
+/** Of a context's pods that wait for one budget, at most this many are printed per minute. The progress line counts all of them. */
 const maxWaitingShown = 5;
 const maxWaitsShown = 3;
 const shortOutageMs = 2_000;
