@@ -26,7 +26,7 @@ export interface DemonstrationOptions {
 	readonly onStopped: (exitCode: number) => void;
 }
 
-// Passed to the agents, whose environment is otherwise only that of their pod.
+// Passed on explicitly, because the agents do not inherit the environment of this process.
 const compileCache = process.env["NODE_COMPILE_CACHE"];
 const names = ["eu", "us", "ap"];
 // As in database.yaml.
@@ -35,7 +35,7 @@ const maxUnavailable = 1;
 /** Slow enough to watch. */
 const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
-/** Rejects with the reason of `signal` if that aborts the story. All processes have ended when the promise settles. */
+/** Rejects with the reason of `signal` if that aborts the story. All clusters have stopped when the promise settles. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal, hasTerminal } = options;
 	narrator.heading("xpdb: one budget over three clusters");

@@ -1,4 +1,4 @@
-// Tracks which pods of the fleet are healthy, for the narration between the plugin's lines.
+// Tracks the healthy pods of the database and of the agents, to tell when all are up and what changes during the drain.
 import type { PodHealth } from "./small-fleet.ts";
 
 export interface HealthChange {
@@ -9,7 +9,7 @@ export interface HealthChange {
 export class HealthBoard {
 	readonly expected: number;
 	readonly #label: readonly [key: string, value: string];
-	/** The nodes of healthy pods, by "CLUSTER/POD". */
+	/** The nodes of the database's healthy pods, by "CLUSTER/POD". */
 	readonly #healthy = new Map<string, string>();
 	readonly #agents = new Map<string, Set<string>>();
 	readonly #waiting = new Set<() => void>();

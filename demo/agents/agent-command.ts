@@ -131,7 +131,10 @@ function environmentOf(container: AgentContainer, pod: AgentPodObject, place: Ag
 	return env;
 }
 
-/** Returns Node's options with the heap's share of the memory limit in MB. The process has no container, whose limit Node would see. */
+/**
+ * Returns Node's options with the heap size in MB instead of in percent of the container's memory limit. Node cannot see that limit here,
+ * because the process runs in no container.
+ */
 function withinLimit(options: string, { resources }: AgentContainer): string {
 	const [, number = "", unit] = /^(\d+)(Mi|Gi)$/.exec(resources?.limits?.memory ?? "") ?? [];
 	if (number === "") return options;

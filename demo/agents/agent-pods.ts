@@ -99,7 +99,7 @@ export async function startAgentPods(options: {
 
 	const following = follow<AgentPodObject>({
 		client,
-		// Tests that create such pods in other namespaces run them themselves.
+		// A test with agents in another namespace calls startAgentPods() once more for it.
 		path: `/api/v1/namespaces/${options.namespace ?? "xpdb-system"}/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {

@@ -16,7 +16,7 @@ export interface Attributes {
 
 export function mayAccess(store: ObjectStore, user: User, attributes: Attributes): boolean {
 	if (user.groups.includes("system:masters")) return true;
-	// The bootstrap roles grant this to every authenticated user.
+	// Every authenticated user may review its own rights. In a real cluster, a default ClusterRole grants this.
 	const isKnown = user.groups.includes("system:authenticated");
 	if (isKnown && attributes.verb === "create" && attributes.resource.startsWith("self")) return true;
 	return rulesIn(store, user, attributes.namespace).some((rule) => allows(rule, attributes));

@@ -1,5 +1,4 @@
-// Logs writes to pods and Leases in the format and by the policy of the real clusters' audit log (test/controlplane/audit-policy.yaml), so
-// the same judge reads both.
+// Logs writes to pods and Leases in the format of a real cluster's audit log, so that demo/audit/ can judge both.
 import { createWriteStream } from "node:fs";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";

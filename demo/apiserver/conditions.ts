@@ -1,4 +1,3 @@
-// Sets a condition in a status.
 import { isRecord } from "../../disruption/record.ts";
 import { type JsonObject, timestamp } from "./api-object.ts";
 

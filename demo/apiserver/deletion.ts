@@ -52,7 +52,7 @@ export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, 
 	}
 }
 
-/** Deletes an object, or only marks it if a grace period or finalizers hold it. The caller has checked the preconditions. */
+/** Deletes an object. Only marks a namespace, or an object that a grace period or finalizers hold. Does not check preconditions. */
 export function beginDeletion(
 	store: ObjectStore,
 	type: ResourceType,

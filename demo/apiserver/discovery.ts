@@ -1,4 +1,4 @@
-// Serves discovery for kubectl and the agents: groups, versions and kinds.
+// Serves discovery for kubectl, the plugin and the agents: groups, versions and kinds.
 import { apiVersionOf, isReview, type ResourceType } from "./resource-types.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

@@ -12,7 +12,7 @@ export function withFieldOwners({ type, query }: ApiRequest, old: ApiObject, nex
 	const { managedFields: _, ...metadata } = next.metadata;
 	if (value === undefined) return { ...next, metadata };
 	const owner = {
-		// Without a named manager, a real API server uses the first word of User-Agent.
+		// Without a named manager, a real API server uses User-Agent up to its first slash.
 		manager: query.get("fieldManager") ?? "unknown",
 		operation: "Update",
 		apiVersion: "v1",

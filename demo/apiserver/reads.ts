@@ -66,7 +66,7 @@ export function listBody(type: ResourceType, { objects, metadata }: ListedObject
 	return { kind: `${type.kind}List`, apiVersion: apiVersionOf(type), metadata, items };
 }
 
-// The token has Kubernetes' format, so that one test can make an expired token for both.
+// The token has Kubernetes' format, so that a test can make an expired token for both this and a real API server.
 function placeToken({ version, after }: { readonly version: number; readonly after: string }): string {
 	return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after })).toString("base64url");
 }

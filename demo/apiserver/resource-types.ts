@@ -1,4 +1,4 @@
-// The served kinds: built-in ones from tables, others from their CustomResourceDefinition. CEL rules are not evaluated.
+// The served kinds: built-in ones from tables, others from their CustomResourceDefinition, whose schema and CEL rules have no effect.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, listAt, textAt, valueAt } from "./api-object.ts";
 

@@ -31,7 +31,7 @@ export type Authority = { readonly certificate: string; issue(request: Certifica
 
 const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
 const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" } as const;
-// Certificates are valid from an hour ago and for a year, because some tests set clocks wrong by minutes.
+// Certificates are valid from an hour ago, because some tests set clocks wrong by minutes.
 const validBeforeMs = 3_600_000;
 const validForMs = 365 * 86_400_000;
 
@@ -162,7 +162,7 @@ export async function createClusterCertificates(options: {
 }
 
 function writeTokenKeys(folder: string): void {
-	// RSA, because API servers elsewhere sign tokens with RS256.
+	// RSA, because API servers usually sign tokens with RS256.
 	const tokens = generateKeyPairSync("rsa", {
 		modulusLength: 2048,
 		publicKeyEncoding: { type: "spki", format: "pem" },

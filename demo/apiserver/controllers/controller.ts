@@ -80,7 +80,7 @@ export class ControllerHost {
 		try {
 			look(key);
 		} catch (error) {
-			// Usually a conflict with another client's write, which queues the key again.
+			// The API refused a write, for example because the namespace is terminating. The next write that queues the key retries.
 			if (!(error instanceof StatusError)) throw error;
 		}
 	}

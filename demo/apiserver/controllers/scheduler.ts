@@ -16,7 +16,7 @@ export function runScheduler(host: ControllerHost): void {
 	host.reconcile({
 		resources: ["pods", "nodes"],
 		keysOf: ({ type, resource, object }) =>
-			// A changed node or a removed pod can make room for any pod.
+			// As in Kubernetes, a changed node or a removed pod makes the scheduler retry every waiting pod.
 			resource === "nodes" || type === "DELETED" ? store.list("pods").filter(isWaiting).map(keyOf) : [keyOf(object)],
 		look(key) {
 			const pod = store.find("pods", key);
