@@ -1,4 +1,4 @@
-// Tests an agent that asks its peers for grants without the plugin, as the guard will.
+// Tests an agent that asks its peers for grants without the plugin.
 import { describe, expect, test } from "vitest";
 import { bindToVersion } from "../../disruption/round/bind-to-version.ts";
 import { GrantQueue } from "../../disruption/round/grant-queue.ts";
@@ -83,7 +83,7 @@ describe("an agent among its peers", () => {
 		const { ticket } = answer.grant;
 		const { resourceVersion, labels } = first.pod;
 		const read = async () => ({ isTerminating: false, resourceVersion, labels, preActivities: [] });
-		// The pod was read before its round. The later commit confirms it.
+		// Plays an agent that read the pod before the round, so that the round's commit confirms the version.
 		const readDoneAt = ticket.countedAt;
 		const bound = await bindToVersion(ticket, read, async () => {
 			return readDoneAt <= ticket.countedAt ? undefined : "was read after its grant";

@@ -355,7 +355,7 @@ describe("ClusterApi.getScale() of other kinds", () => {
 describe("ClusterApi.getScale() of workloads", () => {
 	const statefulSet = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "u" };
 
-	// The API server defaults to 1, so an object without the number is incomplete. A lower number would allow more evictions.
+	// The API server sets a default of 1, so an object without the number is incomplete. Reading it as 0 would allow more evictions.
 	test("rejects what says no replicas", async () => {
 		const metadata = { name: "db", uid: "u", resourceVersion: "7" };
 		for (const body of [{ metadata }, { metadata, spec: {} }, { metadata, spec: { replicas: 2 ** 31 } }]) {

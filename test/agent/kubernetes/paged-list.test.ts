@@ -7,7 +7,7 @@ import { list, status, thing } from "./watched-things.ts";
 
 const things = { name: "things", path: "/apis/test/v1/things", resource: "things", group: "test" };
 
-/** Lists from an API server that gives these answers, each over its own session. */
+/** Lists from an API server that gives these answers, each over the given session. */
 function listFrom(pages: readonly { readonly session: number; readonly body: unknown }[]) {
 	const connection = { cluster: "eu-1", versions: new SeenVersions(), session: 1 };
 	const left = [...pages];

@@ -1,4 +1,4 @@
-// Tests that a commit writes no more than this agent can see, even for a caller with every right.
+// Tests that a commit writes only what this agent has verified itself, even for a caller with every right.
 import { describe, expect, test } from "vitest";
 import type { LocalClusterOptions } from "../../../agent/leases/local-cluster.ts";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";

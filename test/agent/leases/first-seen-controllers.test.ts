@@ -103,7 +103,7 @@ describe("a controller of another kind than Kubernetes' own", () => {
 		expect(bytes).toBeGreaterThan(maxRememberedBytes - 1_000);
 		expect(bytes).toBeLessThan(maxRememberedBytes + 1_000);
 		expect(fits(lease())).toBe(true);
-		// They are not written again, and stay unknown without their pods.
+		// A later count adds no controller, and expects an unknown number even though all pods are gone.
 		const { resourceVersion } = lease();
 		for (const pod of server.pods()) server.removePod(pod);
 		expect((await counted("n2")).expected).toEqual(unknown);

@@ -281,7 +281,7 @@ describe("LocalCluster.close()", () => {
 		expect(await second).toBeInstanceOf(AgentUnavailableError);
 	});
 
-	/** Acquires, and calls `act` after the Lease is written, while its pods are counted. */
+	/** Acquires, and calls `act` after the Lease is written, while the pods are counted. */
 	async function whileCounting(act: (agent: SimulatedAgent) => Promise<void>) {
 		const world = await setUp();
 		const { agent, first } = world;

@@ -11,7 +11,7 @@ import { asks, atOnce, losing, simulateCluster, unavailable } from "../../suppor
 
 const web: BudgetName = { namespace: "shop", name: "web" };
 
-/** Grants pod db-0 under budget shop/db, as the sweeping agent has seen. */
+/** Grants pod db-0 under budget shop/db, and sweeps once, so that the sweep has seen the reservation. */
 async function setUp() {
 	const world = simulateCluster();
 	world.server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 }), web));

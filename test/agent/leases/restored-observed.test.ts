@@ -1,4 +1,4 @@
-// Tests an `observed` version from before a restore of etcd, which no view can ever reach.
+// Tests an `observed` version and evidence from before a restore of etcd. The restored API server has lost that history.
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../../disruption/budget/budget.ts";
 import { annotationsOf, parseLease, withObserved } from "../../../disruption/lease/lease.ts";

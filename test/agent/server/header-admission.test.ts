@@ -1,4 +1,4 @@
-// Tests a real server with clients that send any HTTP/2.
+// Tests a real server with HTTP/2 clients, because they can send what a gRPC client never sends.
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";

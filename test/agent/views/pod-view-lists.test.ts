@@ -89,7 +89,7 @@ describe("PodStore.reached()", () => {
 		lists[0]?.resolve({ pods: [], resourceVersion: "15" });
 		await Promise.all([refreshed, reached]);
 		await settle();
-		expect(lists).toHaveLength(2); // Its own list, which is no longer needed.
+		expect(lists).toHaveLength(2); // The second is that of reached(), which no longer needs it.
 		lists[1]?.resolve({ pods: [], resourceVersion: "16" });
 	});
 
