@@ -41,7 +41,7 @@ function summary(judgement: Judgement): string {
 	}
 }
 
-/** Returns the field of a count by which the member has the budget with this bound. */
+/** Returns the part of a count that lists the budget with this bound. */
 function both(spec: Readonly<Record<string, unknown>>) {
 	return { budgets: [memberBudget(newSpec(spec))] };
 }

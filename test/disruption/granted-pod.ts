@@ -1,4 +1,4 @@
-// Plays what a granted pod's eviction needs: a cluster, its members' budgets and an API server, with scripted answers.
+// Plays what a granted pod's eviction needs, with scripted answers: an agent, the members' lists of budgets, and an API server.
 import type { BudgetName } from "../../disruption/budget/budget.ts";
 import { budgetTerms } from "../../disruption/budget/budget-terms.ts";
 import type { MemberBudget } from "../../disruption/budget/cluster.ts";

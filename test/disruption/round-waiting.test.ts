@@ -285,7 +285,7 @@ describe("runRound() with counts that have grown old", () => {
 		ap.counted = { ...ap.counted, healthy: 2 };
 		free(us);
 		expect(await round).toMatchObject([{ kind: "waiting", reason: "BudgetExhausted" }]);
-		// Also the member that came last, because the moment of its count is unknown.
+		// The member that came last is counted again too, because the moment of its first count is unknown.
 		expect(calls.filter((call) => call.endsWith("count"))).toEqual(["ap count", "eu count", "us count"]);
 	});
 

@@ -213,7 +213,7 @@ describe("runRound() commits everywhere or not at all", () => {
 		expect(eu.lease(budget)).toMatchObject({ holder: "thief", state: { reservations: [] } });
 	});
 
-	// Committing only where something is granted would save calls, but is unsafe.
+	// A commit only in the clusters of granted pods would save calls, but would not notice this theft.
 	test("a Lease stolen where nothing is granted: nothing is granted, and the reservation is taken back", async () => {
 		const { run, eu, us, calls } = setUpRound();
 		us.before.commit = () => void us.steal(budget);

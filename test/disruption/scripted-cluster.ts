@@ -39,7 +39,7 @@ export type Fault = () => void | Promise<void>;
 export class ScriptedCluster implements Cluster {
 	readonly id: string;
 	readonly name: string;
-	/** The counts, apart from reservations. */
+	/** Replaces the defaults of newCount(). Reservations do not change the counts. */
 	counted: Partial<Count>;
 	/** Pods that a commit does not reserve, by UID, with the reason. */
 	readonly leavesOut = new Map<string, LeftOut["why"]>();
