@@ -1,4 +1,4 @@
-// Builds an existing Lease of budget shop/db without a holder and without reservations.
+// Builds Leases of budget shop/db, and what they contain. By default, a Lease has no holder and no reservations.
 import type { Grant } from "../../disruption/budget/cluster.ts";
 import { annotationsOf, type BudgetLease, leaseName, newState } from "../../disruption/lease/lease.ts";
 import type { LeaseObject } from "../../disruption/lease/lease-object.ts";

@@ -1,4 +1,4 @@
-// Controls a Chromium page over a pipe, so a measurement needs neither a script in the page nor a port.
+// Controls a Chromium page over a pipe, so that neither a script in the page nor a port is necessary.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

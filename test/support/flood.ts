@@ -16,7 +16,7 @@ export interface FloodOptions {
 	readonly host: string;
 	readonly port: number;
 	readonly count: number;
-	/** The first two bytes of the loopback addresses that connections come from, for example 127.66. */
+	/** The first two bytes of the loopback addresses that `connections` come from, for example 127.66. */
 	readonly from: string;
 }
 

@@ -9,9 +9,9 @@ import { clientOfServer } from "./client-of-server.ts";
 export interface ForwardingServer extends Disposable {
 	readonly client: KubernetesClient;
 	readonly paths: string[];
-	/** The status and body that answer upgrades instead. */
+	/** If set, every upgrade is refused with this status and body. */
 	refusal: { readonly code: number; readonly body: string } | undefined;
-	/** Sent on the error channel instead of data. */
+	/** If set, it is sent on the error channel, and no data follows. */
 	podError: string | undefined;
 	/** Pods that accept a connection but never answer. */
 	readonly silent: Set<string>;

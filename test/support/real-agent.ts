@@ -26,7 +26,7 @@ export interface RealAgent extends AsyncDisposable {
 	log(): string;
 }
 
-/** From the Deployment. Above this limit, the kernel kills the agent. */
+/** In MiB, from the Deployment. In a container, the kernel kills an agent that exceeds it. */
 export const memoryLimitMb = Number(
 	/limits:\s+memory: (\d+)Mi/.exec(
 		readFileSync(join(repositoryRoot, "agent", "deploy", "deployment.yaml"), "utf8"),

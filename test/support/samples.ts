@@ -1,4 +1,4 @@
-// Sample values for the tests of the wire format. Most optional fields are set in one of them.
+// Sample values of the calls to agents. Most optional fields are set in one of them.
 import type {
 	AcquireRequest,
 	Acquisition,

@@ -24,7 +24,7 @@ export interface SimulatedAgent {
 	readonly api: ClusterApi;
 	readonly pods: PodStore;
 	readonly local: LocalCluster;
-	/** They read nothing until they begin. */
+	/** Reads nothing until its job begins. */
 	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
 	/** "VERB RESOURCE NAME" of each executed request. */

@@ -37,7 +37,7 @@ export class TerminalEmulator {
 		return this.#alternate !== undefined;
 	}
 
-	/** The current screen, without trailing spaces. */
+	/** The lines of the shown screen, without trailing spaces. On the normal screen, also those that have scrolled out of sight. */
 	get lines(): readonly string[] {
 		return this.#textOf(this.#alternate ?? this.#normal);
 	}
