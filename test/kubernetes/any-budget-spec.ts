@@ -1,4 +1,4 @@
-// Generates random specs, valid and invalid, within the types of the schema.
+// Generates random specs of budgets, valid and invalid. Only bounds can have a wrong type.
 import fc from "fast-check";
 
 const dnsLabel = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,5}[a-z0-9])?$/);

@@ -1,5 +1,5 @@
-// Tests the rules of the CustomResourceDefinition on real API servers. They refuse exactly what an agent cannot enforce, and accept updates
-// of stored budgets.
+// Tests the rules of the CustomResourceDefinition on real API servers. The rules refuse exactly the specs that an agent cannot enforce. A
+// stored budget with a broken field still accepts updates of other fields.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, ApiError, applyPatch } from "../../demo/machine/api-client.ts";

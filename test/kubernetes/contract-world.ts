@@ -1,4 +1,4 @@
-// The tools of a contract case: its own namespace, plain HTTP calls under several identities, and watches.
+// The tools of the contract's cases: a namespace that they share, HTTPS calls under several identities, and watches.
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";

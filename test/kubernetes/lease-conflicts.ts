@@ -1,5 +1,5 @@
-// What happens to a write of a Lease if another writer was faster. All servers that answer such a write share this table (a real API
-// server, the small one, that of the exploration), and so does LeaseStore, which gets the answer.
+// Lists the answers to a write of a Lease if another writer was faster. A real API server, the small one and that of the exploration must
+// all give these answers. The tests of LeaseStore use the same table.
 export type LeaseWrite = "create" | "update" | "delete";
 
 export interface LeaseConflict {
@@ -41,7 +41,7 @@ const modified: LeaseConflict["answer"] = {
 };
 const otherUid: LeaseConflict["answer"] = {
 	...refused,
-	// The storage puts its own words before it, with the key in etcd.
+	// The storage layer puts its own words, with the key in etcd, before this message.
 	message: (_name, named, now) =>
 		`Precondition failed: UID in precondition: ${named.uid}, UID in object meta: ${now.uid}`,
 };

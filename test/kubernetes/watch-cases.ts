@@ -143,7 +143,7 @@ export const watchCases: readonly ContractCase[] = [
 			const resourceVersion = await versionNow(world);
 			const query = { resourceVersion, allowWatchBookmarks: "true", timeoutSeconds: "4" };
 			await using watch = watchSet(world, "timed", query);
-			// Without this write, there would be no version to skip.
+			// A write that the selector skips, so that a bookmark has a newer version to report.
 			await createMap(world, "untimed", "another");
 			const events = await watch.rest();
 			expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["BOOKMARK"]));
