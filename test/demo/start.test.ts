@@ -11,11 +11,11 @@ import { findViolations, replayAvailability, worstUnavailable } from "../../demo
 import { startDemonstration } from "./started-demonstration.ts";
 
 const run = promisify(execFile);
-// It takes some seconds on an idle machine.
+// The demonstration takes some seconds on an idle machine.
 const options = { timeout: 180_000 };
 const contexts = ["eu", "us", "ap"];
 
-/** Judges the audit logs of the demonstration's API servers independently. */
+/** Replays the API servers' audit logs, so that the test does not rely on what the demonstration prints. */
 async function samplesOf(temporary: string) {
 	const [folder = ""] = readdirSync(temporary).filter((name) => name.startsWith("xpdb-start-"));
 	const logs = contexts.map((name) => ({ name, auditLog: join(temporary, folder, name, "audit.jsonl") }));

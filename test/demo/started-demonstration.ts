@@ -1,4 +1,4 @@
-// Runs `npm start` with its own folder for temporary files, so that a test finds everything that it leaves behind.
+// Runs `npm start` with its own folder for temporary files, so that a test finds everything that is left behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
