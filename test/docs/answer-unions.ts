@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { readSource } from "../architecture/source-files.ts";
 import { childNodes, identifierName, isNode, parseSource, type SyntaxNode, walk } from "../architecture/syntax-tree.ts";
 
-/** A type or a part of it, with the file whose imports resolve its names. */
+/** A type or a part of it, with the file whose declarations and imports resolve its names. */
 interface TypeNode {
 	readonly node: SyntaxNode;
 	readonly file: string;

@@ -1,4 +1,3 @@
-// Tests that docs/dependencies.md names the Go modules of the control plane in the versions that are built.
 import { expect, test } from "vitest";
 import { listFiles, readSource } from "../architecture/source-files.ts";
 

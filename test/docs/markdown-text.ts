@@ -1,4 +1,4 @@
-// Formats Markdown as in our pages.
+// Formats the Markdown of generated parts.
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
 	const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 	return [line(head), line(head.map(() => "---")), ...rows.map((cells) => line(cells.map(cell)))].join("\n");

@@ -1,4 +1,4 @@
-// Tests that docs/messages.md has each reason of the code and no other.
+// Tests that the reasons, codes, commands and quoted lines in docs/messages.md are those of the code.
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import type { UnavailablePod } from "../../disruption/budget/cluster.ts";

@@ -1,4 +1,3 @@
-// Tests that docs/operations.md describes each metric and names no other.
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../agent/process/metrics.ts";
 import { readSource } from "../architecture/source-files.ts";

@@ -1,4 +1,4 @@
-// Runs the commands of docs/operations.md as written. Only programs that call clusters are replaced.
+// Runs the commands of docs/operations.md as written. Only programs that call clusters or a registry, build or install are replaced.
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function part(page: string, from: string, to: string): string {
 	return page.slice(start, end);
 }
 
-/** Replacements for the programs that call clusters. They record their arguments or their input. The ID of a cluster is "NAME-id". */
+/** The replaced programs, as functions that record their arguments or their input. The ID of a cluster is "NAME-id". */
 const programs = `
 kubectl() {
 	local context=none arguments=("$@")

@@ -1,4 +1,3 @@
-// Tests that the README links to the page of every command.
 import { expect, test } from "vitest";
 import { commands } from "../../plugin/command-table.ts";
 import { readSource } from "../architecture/source-files.ts";
