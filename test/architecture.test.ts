@@ -1,4 +1,4 @@
-// Tests the rules of the repository: which folder may import which, and how files may look.
+// Tests the rules of the repository for imports, folders, files and dependencies.
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as agentNames from "../disruption/agent-names.ts";
