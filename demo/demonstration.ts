@@ -15,7 +15,7 @@ export interface DemonstrationOptions {
 	readonly dir: string;
 	/** The port of the first API server. 0 means any free port. */
 	readonly port: number;
-	/** By default, the one built from this folder. */
+	/** By default, the one built from this repository. */
 	readonly plugin?: string;
 	/** Whether to keep running after the story until `signal` aborts. */
 	readonly keep: boolean;

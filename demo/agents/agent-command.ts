@@ -35,7 +35,7 @@ export type AgentContainer = {
 	readonly resources?: { readonly limits?: { readonly memory?: string } };
 };
 
-/** The ports on which an agent's process listens on this machine. Its pod always declares `shippedPorts`. */
+/** The ports on which an agent's process listens on this machine. A pod of the shipped Deployment declares `shippedPorts`. */
 export type AgentPorts = { readonly grpc: number; readonly peers: number; readonly http: number };
 
 export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
