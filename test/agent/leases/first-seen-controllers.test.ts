@@ -43,7 +43,7 @@ describe("a controller of another kind than Kubernetes' own", () => {
 		expect(lease().state.controllers.map(controllerKey)).toEqual(["example.com/Rocket/1"]);
 		server.removePod(pod);
 		expect((await counted("n2")).expected).toEqual({ kind: "known", pods: 1 });
-		// Also at the cluster's other agent, or after a restart.
+		// Another agent of the cluster knows it too, and so does this one after a restart.
 		expect((await counted("n3", newAgent())).expected).toEqual({ kind: "known", pods: 1 });
 		expect(agent.problems).toEqual([]);
 	});
