@@ -82,7 +82,7 @@ describe("drain()", () => {
 		);
 		const { deps, events } = newRun(calls, async ({ hold, timeout }) => {
 			await hold?.confirm(timeout.signal);
-			// As for a pod whose wait ends because its node is lost.
+			// A pod's wait ends like this if the run has lost its node.
 			return timeout.signal.aborted ? { kind: "stopped" } : { kind: "evicted" };
 		});
 		const drained: string[] = [];

@@ -45,7 +45,7 @@ describe("pods under a budget", () => {
 				healthy: 5,
 			}),
 		);
-		// From the count of the first grant, although only five were healthy later.
+		// The first grant counted six. Later, only five were healthy.
 		expect(run.evictions.healthyAtFirstGrant("shop/db")).toBe(6);
 		expect(run.evictions.healthyAtFirstGrant("shop/other")).toBeUndefined();
 		expect(run.evictions.counts.terminating).toBe(0);

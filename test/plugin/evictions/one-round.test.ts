@@ -18,7 +18,7 @@ test("pods whose requests get no answer do not keep others from being judged", a
 	};
 	const run = newRun(fleet);
 	const outcomes = Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
-	// More than are judged at the same time.
+	// Fewer are judged at the same time.
 	await expect.poll(() => sent).toBe(40);
 	answers.resolve();
 	expect((await outcomes).map(({ kind }) => kind)).toEqual(Array(40).fill("evicted"));
@@ -68,7 +68,7 @@ test("a grant is used at the members of its round, whoever the members are by th
 	eu.onConfirm = () => {
 		confirmed += 1;
 	};
-	// Late enough that the grant must be confirmed.
+	// The first request is sent so late that the grant must be confirmed.
 	let sends = 0;
 	fleet.beforeSending = async () => {
 		sends += 1;

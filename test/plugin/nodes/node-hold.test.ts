@@ -49,7 +49,7 @@ describe("NodeHold", () => {
 		clock.ms += 2_000;
 		await hold.confirm(never);
 		expect(reads()).toBe(1);
-		// As after a night's sleep.
+		// The machine slept for a night.
 		clock.ms += 8 * 3_600_000;
 		await hold.confirm(never);
 		expect(reads()).toBe(2);
