@@ -51,7 +51,7 @@ export class FakeFleet {
 	declared: readonly FakeMember[];
 	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
-	/** Pods that were evicted in a dry run, as CLUSTER/NAME. */
+	/** Pods whose eviction was accepted in a dry run, as CLUSTER/NAME. */
 	readonly dryRuns: string[] = [];
 	budgets: MemberBudget[] = [];
 	/** The errors that answer the next evictions, in order. */
@@ -146,7 +146,7 @@ export class FakeMember implements AgentCluster {
 	tookMs = 0;
 	/** Number of pod reads. */
 	reads = 0;
-	/** Whether the member's Lease cannot be read. */
+	/** Whether the member's Leases cannot be read. */
 	isGarbled = false;
 	looks = 0;
 	rounds = 0;
