@@ -1,4 +1,4 @@
-// Tests that the sidecar example runs the same agent as the Deployment, with the same measured settings.
+// Tests that the sidecar example runs the same agent as the Deployment, with the same image, environment and resources.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
