@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const reply: GreetingReply = { memberIds: [clusterId], listed: false, forgotten: true };
 
-/** Greets an agent whose fleet is only itself, from a cluster that it does not list. */
+/** Greets an agent, by default from a cluster that the agent's fleet does not list. */
 async function greet(change: Partial<Greeting> & { readonly pair?: KeyPair; readonly to?: string } = {}) {
 	const { pair: own = pair, to = clusterId, ...greeting } = change;
 	const received: Greeting[] = [];
