@@ -33,7 +33,7 @@ const silent = newContext(
 	}),
 );
 
-/** Connects the fleet of eu and us. It reaches us through the agents of eu, unless `isMemberSilent`. */
+/** Connects the fleet of clusters "eu" and "us". With `isMemberSilent`, no agent of "us" answers. */
 function connecting(isMemberSilent = false): typeof connectFleet {
 	return async (contexts, options) => {
 		const lost = contexts.filter((context) => context === silent);
