@@ -15,7 +15,7 @@ export type ContractKind =
 	| "Rocket"
 	| "Rock";
 
-/** One cluster, with the ClusterApi that reads it. */
+/** One cluster, with the ClusterApi under test. */
 export interface ContractWorld {
 	readonly api: ClusterApi;
 	readonly clusterId: string;
