@@ -7,7 +7,7 @@ const count = (healthy: number, budget = "shop/db"): Step => ["budget.changed", 
 const taken = (pod: string, budgets = ["shop/db"]): Step => ["pod.evicting", { context: "eu", pod, budgets }];
 const gone = (pod: string): Step => ["pod.evicted", { context: "eu", pod }];
 
-/** The steps happen at 1, 2 and so on. */
+/** The steps happen at the times 1, 2 and so on. */
 function replacedAt(pod: string, ...steps: readonly Step[]): number | undefined {
 	const recoveries = new Recoveries();
 	for (const [index, [type, fields]] of steps.entries()) recoveries.see({ type, at: index + 1, fields });
