@@ -1,4 +1,4 @@
-// Logs writes to pods and Leases in the format of a real cluster's audit log, so that demo/audit/ can judge both.
+// Logs writes to pods and Leases in the format of a real cluster's audit log, which demo/audit/ reads.
 import { createWriteStream } from "node:fs";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";

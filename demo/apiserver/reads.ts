@@ -1,4 +1,4 @@
-// Answers GET and LIST with consistent data. All pages of a list show the instant of the first.
+// Answers GET and LIST with consistent data. All pages of a list show the same version as the first page.
 import type { ApiObject } from "./api-object.ts";
 import { type ApiRequest, storeKey } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";

@@ -11,7 +11,7 @@ import { badRequest, conflict, invalid, notFound } from "./status-error.ts";
 
 /** Also the default audience of tokens. */
 export const issuer = "https://kubernetes.default.svc.cluster.local";
-// Kubernetes uses RSA, but making an RSA key takes longer than making the rest of the cluster.
+// Kubernetes usually uses RSA, but making an RSA key takes longer than making the rest of the cluster.
 const algorithm = "ES256";
 const shortestSeconds = 600;
 const defaultSeconds = 3_600;

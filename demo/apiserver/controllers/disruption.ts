@@ -7,7 +7,7 @@ import { selectorOf } from "../selectors.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
 const resource = "poddisruptionbudgets.policy";
-/** After this time, an evicted pod counts again if its deletion has not begun. */
+/** After this time, an evicted pod can count as healthy again if its deletion has not begun. */
 const deletionTimeoutMs = 120_000;
 
 export function runDisruptionController(host: ControllerHost): void {

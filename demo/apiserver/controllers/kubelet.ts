@@ -1,4 +1,4 @@
-// Plays the kubelets: pods start, become ready and stop after the given times. It skips pods with `runsElsewhere`.
+// Plays the kubelets: pods start, become ready and stop after the given times. Skips pods for which `runsElsewhere` returns true.
 import { type ApiObject, keyOf, listAt, textAt, timestamp } from "../api-object.ts";
 import { isReady } from "../eviction.ts";
 import type { ControllerHost } from "./controller.ts";
