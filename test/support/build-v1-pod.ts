@@ -1,4 +1,4 @@
-// Builds a minimal pod as the API server returns it.
+// Builds a minimal pod in the types of the Kubernetes client.
 import type { V1Pod } from "@kubernetes/client-node";
 
 export interface PodFields {

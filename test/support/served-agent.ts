@@ -38,7 +38,7 @@ export interface ServedAgentOptions {
 	readonly fleet: Authority;
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
-	/** Returns why callers with a token may not decide about a budget. Undefined if they may. */
+	/** Returns why callers with a token may not use the verb on a budget. Undefined if they may. */
 	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 	/** Called for each call to another member. */
