@@ -60,7 +60,7 @@ export class NotingStore extends ObjectStore<Thing> {
 	}
 }
 
-/** Closes it after the test, before anything that was opened earlier. */
+/** Closes `one` after the test, before anything that was opened earlier. */
 function closeAfterwards(one: { close(): unknown }): void {
 	onTestFinished(async () => {
 		await one.close();
