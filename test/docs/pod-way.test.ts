@@ -1,5 +1,5 @@
-// Tests that docs/design.md lists the files that one covered pod passes, from the command line to its eviction. Compares them with the
-// calls of one eviction.
+// Tests that docs/design.md lists the files through which the eviction of one covered pod goes, from the command line to the request.
+// Compares them with the calls of one eviction.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
