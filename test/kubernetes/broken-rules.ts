@@ -1,4 +1,4 @@
-// For each rule of the CustomResourceDefinition, a budget that breaks it.
+// Specs of budgets, each of which breaks one rule of the CustomResourceDefinition.
 
 export interface BrokenRule {
 	readonly rule: string;
