@@ -20,7 +20,7 @@ const nodes = [
 ] as const;
 const needs = "budget payments/api has no disruption left: 16 of 18 healthy, 16 required";
 
-/** Events with their second. */
+/** The events, each with the second of the run at which it happens. */
 export const sampleEvents: readonly (readonly [second: number, event: RunEvent])[] = [
 	[
 		0,
