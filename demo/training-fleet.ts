@@ -2,8 +2,8 @@
 // them, so that V8 compiles the code that calls need. Prints the kubeconfig and a node of the database when everything is healthy. Ends
 // when stdin closes.
 //
-// The calls must run the same code on a busy machine as on an idle one, or the built program would have other bytes. So all agents are ready
-// before the calls. An evicted pod stops after 500 ms, so that the plugin's first look still finds it.
+// The calls must run the same code on a busy machine as on an idle one, or the built program would have other bytes. So all agents are
+// ready before the calls. An evicted pod stops after 500 ms, so that the plugin's first look still finds it.
 import { HealthBoard } from "./health-board.ts";
 import { buildPrograms } from "./machine/build-programs.ts";
 import { startSmallFleet } from "./small-fleet.ts";
