@@ -6,6 +6,8 @@ import type { RefusalReason, RoundCandidate, Waiting } from "../../disruption/bu
 export interface PlanBudget {
 	readonly key: string;
 	readonly memberIds: readonly string[];
+	/** Whether this is a PodDisruptionBudget, which its cluster alone judges. */
+	readonly isNative?: true;
 	/** For example "maxUnavailable 1". */
 	readonly bound: string;
 	/** The simulation ignores its candidates, because each pod has its own `states`. */

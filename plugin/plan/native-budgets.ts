@@ -123,6 +123,7 @@ function nativeBudget(
 		budget: {
 			key: `${contextName} ${name.namespace}/${name.name}`,
 			memberIds: [clusterId],
+			isNative: true,
 			bound:
 				spec?.maxUnavailable === undefined
 					? `minAvailable ${spec?.minAvailable ?? 1}`

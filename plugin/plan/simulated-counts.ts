@@ -57,9 +57,9 @@ export class SimulatedCounts {
 		return found;
 	}
 
-	/** Judges together the budgets that have the same members: the fleet's budgets, and each cluster's own. */
+	/** Judges the fleet's budgets together, and each cluster's PodDisruptionBudgets, also in a fleet of one cluster. */
 	judge(pod: PlanPod): PlanJudgement {
-		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => budget.memberIds.join(" "));
+		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => scopeOf(budget));
 		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
 		for (const budgets of scopes.values()) {
 			const judgement = this.#decide(pod, budgets);
@@ -230,4 +230,8 @@ function strandedText(stranded: readonly Stranded[]): string {
 	const [first, ...others] = stranded.map(({ pod }) => `${pod.candidate.pod.namespace}/${pod.candidate.pod.name}`);
 	const more = others.length > 1 ? ` and ${others.length} more` : others.map((name) => ` and ${name}`).join("");
 	return `the ${stranded.length === 1 ? "replacement" : "replacements"} of ${first}${more}`;
+}
+
+function scopeOf({ isNative, memberIds }: PlanBudget): string {
+	return `${isNative ? "native " : ""}${memberIds.join(" ")}`;
 }

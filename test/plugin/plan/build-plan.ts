@@ -39,6 +39,7 @@ export function nativeBudget(
 	return {
 		key: name.name,
 		memberIds: [clusterId],
+		isNative: true,
 		bound: `minAvailable ${minAvailable}`,
 		counted: {
 			budget: { name, selector },

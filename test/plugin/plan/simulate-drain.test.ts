@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { CandidateState } from "../../../disruption/budget/cluster.ts";
 import { decide } from "../../../disruption/budget/decide.ts";
+import { fleetHash } from "../../../disruption/budget/fleet.ts";
 import type { PlanBudget, PlanPod, PlanQueue } from "../../../plugin/plan/drain-plan.ts";
 import { simulateDrain } from "../../../plugin/plan/simulate-drain.ts";
 import { memberBudget, newSpec, podReference } from "../../support/build-count.ts";
@@ -123,6 +125,15 @@ describe("simulateDrain() in waves", () => {
 	for (const { name, queues, budgets = [], expected } of rows) {
 		test(name, () => expect(waves(queues, budgets)).toEqual(expected));
 	}
+});
+
+test("simulateDrain() judges a PodDisruptionBudget by itself, also in a fleet of one cluster", () => {
+	const { counted, ...budget } = planBudget(one, { eu: { fleetHash: fleetHash(["eu"]) } });
+	const alone = { ...budget, memberIds: ["eu"], counted: { ...counted, counts: counted.counts.slice(0, 1) } };
+	const pod = planPod("a", { budgets: ["native-eu"] });
+	const gone: CandidateState = { kind: "gone", pod: pod.candidate.pod };
+	const queues = [queue([{ ...pod, states: new Map([...pod.states, ["db", gone]]) }])];
+	expect(story(simulateDrain(queues, [alone, nativeBudget("eu", { minAvailable: 1 })], inWaves))).toEqual(["a@0"]);
 });
 
 describe("simulateDrain() with others in the way", () => {
