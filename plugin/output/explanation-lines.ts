@@ -157,7 +157,8 @@ function findingText({ message, usedBy }: Finding, now: number): string {
 	return users === "" ? message : `${message}; used by ${users}`;
 }
 
-function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanation, now: number): readonly string[] {
+function budgetBlock(row: BudgetRow, explanation: Explanation, now: number): readonly string[] {
+	const { answering, clusters, leases, pods } = explanation;
 	const { members, healthy, need, expected, allowed, suspended, perCluster, usedBy } = row;
 	const number = (value: number | undefined): string => (value === undefined ? "?" : String(value));
 	const bound = members.length === 0 ? "" : ` (${boundText(members)})`;
@@ -169,8 +170,10 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 		const here = perCluster.get(name);
 		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
 	});
-	// If the budget blocks a pod, a finding above already gives the problem.
-	const notes = row.problem === undefined ? budgetNotes(row, answering, now) : [];
+	const isTold = pods.some(({ findings }) =>
+		findings.some(({ budget = formatBudgetName(row) }) => budget === formatBudgetName(row)),
+	);
+	const notes = row.problem === undefined || !isTold ? budgetNotes(row, answering, now) : [];
 	const users = [
 		...usedBy.map((pod) => userText(pod, now)),
 		...missingPods(row).map((missing) => `${missing.cluster}: ${missingText(missing)}; ${whenMissingFrees(missing)}`),
